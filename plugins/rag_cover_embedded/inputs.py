@@ -1,0 +1,92 @@
+"""How questions, references and texts become token ids: the one layout that training and inference share.
+
+Every judged pair is ``[task] first [SEP] second [SEP]`` with segment 0 for the first part and 1 for the second. ``[task]``
+stands where BERT has ``[CLS]`` and tells the encoder which question it is asked; ``[CLS]`` itself asks for the *text* mode
+(embeddings), which sees one segment only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tokenizers import Tokenizer
+
+CLS, SEP, PAD = 101, 102, 0
+MAX_FIRST = 96
+MAX_TOKENS = 256
+
+
+class Task(IntEnum):
+    """The leading token of each mode: rows of BERT's vocabulary that no text can produce."""
+
+    TEXT = CLS
+    ENTAILMENT = 1
+    ANSWERS = 2
+    CORRECT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Token ids of one input, its segment ids, and where the second part's tokens stand in its text.
+
+    ``offsets[i]`` are the code points (start, end) in the second text of token ``start + i``.
+    """
+
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    start: int = 0
+    offsets: tuple[tuple[int, int], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def encode_pairs(
+    tokenizer: Tokenizer, task: Task, pairs: Sequence[tuple[str, str]], *, max_tokens: int = MAX_TOKENS
+) -> list[Encoded]:
+    """Encode pairs of texts for one judging task.
+
+    The first part keeps at most ``MAX_FIRST`` tokens when the second needs the room, the second whatever is left; callers
+    that must not lose text window it first.
+    """
+    firsts = tokenizer.encode_batch([first for first, _ in pairs], add_special_tokens=False)
+    seconds = tokenizer.encode_batch([second for _, second in pairs], add_special_tokens=False)
+    return [
+        _joined(task, first.ids, second.ids, second.offsets, max_tokens) for first, second in zip(firsts, seconds, strict=True)
+    ]
+
+
+def _joined(
+    task: Task, first: Sequence[int], second: Sequence[int], offsets: Sequence[tuple[int, int]], max_tokens: int
+) -> Encoded:
+    room = max_tokens - 3
+    kept = list(first[: max(MAX_FIRST, room - len(second))])
+    rest = list(second[: room - len(kept)])
+    ids = (int(task), *kept, SEP, *rest, SEP)
+    segments = (0,) * (len(kept) + 2) + (1,) * (len(rest) + 1)
+    return Encoded(ids, segments, len(kept) + 2, tuple(offsets[: len(rest)]))
+
+
+def encode_texts(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[Encoded]:
+    """Encode single texts for the *text* mode."""
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return [_alone(encoding.ids, encoding.offsets, max_tokens) for encoding in encodings]
+
+
+def _alone(ids: Sequence[int], offsets: Sequence[tuple[int, int]], max_tokens: int) -> Encoded:
+    kept = ids[: max_tokens - 2]
+    return Encoded((CLS, *kept, SEP), (0,) * (len(kept) + 2), 1, tuple(offsets[: len(kept)]))
+
+
+def question_with_references(question: str, references: Sequence[str]) -> str:
+    """Write the first part of a correctness pair: the question, then its accepted answers.
+
+    >>> question_with_references("Who wrote Emma?", ["Jane Austen", "Austen"])
+    'Who wrote Emma? answer: Jane Austen ; Austen'
+    """
+    return f"{question} answer: {' ; '.join(references)}"

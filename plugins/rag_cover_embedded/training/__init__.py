@@ -1,0 +1,1 @@
+"""How the embedded judge is made: data, network, training loop, and the file it ships as."""

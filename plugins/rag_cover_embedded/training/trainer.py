@@ -1,0 +1,230 @@
+"""The training loop: multi-task batches of about as many tokens each, with distillation that keeps the text mode."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn import functional
+from transformers import BertModel
+
+from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_pairs, encode_texts
+from rag_cover_embedded.training.examples import NOT_ENTAILED, Example, plain_texts, training_examples
+from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+NO_TARGET = -100
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how fast to train. The rate rises over ``warmup`` steps, holds, and falls to 0 over the last part."""
+
+    steps: int = 2000
+    learning_rate: float = 1e-4
+    warmup: int = 100
+    falling: float = 0.35
+    batch_tokens: int = 4096
+    text_tokens: int = 768
+    checkpoint_every: int = 100
+    seed: int = 0
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate at a step.
+
+        >>> Schedule(steps=1000, learning_rate=1.0, warmup=100, falling=0.5).rate(750)
+        0.5
+        """
+        rising = min(1.0, (step + 1) / self.warmup)
+        left = (self.steps - step) / (self.steps * self.falling)
+        return self.learning_rate * min(rising, left, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One encoded example with its label and answer tokens (0, 0 for *none*, ``NO_TARGET`` where unknown)."""
+
+    encoded: Encoded
+    task: Task
+    label: float
+    start: int
+    end: int
+
+
+T = TypeVar("T", Target, Encoded)
+
+
+def train(data: Path, out: Path, schedule: Schedule) -> None:
+    """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
+    torch.manual_seed(schedule.seed)
+    out.mkdir(parents=True, exist_ok=True)
+    tokenizer = training_tokenizer()
+    targets = encode_examples(tokenizer, training_examples(data, seed=schedule.seed))
+    texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
+    network = JudgeNetwork.pretrained()
+    teacher = BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False).eval()
+    optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rate, betas=(0.9, 0.98))
+    first = _resume(out, network, optimiser)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(device), teacher.to(device)
+    batches = _endless(targets, schedule.batch_tokens, seed=schedule.seed, skip=first)
+    text_batches = _endless(texts, schedule.text_tokens, seed=schedule.seed + 1, skip=first)
+    began = time.monotonic()
+    with (out / "log.jsonl").open("a") as log:
+        log.write(json.dumps({"schedule": asdict(schedule), "from": first, "examples": len(targets)}) + "\n")
+        for step in range(first, schedule.steps):
+            for group in optimiser.param_groups:
+                group["lr"] = schedule.rate(step)
+            with torch.autocast(device.type, torch.bfloat16):
+                network.train()
+                losses = judging_losses(network, next(batches), device)
+                network.eval()  # no dropout: the teacher has none either
+                losses |= text_losses(network, teacher, next(text_batches), device)
+            sum(losses.values()).backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+            seconds = round(time.monotonic() - began, 1)
+            log.write(json.dumps({"step": step, "s": seconds} | {k: round(v.item(), 4) for k, v in losses.items()}) + "\n")
+            log.flush()
+            if (step + 1) % schedule.checkpoint_every == 0 or step + 1 == schedule.steps:
+                _save(out, network, optimiser, step + 1)
+
+
+def training_tokenizer() -> Tokenizer:
+    """Open MiniLM's tokenizer so that special tokens written in a text stay text, with no padding or truncation."""
+    tokenizer = Tokenizer.from_file(str(pretrained_folder() / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[Target]:
+    """Encode examples and find their answers' tokens."""
+    targets = []
+    for task in (Task.ENTAILMENT, Task.ANSWERS, Task.CORRECT):
+        chosen = [example for example in examples if example.task is task]
+        encoded = encode_pairs(tokenizer, task, [(example.first, example.second) for example in chosen])
+        targets += [
+            Target(code, task, example.label, *_answer_tokens(code, example.span))
+            for code, example in zip(encoded, chosen, strict=True)
+        ]
+    return targets
+
+
+def _answer_tokens(encoded: Encoded, span: tuple[int, int] | None) -> tuple[int, int]:
+    if span is None:
+        return NO_TARGET, NO_TARGET
+    if span[0] < 0:
+        return 0, 0
+    inside = [i for i, (start, end) in enumerate(encoded.offsets) if start < span[1] and end > span[0]]
+    return (encoded.start + inside[0], encoded.start + inside[-1]) if inside else (NO_TARGET, NO_TARGET)
+
+
+def judging_losses(network: JudgeNetwork, batch: Sequence[Target], device: torch.device) -> dict[str, Tensor]:
+    """Compute each head's mean loss over its examples of the batch, weighted by their share of it."""
+    ids, mask, segments = padded([target.encoded for target in batch], device)
+    vectors = network.token_vectors(ids, mask, segments)
+    losses = {}
+    rows = {task: [i for i, target in enumerate(batch) if target.task is task] for task in Task}
+    lead = vectors[:, 0]
+    if chosen := rows[Task.ENTAILMENT]:
+        labels = torch.tensor([int(batch[i].label) for i in chosen], device=device)
+        loss = _entailment_loss(network.entailment(lead[chosen]).float(), labels)
+        losses["entailment"] = loss * len(chosen) / len(batch)
+    for task, name, head in ((Task.ANSWERS, "answers", network.answers), (Task.CORRECT, "correct", network.correct)):
+        if chosen := rows[task]:
+            labels = torch.tensor([batch[i].label for i in chosen], device=device)
+            logits = head(lead[chosen]).float()[:, 0]
+            losses[name] = functional.binary_cross_entropy_with_logits(logits, labels) * len(chosen) / len(batch)
+    placed = [i for i, target in enumerate(batch) if target.start != NO_TARGET]
+    if placed:
+        logits = network.span_logits(vectors[placed], mask[placed], segments[placed])
+        ends = torch.tensor([[batch[i].start, batch[i].end] for i in placed], device=device)
+        losses["span"] = 0.3 * functional.cross_entropy(logits, ends) * len(placed) / len(batch)
+    return losses
+
+
+def _entailment_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Take -log P(label), where *not entailed* is the sum of the other two classes."""
+    logs = functional.log_softmax(logits, dim=-1)
+    either = torch.logsumexp(logs[:, 1:], dim=-1, keepdim=True)
+    return -torch.cat([logs, either], dim=-1).gather(1, labels.clamp(max=NOT_ENTAILED)[:, None]).mean()
+
+
+def text_losses(network: JudgeNetwork, teacher: BertModel, batch: Sequence[Encoded], device: torch.device) -> dict[str, Tensor]:
+    """Hold sentence embeddings and token vectors to the original encoder's."""
+    ids, mask, segments = padded(batch, device)
+    with torch.no_grad():
+        wanted = teacher(input_ids=ids, attention_mask=mask, token_type_ids=segments).last_hidden_state.float()
+    vectors = network.token_vectors(ids, mask, segments).float()
+    pooled = (1 - (mean_pooled(vectors, mask) * mean_pooled(wanted, mask)).sum(-1)).mean()
+    tokens = (1 - functional.cosine_similarity(vectors, wanted, dim=-1))[mask == 1].mean()
+    return {"pooled": 8 * pooled, "tokens": 2 * tokens}
+
+
+def padded(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Stack encodings into (batch, tokens) ids, mask and segments."""
+    width = max(map(len, batch))
+    ids, mask, segments = (np.full((len(batch), width), fill) for fill in (PAD, 0, 0))
+    for row, encoded in enumerate(batch):
+        ids[row, : len(encoded)], mask[row, : len(encoded)], segments[row, : len(encoded)] = encoded.ids, 1, encoded.segments
+    return tuple(torch.from_numpy(array).to(device) for array in (ids, mask, segments))
+
+
+def _endless(items: Sequence[T], tokens: int, *, seed: int, skip: int) -> Iterator[list[T]]:
+    """Yield batches for ever, shuffled anew each pass, of similar lengths within a batch; ``skip`` batches are passed over."""
+    rng = random.Random(seed)  # noqa: S311
+    while True:
+        keyed = sorted(items, key=lambda item: _length(item) * rng.uniform(0.85, 1.15))
+        batches: list[list[T]] = [[]]
+        widest = 0
+        for item in keyed:
+            widest = max(widest, _length(item))
+            if batches[-1] and widest * (len(batches[-1]) + 1) > tokens:
+                batches.append([])
+                widest = _length(item)
+            batches[-1].append(item)
+        rng.shuffle(batches)
+        for batch in batches:
+            if skip:
+                skip -= 1
+            else:
+                yield batch
+
+
+def _length(item: Target | Encoded) -> int:
+    return len(item if isinstance(item, Encoded) else item.encoded)
+
+
+def _groups(network: JudgeNetwork) -> list[dict[str, object]]:
+    trained = [(name, p) for name, p in network.named_parameters() if p.requires_grad]
+    still = [p for name, p in trained if p.ndim < 2]  # noqa: PLR2004  # biases and layer norms do not decay
+    decayed = [p for name, p in trained if p.ndim >= 2]  # noqa: PLR2004
+    return [{"params": decayed, "weight_decay": 0.01}, {"params": still, "weight_decay": 0.0}]
+
+
+def _save(out: Path, network: JudgeNetwork, optimiser: torch.optim.Optimizer, step: int) -> None:
+    part = out / "judge.pt.part"
+    torch.save({"network": network.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, part)
+    part.replace(out / "judge.pt")
+
+
+def _resume(out: Path, network: JudgeNetwork, optimiser: torch.optim.Optimizer) -> int:
+    if not (out / "judge.pt").exists():
+        return 0
+    saved = torch.load(out / "judge.pt", weights_only=True)
+    network.load_state_dict(saved["network"])
+    optimiser.load_state_dict(saved["optimiser"])
+    return int(saved["step"])

@@ -1,0 +1,253 @@
+"""The seam: what a model must offer, as Protocols, and the small values that cross it.
+
+A plugin implements the Protocols it can and returns them as one or more `Backend` records from its ``backends()`` hook.
+Implementations are thread-safe and judge a text of any length whole: what exceeds their input they window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Passage
+from rag_cover.traces import Sample
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = [
+    "Backend",
+    "Embedder",
+    "Entailer",
+    "Failure",
+    "Generation",
+    "Generator",
+    "Locator",
+    "Message",
+    "Prompt",
+    "Receiver",
+    "Relevance",
+    "Retriever",
+    "Sampling",
+    "Scorer",
+    "ScoringItem",
+    "Span",
+    "TokenRelevance",
+    "fingerprint_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringItem:
+    """One judgment asked of a Scorer or Locator: does this text answer the question (as the references do)?"""
+
+    question: str
+    text: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of code points in the text as it was passed."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """Cut the span out of its text.
+
+        >>> Span(4, 7).of("The sky")
+        'sky'
+        """
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRelevance:
+    """How much each text has to do with each token of a question: ``values`` is (texts, tokens), all at least 0."""
+
+    tokens: tuple[str, ...]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+Prompt = str | tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a Generator draws its answers."""
+
+    n: int = 1
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int | None = None
+    max_tokens: int = 512
+    stop: tuple[str, ...] = ()
+    logprobs: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no server would accept."""
+        if self.n < 1 or self.max_tokens < 1 or self.temperature < 0 or not 0 < self.top_p <= 1:
+            message = f"{self}: n and max_tokens are at least 1, temperature at least 0, top_p in (0, 1]"
+            raise InvalidValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an item has no result: kept, counted and shown, never turned into a number."""
+
+    kind: str
+    message: str
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a Generator made of one prompt; token counts are None where the server does not tell."""
+
+    samples: tuple[Sample, ...]
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    failure: Failure | None = None
+
+
+@runtime_checkable
+class Entailer(Protocol):
+    """Judges whether a hypothesis follows from a premise."""
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis), in this order."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Judges whether a text answers a question: GenEval's first head.
+
+    ``threshold`` is the judge's fitted cut for reference-free coverage; with references the cut is 0.5.
+    """
+
+    @property
+    def threshold(self) -> float:
+        """Return the probability from which a text counts as covering a sub-question."""
+        ...
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
+        ...
+
+
+@runtime_checkable
+class Locator(Protocol):
+    """Finds the fragment of a text that answers a question."""
+
+    def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
+        """Return the answering fragment of each item's text, None where there is none."""
+        ...
+
+
+@runtime_checkable
+class Relevance(Protocol):
+    """Tells which parts of a question each text is about: GenEval's second head."""
+
+    def token_relevance(self, question: str, texts: Sequence[str]) -> TokenRelevance:
+        """Return the relevance of each text to each token of the question."""
+        ...
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Writes text."""
+
+    def generate(
+        self,
+        prompts: Sequence[Prompt],
+        sampling: Sampling = Sampling(),  # frozen
+        *,
+        schema: type[BaseModel] | None = None,
+        purpose: str = "other",
+    ) -> list[Generation]:
+        """Return one Generation for each prompt; a prompt that failed carries its failure."""
+        ...
+
+
+@runtime_checkable
+class Receiver(Protocol):
+    """The model whose belief ΔSePer measures."""
+
+    def sample(
+        self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0
+    ) -> list[tuple[Sample, ...]]:
+        """Draw n answers to each (question, passages); without passages: what the receiver believes already."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Maps texts to vectors."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, d) vectors of unit length."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Finds passages."""
+
+    def retrieve(self, query: str, *, k: int) -> Sequence[Passage]:
+        """Return at most k passages, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What one plugin offers under one scheme: lazy factories, called with the model's name and the caller's options.
+
+    A factory imports its heavy packages when called, refuses options it does not know, and returns a thread-safe object.
+    ``retriever`` is called with (corpus, index) instead: the passages or their file, and where to keep the index.
+    """
+
+    scheme: str
+    summary: str
+    entailer: Callable[..., Entailer] | None = None
+    scorer: Callable[..., Scorer] | None = None
+    locator: Callable[..., Locator] | None = None
+    relevance: Callable[..., Relevance] | None = None
+    generator: Callable[..., Generator] | None = None
+    receiver: Callable[..., Receiver] | None = None
+    embedder: Callable[..., Embedder] | None = None
+    retriever: Callable[[Iterable[Passage] | Path, Path | None], Retriever] | None = None
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Name the kinds of model this backend has a factory for."""
+        return tuple(kind for kind in KINDS if getattr(self, kind) is not None)
+
+
+KINDS = ("entailer", "scorer", "locator", "relevance", "generator", "receiver", "embedder", "retriever")
+
+
+def fingerprint_of(model: Any) -> str:  # any model object
+    """Name a model so that another one never meets its cached verdicts.
+
+    Models say it themselves in ``fingerprint`` (weights' sha256, or name and base URL); an object without one is known by
+    its class, which is honest only within one process.
+    """
+    fingerprint = getattr(model, "fingerprint", None)
+    return str(fingerprint) if fingerprint else f"{type(model).__module__}.{type(model).__qualname__}"

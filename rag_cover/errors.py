@@ -1,0 +1,150 @@
+"""Every error of rag_cover: one root, facts as fields, and a sentence that says what to do next."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+__all__ = [
+    "BackendNotFoundError",
+    "CorruptFileError",
+    "EvaluationError",
+    "IncomparableError",
+    "InputError",
+    "InvalidValueError",
+    "MissingExtraError",
+    "ModelFailedError",
+    "NotOfferedError",
+    "PluginError",
+    "RagCoverError",
+    "StoreError",
+    "UnknownOptionError",
+    "nearest",
+    "needs_extra",
+]
+
+
+class RagCoverError(Exception):
+    """The root of all errors that rag_cover raises on purpose."""
+
+
+class InputError(RagCoverError, ValueError):
+    """A file, line or field that cannot be read; says where it is and what is wrong with it."""
+
+    def __init__(
+        self, problem: str, *, file: Path | str | None = None, line: int | None = None, field: str | None = None
+    ) -> None:
+        where = ", ".join(
+            part
+            for part in (
+                str(file) if file is not None else "",
+                f"line {line}" if line is not None else "",
+                f"at {field}" if field else "",
+            )
+            if part
+        )
+        super().__init__(f"{where}: {problem}" if where else problem)
+        self.problem, self.file, self.line, self.field = problem, file, line, field
+
+
+class InvalidValueError(RagCoverError, ValueError):
+    """An argument outside what a function is defined for."""
+
+
+class IncomparableError(RagCoverError, ValueError):
+    """Two evaluations that cannot be laid side by side."""
+
+
+class BackendNotFoundError(RagCoverError, LookupError):
+    """A model name whose scheme no installed plugin answers to."""
+
+    def __init__(self, scheme: str, installed: Collection[str]) -> None:
+        super().__init__(
+            f"No backend is called {scheme!r}.{nearest(scheme, installed)} "
+            f"Installed: {', '.join(sorted(installed)) or 'none'}. "
+            "Run 'rag-cover backends' to see what each one offers."
+        )
+        self.scheme, self.installed = scheme, tuple(sorted(installed))
+
+
+class NotOfferedError(RagCoverError, LookupError):
+    """A backend that exists but does not offer the kind of model asked for."""
+
+    def __init__(self, scheme: str, kind: str, offered: Collection[str]) -> None:
+        super().__init__(
+            f"Backend {scheme!r} offers no {kind}; it offers: {', '.join(sorted(offered)) or 'nothing'}. "
+            "Run 'rag-cover backends' to see which backend does."
+        )
+        self.scheme, self.kind, self.offered = scheme, kind, tuple(sorted(offered))
+
+
+class UnknownOptionError(RagCoverError, TypeError):
+    """An option that a backend's factory does not know."""
+
+    def __init__(self, model: str, option: str, known: Collection[str]) -> None:
+        super().__init__(
+            f"{model!r} takes no option {option!r}.{nearest(option, known)} It takes: {', '.join(sorted(known)) or 'none'}."
+        )
+        self.model, self.option, self.known = model, option, tuple(sorted(known))
+
+
+class MissingExtraError(RagCoverError, ImportError):
+    """A feature whose optional packages are not installed."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        super().__init__(
+            f"This needs the package {package!r}, which is not installed: pip install 'rag-cover[{extra}]'", name=package
+        )
+        self.extra, self.package = extra, package
+
+
+class PluginError(RagCoverError, RuntimeError):
+    """A plugin that failed to load, or two that claim the same name."""
+
+
+class CorruptFileError(RagCoverError, ValueError):
+    """A shipped or saved file whose content is not what its checksum or format says."""
+
+
+class StoreError(RagCoverError, OSError):
+    """A store that cannot be opened, read or written."""
+
+
+class ModelFailedError(RagCoverError, RuntimeError):
+    """A model that could not answer, after its retries."""
+
+    def __init__(self, message: str, *, attempts: int = 1) -> None:
+        super().__init__(message)
+        self.attempts = attempts
+
+
+class EvaluationError(RagCoverError, RuntimeError):
+    """An evaluation told to stop at the first failure, and the failure that stopped it."""
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Suggest the known name closest to a misspelt one, as a sentence with a leading space.
+
+    >>> nearest("opnai", ["openai", "ray"])
+    " Did you mean 'openai'?"
+    >>> nearest("xyz", ["openai"])
+    ''
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+@contextmanager
+def needs_extra(extra: str, *packages: str) -> Iterator[None]:
+    """Turn the absence of the named packages, and nothing else, into a sentence that says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if missing.name is not None and missing.name.partition(".")[0] in packages:
+            raise MissingExtraError(extra, missing.name.partition(".")[0]) from missing
+        raise

@@ -1,0 +1,134 @@
+"""How sure a figure is: Wilson and bootstrap intervals, and the paired permutation test.
+
+Statistics are functions of *sums over clusters* (here: questions), so a resample is a reweighting: with ``sums`` of shape
+(clusters, k), a bootstrap is ``weights @ sums`` with multinomial weights (Efron & Tibshirani, 1993, ch. 6), and a paired
+permutation swaps the two sides of a cluster (Good, 2005, ch. 3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rag_cover.errors import InvalidValueError
+
+__all__ = ["Interval", "Statistic", "bootstrap", "permutation_p_value", "wilson"]
+
+Floats = NDArray[np.float64]
+Statistic = Callable[[Floats], Floats]
+"""Maps sums (..., k) to values (...); NaN where undefined."""
+
+_Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A point estimate with its 95% interval; ``n`` is the number of units (clusters) it rests on.
+
+    ``lower`` and ``upper`` are None where fewer than two clusters leave nothing to resample.
+    """
+
+    estimate: float
+    lower: float | None
+    upper: float | None
+    n: int
+
+
+def wilson(successes: int, n: int) -> Interval:
+    """Give a proportion its Wilson score interval (Wilson, 1927).
+
+    >>> interval = wilson(8, 10)
+    >>> round(interval.lower, 3), round(interval.upper, 3)
+    (0.49, 0.943)
+
+    Raises:
+        InvalidValueError: no trials, or successes outside 0..n.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        message = f"a proportion needs 0 <= successes <= n and n >= 1, not {successes} of {n}"
+        raise InvalidValueError(message)
+    share, z2 = successes / n, _Z95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
+
+
+def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, seed: int = 0) -> Interval | None:
+    """Give a statistic of cluster sums its percentile interval, resampling whole clusters.
+
+    Resamples in which the statistic is undefined are left out; where it is undefined on the data, the result is None.
+
+    Args:
+        sums: (clusters, k), one row of additive quantities per cluster.
+        statistic: maps (resamples, k) to (resamples,).
+        resamples: how many times to draw.
+        seed: of the draws.
+    """
+    rows = np.asarray(sums, dtype=np.float64)
+    if not len(rows):
+        return None
+    estimate = float(statistic(rows.sum(axis=0, keepdims=True))[0])
+    if math.isnan(estimate):
+        return None
+    if len(rows) == 1:
+        return Interval(estimate, None, None, 1)
+    values = _resampled(rows, statistic, resamples, seed)
+    values = values[~np.isnan(values)]
+    lower, upper = np.quantile(values, [0.025, 0.975]) if len(values) else (None, None)
+    return Interval(estimate, _float(lower), _float(upper), len(rows))
+
+
+def permutation_p_value(
+    sums_a: ArrayLike, sums_b: ArrayLike, statistic: Statistic, *, permutations: int = 10_000, seed: int = 0
+) -> float | None:
+    """Return the two-sided p-value of statistic(A) - statistic(B) when each cluster's two sides may be swapped.
+
+    The observed arrangement counts among the permutations, so the value is never 0. None where the difference is undefined.
+
+    Args:
+        sums_a: (clusters, k) of the one side.
+        sums_b: (clusters, k) of the other, row by row the same clusters.
+        statistic: maps (..., k) to (...).
+        permutations: how many swaps to draw.
+        seed: of the draws.
+    """
+    a, b = np.asarray(sums_a, dtype=np.float64), np.asarray(sums_b, dtype=np.float64)
+    if a.shape != b.shape or not len(a):
+        message = f"a paired test needs the same clusters on both sides, not {a.shape} and {b.shape}"
+        raise InvalidValueError(message)
+    observed = float(statistic(a.sum(0, keepdims=True))[0] - statistic(b.sum(0, keepdims=True))[0])
+    if math.isnan(observed):
+        return None
+    rng = np.random.default_rng(seed)
+    total, difference = a.sum(0) + b.sum(0), a - b
+    at_least = 1
+    for size in _chunks(permutations, len(a)):
+        signs = rng.integers(0, 2, (size, len(a))) * 2.0 - 1.0
+        swing = signs @ difference
+        gaps = statistic((total + swing) / 2) - statistic((total - swing) / 2)
+        at_least += int(np.sum(np.abs(gaps) >= abs(observed) - 1e-12))
+    return at_least / (permutations + 1)
+
+
+def _resampled(rows: Floats, statistic: Statistic, resamples: int, seed: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    share = np.full(len(rows), 1 / len(rows))
+    parts = [
+        statistic(rng.multinomial(len(rows), share, size=size).astype(np.float64) @ rows)
+        for size in _chunks(resamples, len(rows))
+    ]
+    return np.concatenate(parts)
+
+
+def _chunks(draws: int, clusters: int) -> list[int]:
+    """Split the draws so that no weight matrix exceeds about 32 MB."""
+    size = max(1, min(draws, 4_000_000 // clusters))
+    return [size] * (draws // size) + ([draws % size] if draws % size else [])
+
+
+def _float(value: np.float64 | None) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,147 @@
+"""What is asked: questions, their typed sub-questions, and the passages that may answer them.
+
+Frozen values that cross the border as JSON. A plain string stands for any of them where only the text matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainSerializer,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
+
+from rag_cover.errors import nearest
+
+__all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value"]
+
+RoleSource = Literal["given", "model", "rules"]
+
+_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+
+
+def _read_only(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(_JSON_OBJECT.validate_python(dict(metadata))))
+
+
+Metadata = Annotated[
+    Mapping[str, Any],
+    AfterValidator(_read_only),
+    PlainSerializer(dict, return_type=dict[str, Any]),
+]
+"""JSON data that rag_cover carries and does not read; read-only."""
+
+
+class Value(BaseModel):
+    """A frozen, hashable value that refuses unknown fields and names the nearest known one."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="strings", allow_inf_nan=False, str_strip_whitespace=False
+    )
+
+    def __hash__(self) -> int:
+        """Hash by content."""
+        return hash(self.model_dump_json())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields_only(cls, data: object) -> object:
+        if isinstance(data, Mapping):
+            for name in data:
+                if name not in cls.model_fields and name != "schema":
+                    hint = nearest(str(name), list(cls.model_fields))
+                    msg = f"unknown field {name!r} of {cls.__name__}.{hint} Data of your own goes in 'metadata'."
+                    raise ValueError(msg)
+        return data
+
+
+class Textual(Value):
+    """A value whose text may be given alone: ``Question("…")`` in Python, a plain string in JSON."""
+
+    text: str
+
+    def __init__(self, text: str | None = None, /, **fields: Any) -> None:  # pydantic's own signature
+        super().__init__(**(fields if text is None else {"text": text, **fields}))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_plain_string(cls, data: object) -> object:
+        return {"text": data} if isinstance(data, str) else data
+
+
+class Role(StrEnum):
+    """What a sub-question is to its question (coverage paper, §3.1).
+
+    Core ones are central and answer the question directly or partly, background ones give context that helps to understand,
+    follow-up ones arise only after an answer.
+    """
+
+    CORE = "core"
+    BACKGROUND = "background"
+    FOLLOW_UP = "follow-up"
+
+
+class Question(Textual):
+    """A user's question, with its gold answers where they are known."""
+
+    id: str | None = None
+    references: tuple[str, ...] = ()
+
+    @field_validator("text")
+    @classmethod
+    def _not_blank(cls, text: str) -> str:
+        if not text.strip():
+            msg = "a question needs a text; this one is blank"
+            raise ValueError(msg)
+        return text
+
+    @field_validator("references", mode="before")
+    @classmethod
+    def _one_reference(cls, references: object) -> object:
+        return (references,) if isinstance(references, str) else references
+
+
+class SubQuestion(Textual):
+    """One thing a full answer would say; ``role_source`` tells whether a person, a model or rules gave its role."""
+
+    role: Role | None = None
+    role_source: RoleSource | None = None
+
+    @field_validator("text")
+    @classmethod
+    def _not_blank(cls, text: str) -> str:
+        if not text.strip():
+            msg = "a sub-question needs a text; this one is blank"
+            raise ValueError(msg)
+        return text
+
+    @model_validator(mode="after")
+    def _given_unless_said(self) -> Self:
+        if self.role is not None and self.role_source is None:
+            object.__setattr__(self, "role_source", "given")
+        return self
+
+
+class Passage(Textual):
+    """A retrieved text; an empty one is kept and covers nothing."""
+
+    id: str | None = None
+    title: str | None = None
+    score: float | None = None
+    metadata: Metadata = Field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def key(self) -> str:
+        """Tell passages apart: by id where there is one, else by title and text."""
+        return f"id:{self.id}" if self.id is not None else f"text:{self.title or ''}\n{self.text}"

@@ -1,0 +1,207 @@
+"""What a RAG pipeline did with one question: its retrieval steps, its prompt, its answer.
+
+Traces are produced by adapters and importers and read by measures. One trace is one line of a JSONL file; the smallest is
+``{"question": "…", "answer": "…"}``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
+
+from rag_cover.errors import InputError
+from rag_cover.questions import Metadata, Passage, Question, SubQuestion, Textual, Value
+
+__all__ = ["SCHEMA", "RetrievalStep", "Sample", "SampleSet", "StepKind", "Trace", "content_hash", "distinct", "identified"]
+
+SCHEMA = 1
+"""The version written on every line of a trace file."""
+
+StepKind = Literal["retrieve", "tool", "rerank", "filter"]
+
+_TOLERANCE = 1e-6  # servers round log-probabilities of certain tokens to a hair above 0
+
+
+class RetrievalStep(Value):
+    """One step that changed what the generator may see.
+
+    ``input_ids`` names the steps whose output a rerank or filter consumed; ``parent_id`` is nesting only.
+    """
+
+    query: str = ""
+    passages: tuple[Passage, ...] = ()
+    kind: StepKind = "retrieve"
+    id: str = ""
+    input_ids: tuple[str, ...] = ()
+    parent_id: str | None = None
+    started_at: AwareDatetime | NaiveDatetime | None = None
+    duration_s: Annotated[float, Field(ge=0)] | None = None
+    error: str | None = None
+
+    @property
+    def replaces(self) -> bool:
+        """Tell whether the step's passages stand in place of its inputs' (rerank, filter)."""
+        return self.kind in ("rerank", "filter")
+
+
+class Sample(Textual):
+    """One sampled answer, with the log-probability of each of its tokens where the server gives them."""
+
+    model_config = ConfigDict(allow_inf_nan=True)
+
+    token_logprobs: tuple[float, ...] | None = None
+    finish_reason: Literal["stop", "length", "filter"] | None = None
+
+    @field_validator("token_logprobs")
+    @classmethod
+    def _logprobs(cls, values: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        for position, value in enumerate(values or ()):
+            if math.isnan(value) or value > _TOLERANCE:
+                msg = f"token_logprobs[{position}] is {value}; a log-probability is at most 0 (-inf is allowed, NaN is not)"
+                raise ValueError(msg)
+        return values
+
+
+class SampleSet(Value):
+    """Answers sampled from one receiver in one context of a trace, so that belief can be measured without the receiver."""
+
+    receiver: str
+    context: Literal["none", "after", "alone", "without"]
+    step: str | None = None
+    passage: str | None = None
+    samples: tuple[Sample, ...]
+
+
+class Trace(Value):
+    """One question's way through a pipeline. ``prompt`` is what the answer was written from, where that is known."""
+
+    question: Question
+    id: str | None = None
+    steps: tuple[RetrievalStep, ...] = ()
+    prompt: tuple[Passage, ...] | None = None
+    answer: str | None = None
+    sub_questions: tuple[SubQuestion, ...] | None = None
+    samples: tuple[SampleSet, ...] = ()
+    pipeline: str | None = None
+    metadata: Metadata = Field(default_factory=lambda: MappingProxyType({}))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _schema(cls, data: object) -> object:
+        if isinstance(data, dict) and "schema" in data:
+            data = dict(data)
+            if (schema := data.pop("schema")) != SCHEMA:
+                msg = f"schema {schema!r} is not one this version reads (it reads {SCHEMA}); upgrade rag-cover"
+                raise ValueError(msg)
+        return data
+
+    @model_validator(mode="after")
+    def _steps_have_ids(self) -> Self:
+        taken = [step.id for step in self.steps if step.id]
+        if duplicates := {step_id for step_id in taken if taken.count(step_id) > 1}:
+            msg = f"steps: duplicate step id {min(duplicates)!r}; every step of a trace needs its own"
+            raise ValueError(msg)
+        if len(taken) < len(self.steps):
+            named = tuple(_named(step, number, set(taken)) for number, step in enumerate(self.steps, 1))
+            object.__setattr__(self, "steps", named)
+        known: set[str] = set()
+        for position, step in enumerate(self.steps):
+            if missing := [step_id for step_id in step.input_ids if step_id not in known]:
+                msg = f"steps[{position}].input_ids: no earlier step is called {missing[0]!r}"
+                raise ValueError(msg)
+            known.add(step.id)
+        return self
+
+    def contexts(self) -> tuple[tuple[Passage, ...], ...]:
+        """List what the generator could see after each step.
+
+        A retrieve or tool step adds its passages; a rerank or filter step replaces those of its inputs (of every step before
+        it, where ``input_ids`` is empty) by its own.
+        """
+        live: list[tuple[str, tuple[Passage, ...]]] = []
+        contexts = []
+        for step in self.steps:
+            if step.replaces:
+                consumed = set(step.input_ids) or {step_id for step_id, _ in live}
+                consumed |= _descendants(self.steps, consumed)
+                live = [(step_id, passages) for step_id, passages in live if step_id not in consumed]
+            live.append((step.id, step.passages))
+            contexts.append(distinct(passage for _, passages in live for passage in passages))
+        return tuple(contexts)
+
+    @property
+    def chunks(self) -> tuple[Passage, ...]:
+        """List the distinct passages of all retrieve and tool steps: the chunks of the coverage metrics."""
+        return distinct(passage for step in self.steps if not step.replaces for passage in step.passages)
+
+    @property
+    def prompt_or_assumed(self) -> tuple[tuple[Passage, ...] | None, bool]:
+        """Return the prompt's passages and whether they are assumed: the last context, where the prompt is unknown."""
+        if self.prompt is not None:
+            return self.prompt, False
+        contexts = self.contexts()
+        return (contexts[-1], True) if contexts else (None, False)
+
+    def to_json(self) -> str:
+        """Write the trace as one line of a trace file."""
+        return json.dumps({"schema": SCHEMA, **self.to_dict()}, ensure_ascii=False, separators=(",", ":"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the trace as JSON data, without the fields that hold their defaults."""
+        return dict(json.loads(self.model_dump_json(exclude_defaults=True)))
+
+
+def content_hash(value: object) -> str:
+    """Hash JSON data: sha256 of its canonical form (sorted keys, no spaces), in hex."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Keep the first of each passage, told apart by id, else by title and text."""
+    found: dict[str, Passage] = {}
+    for passage in passages:
+        found.setdefault(passage.key, passage)
+    return tuple(found.values())
+
+
+def identified(traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Give every trace an id: its own, else its content hash, with an ordinal where identical traces repeat.
+
+    Raises:
+        InputError: two traces carry the same explicit id.
+    """
+    seen: dict[str, int] = {}
+    for trace in traces:
+        if trace.id is not None:
+            if trace.id in seen:
+                problem = f"duplicate trace id {trace.id!r}; ids must be unique, or left out"
+                raise InputError(problem, field="$.id")
+            seen[trace.id] = 1
+            yield trace
+        else:
+            name = content_hash(trace.to_dict())[:16]
+            seen[name] = ordinal = seen.get(name, 0) + 1
+            yield trace.model_copy(update={"id": name if ordinal == 1 else f"{name}-{ordinal}"})
+
+
+def _named(step: RetrievalStep, number: int, taken: set[str]) -> RetrievalStep:
+    name = f"step-{number}"
+    while name in taken and not step.id:
+        name += "'"
+    return step if step.id else step.model_copy(update={"id": name})
+
+
+def _descendants(steps: tuple[RetrievalStep, ...], consumed: set[str]) -> set[str]:
+    """Steps that already replaced a consumed one: consuming a retrieval consumes what a reranker made of it."""
+    found: set[str] = set()
+    for step in steps:
+        if step.replaces and set(step.input_ids) & (consumed | found):
+            found.add(step.id)
+    return found
