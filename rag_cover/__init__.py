@@ -1,6 +1,53 @@
 """rag_cover: see what RAG answers leave out, where it was lost, and what each retrieval step was worth."""
 
+from rag_cover.comparison import compare
+from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
+from rag_cover.errors import RagCoverError
+from rag_cover.evaluation import Evaluation, Progress, evaluate
 from rag_cover.questions import Passage, Question, Role, SubQuestion
+from rag_cover.registry import (
+    Models,
+    build_retriever,
+    open_embedder,
+    open_entailer,
+    open_generator,
+    open_locator,
+    open_receiver,
+    open_relevance,
+    open_scorer,
+)
+from rag_cover.stores import Store, read_traces, write_traces
+from rag_cover.summaries import Comparison, Summary
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
-__all__ = ["Passage", "Question", "RetrievalStep", "Role", "Sample", "SampleSet", "SubQuestion", "Trace"]
+__all__ = [
+    "Comparison",
+    "CoverageMeasure",
+    "Evaluation",
+    "GroundednessMeasure",
+    "Models",
+    "Passage",
+    "Progress",
+    "Question",
+    "RagCoverError",
+    "RetrievalStep",
+    "Role",
+    "Sample",
+    "SampleSet",
+    "Store",
+    "SubQuestion",
+    "Summary",
+    "Trace",
+    "build_retriever",
+    "compare",
+    "evaluate",
+    "open_embedder",
+    "open_entailer",
+    "open_generator",
+    "open_locator",
+    "open_receiver",
+    "open_relevance",
+    "open_scorer",
+    "read_traces",
+    "write_traces",
+]

@@ -28,7 +28,7 @@ def retried(
     ``on`` names the errors worth another try and has no default. ``retry_after_s`` reads a server's own wish out of an
     error; it is honoured even where it is longer than ``wait_max_s``.
     """
-    import tenacity  # noqa: PLC0415  # 30 ms, needed only once a model is called
+    import tenacity  # 30 ms, needed only once a model is called
 
     backoff = tenacity.wait_exponential_jitter(initial=wait_initial_s, max=wait_max_s)
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_cover.backends import Span
 
-__all__ = ["sentences", "windows"]
+__all__ = ["grouped", "sentences", "windows"]
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|vs|etc|e\.g|i\.e|cf|al|approx|No|Fig|Eq|Sec|Inc|Ltd|Co|Corp|Gen|Col|Lt|Capt|Sgt|Rev|Hon)|\b[A-Z])\.$"
 )
-_BREAK = re.compile(r"[.!?…]+[\"'”’)\]]*(?:\[\d+\])*(?=\s)\s+|[。！？]+|\n[ \t]*\n\s*|\n(?=\s*(?:[-*•]|\d+[.)])\s)|\n")
+_BREAK = re.compile(
+    r"[.!?…]+[\"'”’)\]]*(?:\[\d+\])*(?=\s)\s+|[\u3002\uff01\uff1f]+|\n[ \t]*\n\s*|\n(?=\s*(?:[-*•]|\d+[.)])\s)|\n"
+)
 _LONGEST = 2_000
 
 
@@ -56,16 +58,26 @@ def windows(spans: Sequence[Span], *, size: int, length: Callable[[Span], int], 
 
     A single sentence longer than ``size`` is a window of its own. The windows together hold every sentence.
     """
-    lengths = [length(span) for span in spans]
-    found: list[Span] = []
+    groups = grouped([length(span) for span in spans], size=size, overlap=overlap)
+    return [Span(spans[first].start, spans[stop - 1].end) for first, stop in groups]
+
+
+def grouped(lengths: Sequence[int], *, size: int, overlap: int = 1) -> list[tuple[int, int]]:
+    """Group consecutive parts, given their lengths, into half-open ranges of at most ``size`` in all.
+
+    >>> grouped([3, 3, 3, 9, 1], size=7)
+    [(0, 2), (1, 3), (3, 4), (4, 5)]
+    """
+    found: list[tuple[int, int]] = []
     start = 0
-    while start < len(spans):
+    while start < len(lengths):
         end, total = start + 1, lengths[start]
-        while end < len(spans) and total + lengths[end] <= size:
+        while end < len(lengths) and total + lengths[end] <= size:
             total += lengths[end]
             end += 1
-        found.append(Span(spans[start].start, spans[end - 1].end))
-        if end == len(spans):
+        found.append((start, end))
+        if end == len(lengths):
             break
-        start = max(start + 1, end - overlap)
+        shared = max(start + 1, end - overlap)
+        start = shared if sum(lengths[shared : end + 1]) <= size else end
     return found

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pathlib import Path
+
     from tokenizers import Tokenizer
 
 CLS, SEP, PAD = 101, 102, 0
@@ -46,6 +48,26 @@ class Encoded:
         return len(self.ids)
 
 
+def open_tokenizer(path: Path) -> Tokenizer:
+    """Open a tokenizer so that special tokens written in a text stay text, without padding or truncation."""
+    from tokenizers import Tokenizer as Opened
+
+    tokenizer = Opened.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def encodable(text: str) -> str:
+    """Replace what UTF-8 cannot carry (lone surrogates), code point by code point, so that offsets stay true."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
 def encode_pairs(
     tokenizer: Tokenizer, task: Task, pairs: Sequence[tuple[str, str]], *, max_tokens: int = MAX_TOKENS
 ) -> list[Encoded]:
@@ -57,13 +79,19 @@ def encode_pairs(
     firsts = tokenizer.encode_batch([first for first, _ in pairs], add_special_tokens=False)
     seconds = tokenizer.encode_batch([second for _, second in pairs], add_special_tokens=False)
     return [
-        _joined(task, first.ids, second.ids, second.offsets, max_tokens) for first, second in zip(firsts, seconds, strict=True)
+        join(task, first.ids, second.ids, second.offsets, max_tokens=max_tokens) for first, second in zip(firsts, seconds, strict=True)
     ]
 
 
-def _joined(
-    task: Task, first: Sequence[int], second: Sequence[int], offsets: Sequence[tuple[int, int]], max_tokens: int
+def join(
+    task: Task,
+    first: Sequence[int],
+    second: Sequence[int],
+    offsets: Sequence[tuple[int, int]] = (),
+    *,
+    max_tokens: int = MAX_TOKENS,
 ) -> Encoded:
+    """Join the token ids of two parts into the input of one judging task."""
     room = max_tokens - 3
     kept = list(first[: max(MAX_FIRST, room - len(second))])
     rest = list(second[: room - len(kept)])

@@ -18,7 +18,7 @@ from rag_cover_embedded.inputs import Task, question_with_references
 from rag_cover_embedded.training.splits import trains, trains_by_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 ENTAILMENT = {"entailment": 0, "neutral": 1, "contradiction": 2}
@@ -47,6 +47,7 @@ def training_examples(data: Path, *, seed: int = 0) -> list[Example]:
     rng = random.Random(seed)  # noqa: S311  # sampling, not secrets
     return [
         *entailment_examples(data, rng),
+        *passage_entailment_examples(data, rng),
         *squad_examples(data, rng),
         *qed_examples(data, rng),
         *two_hop_examples(data, rng),
@@ -80,6 +81,7 @@ def plain_texts(data: Path, *, seed: int = 0) -> list[str]:
 def entailment_examples(data: Path, rng: random.Random) -> Iterator[Example]:
     """Read the NLI file; QNLI rows are question and sentence, so they train the answers head."""
     held_out = _held_out_squad_texts(data)
+    around = [sentence for context, _ in _squad(data) for sentence in _sentences(context)]
     keep = {"breaking_nli": 0.4, "med": 0.7}
     with gzip.open(data / "nli/train.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
@@ -89,9 +91,84 @@ def entailment_examples(data: Path, rng: random.Random) -> Iterator[Example]:
                 if row["premise"] not in held_out and not any(row["hypothesis"][:80] in text for text in held_out):
                     yield Example(Task.ANSWERS, row["premise"], row["hypothesis"], float(row["label"] == "entailment"))
             elif row["scheme"] == "3way" or row["label"] == "entailment":
-                yield Example(Task.ENTAILMENT, row["premise"], row["hypothesis"], ENTAILMENT[row["label"]])
+                premise = _surrounded(row["premise"], around, rng) if rng.random() < 0.25 else row["premise"]  # noqa: PLR2004
+                yield Example(Task.ENTAILMENT, premise, row["hypothesis"], ENTAILMENT[row["label"]])
             else:
                 yield Example(Task.ENTAILMENT, row["premise"], row["hypothesis"], NOT_ENTAILED)
+
+
+def _surrounded(premise: str, sentences: Sequence[str], rng: random.Random) -> str:
+    """Set a premise among unrelated sentences, which change neither what follows from it nor what does not."""
+    parts = [*rng.sample(sentences, rng.randint(1, 3)), premise]
+    rng.shuffle(parts)
+    return " ".join(parts)
+
+
+def passage_entailment_examples(data: Path, rng: random.Random) -> Iterator[Example]:
+    """Pair passages with statements: their own sentences, shortened or altered ones, another passage's, answers to questions."""
+    for context, _ in _squad(data):
+        found = _sentences(context)
+        if len(found) < 4:  # noqa: PLR2004
+            continue
+        for chosen in rng.sample(range(len(found)), 3):
+            start = rng.randint(max(0, chosen - 3), chosen)
+            window, statement = found[start : start + 4], found[chosen]
+            yield Example(Task.ENTAILMENT, " ".join(window), _shortened(statement, rng), ENTAILMENT["entailment"])
+            if (altered := _altered(statement, context, rng)) is not None:
+                yield Example(Task.ENTAILMENT, " ".join(window), altered, NOT_ENTAILED)
+            outside = [sentence for sentence in found if sentence not in window]
+            if outside:
+                yield Example(Task.ENTAILMENT, " ".join(window), rng.choice(outside), NOT_ENTAILED)
+    for row in _lines(data / "multihop/2wiki_500.jsonl"):
+        if trains(row["question"]):
+            yield from _two_hop_statements(row)
+    yield from _answer_statements(data)
+
+
+def _two_hop_statements(row: dict[str, Any]) -> Iterator[Example]:
+    """Say what each hop's answer says: it follows from the subject's paragraph and from no other."""
+    for pair, (subject, _, value) in zip(row["qa_pairs"], row["evidences"], strict=False):
+        for title, sentences in _context(row):
+            text = f"{title}. {' '.join(sentences)}"
+            about = subject.lower() in title.lower() or title.lower() in subject.lower()
+            if about and value.lower() in text.lower():
+                yield Example(Task.ENTAILMENT, text, pair["answer"], ENTAILMENT["entailment"])
+            elif about:
+                yield Example(Task.ENTAILMENT, text, pair["answer"], NOT_ENTAILED)
+
+
+def _answer_statements(data: Path) -> Iterator[Example]:
+    """Pair QED's paragraphs with short answers that people judged right and wrong, the former where they name the same thing."""
+    paragraphs = {row["question_text"]: row for row in _lines(data / "reading/qed_dev.jsonl") if trains(row["question_text"])}
+    for row in _lines(data / "answers/evouna_nq.jsonl"):
+        if (source := paragraphs.get(row["question"])) is None or row["improper"]:
+            continue
+        for system in ("gpt35", "chatgpt"):
+            answer, right = row[f"answer_{system}"], row[f"judge_{system}"]
+            if not answer or right is None or not 5 < len(answer.split()) < 30:  # noqa: PLR2004
+                continue
+            named = source["original_nq_answers"][0][0]["string"].lower() in answer.lower()
+            if right == named:
+                label = ENTAILMENT["entailment"] if right else NOT_ENTAILED
+                yield Example(Task.ENTAILMENT, source["paragraph_text"], answer, label)
+
+
+def _shortened(statement: str, rng: random.Random) -> str:
+    """Drop what stands in brackets and, half the time, a last clause after a comma."""
+    plain = re.sub(r"\s*\([^)]*\)", "", statement)
+    head, comma, _ = plain.rpartition(", ")
+    return head + "." if comma and len(head.split()) > 6 and rng.random() < 0.5 else plain  # noqa: PLR2004
+
+
+def _altered(statement: str, context: str, rng: random.Random) -> str | None:
+    """Put another number or name of the passage in place of one of the statement's."""
+    numbers, names = re.compile(r"\b\d[\d,.]*\d\b"), re.compile(r"(?<!^)(?<=\s)[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+    for pattern in (numbers, names):
+        mine = pattern.findall(statement)
+        others = [each for each in pattern.findall(context) if each not in statement]
+        if mine and others:
+            return statement.replace(rng.choice(mine), rng.choice(others))
+    return None
 
 
 def squad_examples(data: Path, rng: random.Random) -> Iterator[Example]:
@@ -112,7 +189,9 @@ def squad_examples(data: Path, rng: random.Random) -> Iterator[Example]:
             if stop > end:
                 continue
             yield Example(Task.ANSWERS, text, context[start:end], 1.0, (begin - start, stop - start))
-            yield from _beside(text, context, sentences, {a["text"] for a in question["answers"]}, rng)
+            answers = {a["text"] for a in question["answers"]}
+            yield from _beside(text, context, sentences, answers, rng)
+            yield from _without_the_answer(text, context, sentences, answers, begin)
             if rng.random() < 0.3:
                 yield Example(Task.ANSWERS, text, _excerpt(rng.choice(contexts), rng), 0.0, NO_SPAN)
             yield from _squad_correctness(text, question, context, sentences, rng)
@@ -125,8 +204,20 @@ def _beside(
         (a, b) for a, b in sentences if b - a > 20 and not any(answer.lower() in context[a:b].lower() for answer in answers)
     ]
     if free:
-        start, end = rng.choice(free)
+        likest = max(free, key=lambda span: _word_share(question, context[slice(*span)]))
+        start, end = likest if rng.random() < 0.5 else rng.choice(free)  # noqa: PLR2004
         yield Example(Task.ANSWERS, question, context[start:end], 0.0, NO_SPAN)
+
+
+def _without_the_answer(
+    question: str, context: str, sentences: list[tuple[int, int]], answers: set[str], begin: int
+) -> Iterator[Example]:
+    """Take the sentences around the answer's and leave that one out: the right topic, and no answer."""
+    index = next((i for i, (_, end) in enumerate(sentences) if begin < end), 0)
+    near = [context[a:b].strip() for i, (a, b) in enumerate(sentences) if i != index and abs(i - index) <= 2]  # noqa: PLR2004
+    text = " ".join(near)
+    if text and not any(answer.lower() in text.lower() for answer in answers):
+        yield Example(Task.ANSWERS, question, text, 0.0, NO_SPAN)
 
 
 def _squad_correctness(
@@ -230,6 +321,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Cut a paragraph into sentences, as code points."""
     ends = [match.end() for match in re.finditer(r"[.!?]['\")\]]*\s+(?=[A-Z0-9\"'(\[])", text)] + [len(text)]
     return [(start, end) for start, end in zip([0, *ends], ends, strict=False) if end > start]
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end].strip() for start, end in sentence_spans(text)]
 
 
 def _window_around(sentences: list[tuple[int, int]], place: int, rng: random.Random, *, most: int = 3) -> tuple[int, int]:

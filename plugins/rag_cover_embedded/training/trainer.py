@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 from transformers import BertModel
 
-from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_pairs, encode_texts
+from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_pairs, encode_texts, open_tokenizer
 from rag_cover_embedded.training.examples import NOT_ENTAILED, Example, plain_texts, training_examples
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
@@ -68,7 +68,7 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
     """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
-    tokenizer = training_tokenizer()
+    tokenizer = open_tokenizer(pretrained_folder() / "tokenizer.json")
     targets = encode_examples(tokenizer, training_examples(data, seed=schedule.seed))
     texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
     network = JudgeNetwork.pretrained()
@@ -99,15 +99,6 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
             log.flush()
             if (step + 1) % schedule.checkpoint_every == 0 or step + 1 == schedule.steps:
                 _save(out, network, optimiser, step + 1)
-
-
-def training_tokenizer() -> Tokenizer:
-    """Open MiniLM's tokenizer so that special tokens written in a text stay text, with no padding or truncation."""
-    tokenizer = Tokenizer.from_file(str(pretrained_folder() / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    tokenizer.encode_special_tokens = True
-    return tokenizer
 
 
 def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[Target]:

@@ -1,0 +1,51 @@
+# make demo   install the base into .venv and see a report on the demo pipelines
+# make test   install everything but torch and run the test suite
+# make lint   ruff, mypy and the import contracts
+# make build  build the wheel and the source distribution into dist/
+# make clean  remove what these made
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+OUT    ?= rag-cover-demo
+
+.PHONY: help demo test lint build clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+demo: $(VENV)/.base
+	@$(BIN)/rag-cover demo --out $(OUT)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+build: $(VENV)/.dev
+	$(BIN)/hatchling build -d dist
+
+clean:
+	rm -rf $(VENV) dist build $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is younger than what it was made from, so a second run installs nothing.
+$(VENV)/.dev: $(VENV)/.base
+	$(PIP) install --quiet -c constraints.txt -e '.[all,dev]'
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.venv pyproject.toml constraints.txt
+	$(PIP) install --quiet -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "rag_cover needs Python 3.11 or later, and '$(PYTHON)' is not that. Name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@

@@ -1,0 +1,96 @@
+"""The embedded judge: Scorer, Locator, Entailer and Embedder over one small encoder, on the CPU, deterministic."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.backends import ScoringItem, Span
+from rag_cover_embedded.answers import AnswerJudge, Judgment, Proposing
+from rag_cover_embedded.inputs import encodable, encode_texts, open_tokenizer
+from rag_cover_embedded.session import Session
+from rag_cover_embedded.verdicts import correctness, entailment
+from rag_cover_embedded.weights import Weights
+
+__all__ = ["EmbeddedJudge"]
+
+REMEMBERED = 65_536
+
+
+class EmbeddedJudge:
+    """A 22M-parameter judge that runs anywhere (rag_cover_embedded/MODEL_CARD.md).
+
+    Thread-safe. The same text gets the same verdict alone, in any batch and in any order.
+
+    Args:
+        weights: a folder of trained weights; None is the judge that ships with rag_cover.
+        threads: of onnxruntime; None: all cores.
+        exhaustive: judge every window of every text instead of those the first stage proposes.
+    """
+
+    def __init__(self, weights: Path | None = None, *, threads: int | None = None, exhaustive: bool = False) -> None:
+        opened = Weights.open(weights)
+        fitted = opened.about["fitted"]
+        self.threshold = float(fitted["threshold"])
+        self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
+        self._temperatures = {name: float(value) for name, value in fitted["temperatures"].items()}
+        self._session = Session(opened.network, threads=threads)
+        self._tokenizer = open_tokenizer(opened.tokenizer)
+        self._answers = AnswerJudge(
+            self._session,
+            self._tokenizer,
+            threshold=self.threshold,
+            temperature=self._temperatures["answers"],
+            proposing=None if exhaustive else Proposing(**fitted["proposing"]),
+        )
+        self._remembered: OrderedDict[bytes, Judgment] = OrderedDict()
+        self._lock = Lock()
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
+        found = np.zeros(len(items), dtype=np.float32)
+        free = [row for row, item in enumerate(items) if not item.references]
+        found[free] = [judgment.probability for judgment in self._judged([items[row] for row in free])]
+        given = [row for row, item in enumerate(items) if item.references and item.text.strip()]
+        if given:
+            chosen = [items[row] for row in given]
+            found[given] = correctness(self._session, self._tokenizer, chosen, temperature=self._temperatures["correct"])
+        return found
+
+    def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
+        """Return the sentences of each text that answer its question, None where none does; references are not read."""
+        return [judgment.fragment for judgment in self._judged(items)]
+
+    def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
+        return entailment(self._session, self._tokenizer, pairs, temperature=self._temperatures["entailment"])
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, 384) unit vectors, close to all-MiniLM-L6-v2's; a text counts up to its 254th token."""
+        encoded = encode_texts(self._tokenizer, [encodable(text) for text in texts])
+        vectors = [vector for (vector,) in self._session.run(encoded, ["embedding"])]
+        return np.array(vectors, dtype=np.float32).reshape(-1, 384)
+
+    def _judged(self, items: Sequence[ScoringItem]) -> list[Judgment]:
+        """Judge what is not remembered: asking where follows asking whether, of the same pairs."""
+        keys = [_key(item) for item in items]
+        with self._lock:
+            known = {key: self._remembered[key] for key in keys if key in self._remembered}
+        new = {key: (item.question, item.text) for key, item in zip(keys, items, strict=True) if key not in known}
+        known |= dict(zip(new, self._answers.judge(list(new.values())), strict=True))
+        with self._lock:
+            self._remembered |= {key: known[key] for key in new}
+            while len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return [known[key] for key in keys]
+
+
+def _key(item: ScoringItem) -> bytes:
+    text = f"{len(item.question)}:{item.question}{item.text}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

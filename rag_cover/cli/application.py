@@ -1,0 +1,70 @@
+"""The application: every command under its name, and the version."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from rag_cover.cli.comparing import compare_pipelines
+from rag_cover.cli.converting import convert_traces
+from rag_cover.cli.demonstration import show_demo
+from rag_cover.cli.evaluating import evaluate_traces
+from rag_cover.cli.groups import CommandGroup
+from rag_cover.cli.listing import list_backends
+from rag_cover.cli.reporting import report_results
+from rag_cover.cli.screens import say
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="rag-cover",
+    cls=CommandGroup,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(*, asked: bool) -> None:
+    if asked:
+        say(f"rag-cover {version('rag-cover')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=lambda asked: _show_version(asked=asked), is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """See what RAG answers leave out, and where it was lost: offline, with a small judge of its own.
+
+    Start with [bold]rag-cover demo[/bold], then [bold]rag-cover evaluate traces.jsonl[/bold].
+
+    A trace is one line of JSON, the smallest {"question": "…", "answer": "…"}.
+
+    Exit codes: 0 well, 1 a gate failed, 2 wrong usage, 3 bad input, 130 interrupted.
+    """
+
+
+app.command("demo", rich_help_panel="Start here")(show_demo)
+app.command("evaluate", rich_help_panel="Measure")(evaluate_traces)
+app.command("compare", rich_help_panel="Measure")(compare_pipelines)
+app.command("report", rich_help_panel="Measure")(report_results)
+app.command("convert", rich_help_panel="Prepare")(convert_traces)
+app.command("backends", rich_help_panel="Prepare")(list_backends)
+
+
+def main() -> None:
+    """Run the command; a character that the terminal cannot show becomes a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    app()

@@ -1,0 +1,43 @@
+"""``rag-cover convert``: other tools' files into trace files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.options import Columns, Format, Limit, OnError, Quiet, columns_of
+from rag_cover.cli.runs import tell_skipped
+from rag_cover.cli.screens import say
+from rag_cover.stores import write_traces
+
+__all__ = ["convert_traces"]
+
+
+def convert_traces(
+    source: Annotated[Path, typer.Argument(help="A file in any format known here.", metavar="IN", show_default=False)],
+    target: Annotated[
+        Path, typer.Argument(help="The trace file to write (.jsonl, .jsonl.gz).", metavar="OUT", show_default=False)
+    ],
+    *,
+    format_: Format = None,
+    column: Columns = None,
+    on_error: OnError = "raise",
+    limit: Limit = None,
+    quiet: Quiet = False,
+) -> None:
+    """Convert a file of another tool, or a table, into a trace file: JSON Lines, one trace a line.
+
+    [bold]Examples[/bold]
+
+      rag-cover convert ragas.json traces.jsonl
+
+      rag-cover convert fragen.csv traces.jsonl --column question=Frage --column answer=Antwort
+    """
+    file = TraceFile(source, format_, columns_of(column), on_error, limit)
+    count = write_traces(target, file)
+    tell_skipped(file)
+    traces = "1 trace" if count == 1 else f"{count:,} traces"
+    say(f"{traces} written to {target}. Next: rag-cover evaluate {target}", quiet=quiet)

@@ -1,0 +1,78 @@
+"""What commands write for programs, as JSON data, and the pages of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rag_cover.errors import StoreError
+from rag_cover.intervals import Interval
+from rag_cover.summaries import Comparison, Summary
+
+__all__ = ["comparison_document", "summary_document", "write_page"]
+
+
+def summary_document(summary: Summary) -> dict[str, Any]:
+    """Write a summary as JSON data; an undefined figure is null, with its reason beside it."""
+    metrics: dict[str, Any] = {
+        name: _interval(metric.interval) | ({"undefined_because": metric.undefined_because} if metric.interval is None else {})
+        for name, metric in summary.metrics.items()
+    }
+    return {
+        "traces": summary.traces,
+        "questions": summary.questions,
+        "pipelines": list(summary.pipelines),
+        "judge": summary.judge,
+        "metrics": metrics,
+        "scenarios": {role: asdict(cells) for role, cells in summary.scenarios.items()},
+        "losses": _plain(summary.losses),
+        "outcomes": {name: asdict(counts) for name, counts in summary.outcomes.items()},
+        "notes": list(summary.notes),
+    }
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """Write a comparison as JSON data; differences are b - a."""
+    metrics = {
+        name: {"a": _interval(metric.a), "b": _interval(metric.b), "difference": metric.difference, "p_value": metric.p_value}
+        for name, metric in comparison.metrics.items()
+    }
+    return {
+        "a": comparison.name_a,
+        "b": comparison.name_b,
+        "questions": comparison.questions,
+        "only_a": comparison.only_a,
+        "only_b": comparison.only_b,
+        "metrics": metrics,
+        "losses_a": _plain(comparison.losses_a),
+        "losses_b": _plain(comparison.losses_b),
+        "changed": [asdict(change) for change in comparison.changed],
+        "notes": list(comparison.notes),
+    }
+
+
+def write_page(path: Path, write: Callable[[], None]) -> None:
+    """Write a report.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    try:
+        write()
+    except OSError as denied:
+        if isinstance(denied, StoreError):
+            raise
+        message = f"The report {path} cannot be written ({denied.strerror or denied}); check the folder and its permissions."
+        raise StoreError(message) from denied
+
+
+def _interval(interval: Interval | None) -> dict[str, Any]:
+    if interval is None:
+        return {"estimate": None, "lower": None, "upper": None, "n": None}
+    return {"estimate": interval.estimate, "lower": interval.lower, "upper": interval.upper, "n": interval.n}
+
+
+def _plain(counts: Mapping[Any, int]) -> dict[str, int]:
+    return {str(name): count for name, count in counts.items()}

@@ -1,0 +1,88 @@
+"""Gates: figures that must reach a minimum, so that a build can fail when answers get worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import typer
+
+from rag_cover.cli.screens import warn
+from rag_cover.errors import nearest
+from rag_cover.summaries import MetricValue, Summary
+
+__all__ = ["Gate", "GateResult", "gates_of", "tell_failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """How one gate fared: ``value`` is None where the figure is undefined, and ``problem`` is None where the gate holds."""
+
+    gate: Gate
+    value: float | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A minimum for one metric's estimate, or (``lower``) for the lower end of its 95% interval."""
+
+    metric: str
+    minimum: float
+    lower: bool
+
+    @property
+    def option(self) -> str:
+        """Return the option that set it."""
+        return f"{'--fail-under-lower' if self.lower else '--fail-under'} {self.metric}={self.minimum:g}"
+
+    def check(self, summary: Summary) -> GateResult:
+        """Hold the figure against the minimum; an undefined one fails."""
+        metric = summary.metrics[self.metric]
+        value, undefined = self._value(metric)
+        if value is None:
+            return GateResult(self, None, f"{self.metric} {undefined}")
+        what = f"the lower end of {self.metric}'s 95% interval" if self.lower else self.metric
+        below = f"{what} is {value:.3g}, which is {self.minimum - value:.2g} below {self.minimum:g}"
+        return GateResult(self, value, below if value < self.minimum else None)
+
+    def _value(self, metric: MetricValue) -> tuple[float | None, str]:
+        if metric.interval is None:
+            return None, f"is undefined: {metric.undefined_because}"
+        if not self.lower:
+            return metric.interval.estimate, ""
+        return metric.interval.lower, "has no interval: one question alone leaves nothing to resample"
+
+
+def gates_of(options: Iterable[str] | None, *, lower: bool, known: Collection[str]) -> list[Gate]:
+    """Read ``--fail-under`` or ``--fail-under-lower`` options.
+
+    >>> gates_of(["rating=0.5"], lower=False, known=["rating"])
+    [Gate(metric='rating', minimum=0.5, lower=False)]
+    """
+    hint = "--fail-under-lower" if lower else "--fail-under"
+    return [_gate(option, lower=lower, known=known, hint=hint) for option in options or ()]
+
+
+def tell_failed(results: Iterable[GateResult]) -> None:
+    """Say on stderr which gates failed, and by how much."""
+    for result in results:
+        if result.problem:
+            line = f"Gate failed: {result.problem} ({result.gate.option})."
+            warn(line, style="red")
+
+
+def _gate(option: str, *, lower: bool, known: Collection[str], hint: str) -> Gate:
+    metric, _, text = option.partition("=")
+    if metric not in known:
+        message = f"no metric is called {metric!r}.{nearest(metric, known)} There are: {', '.join(known)}."
+        raise typer.BadParameter(message, param_hint=hint)
+    try:
+        minimum = float(text)
+    except ValueError:
+        minimum = math.nan
+    if not math.isfinite(minimum):
+        message = f"{option!r} is not METRIC=NUMBER, such as {metric}=0.6"
+        raise typer.BadParameter(message, param_hint=hint)
+    return Gate(metric, minimum, lower)

@@ -1,0 +1,72 @@
+"""The files that commands are given: traces in any known format, or the store of an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from rag_cover.errors import InputError
+from rag_cover.importers import import_traces
+from rag_cover.stores.files import open_input, require_file
+from rag_cover.traces import Trace
+
+__all__ = ["TraceFile", "is_store", "name_of", "opened"]
+
+_READ_WHOLE = 64_000_000
+_SQLITE = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """A file of traces, read while they are measured; ``skipped`` fills with what could not be read."""
+
+    path: Path
+    format: str | None = None
+    columns: dict[str, str] | None = None
+    on_error: Literal["raise", "skip"] = "raise"
+    limit: int | None = None
+    skipped: list[InputError] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Trace]:
+        """Read the traces, up to the limit."""
+        self.skipped.clear()
+        traces = import_traces(
+            self.path, format=self.format, columns=self.columns, on_error=self.on_error, skipped=self.skipped.append
+        )
+        return islice(traces, self.limit)
+
+
+def opened(file: TraceFile) -> Iterable[Trace]:
+    """Read a file of ordinary size whole, so that a bad line shows before any model runs; stream a larger one.
+
+    Raises:
+        InputError: the file or one of its lines cannot be read.
+    """
+    require_file(file.path)
+    if is_store(file.path):
+        problem = f"this is a store of results, not a file of traces; 'rag-cover report {file.path}' shows it"
+        raise InputError(problem, file=file.path)
+    return list(file) if file.path.stat().st_size <= _READ_WHOLE else file
+
+
+def is_store(path: Path) -> bool:
+    """Tell whether a file is a store (SQLite) and no file of traces.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    with open_input(path) as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+def name_of(path: Path) -> str:
+    """Name what is made from a file: its own name without the endings.
+
+    >>> name_of(Path("runs/traces.jsonl.gz")), name_of(Path("v1.2.csv"))
+    ('traces', 'v1.2')
+    """
+    stem = path.name.removesuffix(".gz")
+    return Path(stem).stem or stem

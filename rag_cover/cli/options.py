@@ -1,0 +1,89 @@
+"""The options that several commands share, said in the same words everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from rag_cover.importers import FORMATS
+
+__all__ = [
+    "GATES",
+    "INPUT",
+    "MEASURING",
+    "OUTPUT",
+    "AsJson",
+    "Columns",
+    "Format",
+    "Judge",
+    "Limit",
+    "OnError",
+    "Quiet",
+    "Report",
+    "Workers",
+    "columns_of",
+]
+
+INPUT = "What is read"
+MEASURING = "What is measured"
+OUTPUT = "Where it goes"
+GATES = "When it fails"
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel=OUTPUT, show_default=False)
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only errors and failed gates.", rich_help_panel=OUTPUT, show_default=False)
+]
+Report = Annotated[
+    Path | None, typer.Option("--report", help="Write the HTML report here.", metavar="FILE", rich_help_panel=OUTPUT)
+]
+Judge = Annotated[
+    str,
+    typer.Option(
+        help="The model that judges; [bold]rag-cover backends[/bold] lists them.", metavar="NAME", rich_help_panel=MEASURING
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(help="Threads; by default one per two cores.", min=1, metavar="N", rich_help_panel=MEASURING)
+]
+Limit = Annotated[
+    int | None, typer.Option(help="Read only the first so many traces.", min=1, metavar="N", rich_help_panel=INPUT)
+]
+OnError = Annotated[
+    Literal["raise", "skip"],
+    typer.Option(help="What to do with a trace that cannot be read: stop, or leave it out and say so.", rich_help_panel=INPUT),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help=f"By default it is detected. There are: {', '.join(FORMATS)}.", metavar="NAME", rich_help_panel=INPUT
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Where a table has other names: FIELD=COLUMN, such as question=Frage. May be repeated.",
+        metavar="FIELD=COLUMN",
+        rich_help_panel=INPUT,
+    ),
+]
+
+
+def columns_of(options: list[str] | None) -> dict[str, str] | None:
+    """Read ``--column`` options.
+
+    >>> columns_of(["question=Frage", "answer=Antwort a=b"])
+    {'question': 'Frage', 'answer': 'Antwort a=b'}
+    """
+    if not options:
+        return None
+    pairs = [option.partition("=") for option in options]
+    for option, (field, _, column) in zip(options, pairs, strict=True):
+        if not field or not column:
+            message = f"{option!r} is not FIELD=COLUMN, such as question=Frage"
+            raise typer.BadParameter(message, param_hint="--column")
+    return {field: column for field, _, column in pairs}

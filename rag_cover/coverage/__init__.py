@@ -1,0 +1,47 @@
+"""Sub-question coverage: what an answer and its passages cover of what matters, and where the rest was lost.
+
+Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing responses with sub-question coverage" (NAACL 2025).
+"""
+
+from rag_cover.coverage.decomposition import decompose
+from rag_cover.coverage.grounding import groundedness
+from rag_cover.coverage.judging import judge_coverage, table_of
+from rag_cover.coverage.measures import CoverageMeasure, GroundednessMeasure
+from rag_cover.coverage.metrics import (
+    METRICS,
+    CoverageMetrics,
+    Metric,
+    Scenarios,
+    coverage_metrics,
+    per_question,
+    scenarios_of,
+    statistics_of,
+)
+from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
+from rag_cover.coverage.roles import type_roles
+from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
+
+__all__ = [
+    "METRICS",
+    "RATING_WEIGHTS",
+    "CoverageMeasure",
+    "CoverageMetrics",
+    "CoverageRow",
+    "CoverageTable",
+    "GroundednessMeasure",
+    "Metric",
+    "Scenarios",
+    "addressing_position",
+    "coverage_metrics",
+    "decompose",
+    "groundedness",
+    "judge_coverage",
+    "pairwise_accuracy",
+    "per_question",
+    "rating",
+    "scenarios_of",
+    "statistics_of",
+    "table_of",
+    "type_roles",
+    "win_rate",
+]

@@ -1,0 +1,130 @@
+"""A text cut into the questions it asks, each of which can stand on its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_cover.coverage.phrases import is_noun_phrase, subject_in
+from rag_cover.coverage.words import content_words
+
+__all__ = ["MARKS", "asked", "holds_several", "questions_in"]
+
+MARKS = "?\uff1f\u061f"
+"""Question marks: Latin, full-width, Arabic."""
+
+_SHORTEST = 3  # words of a clause that may stand alone
+_END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!])\s+(?=[A-Z])|\s*\n\s*")
+_AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)"
+_ASKS = re.compile(
+    rf"(?:(?:in|to|for|by|on|at)\ )?(?:who|whom|whose|what|which|when|where|why|how|{_AUXILIARY}|isn't|aren't|don't|doesn't)\b",
+    re.VERBOSE | re.IGNORECASE,
+)
+_AND_ASKS = re.compile(
+    rf""",?\s+(?:and|but)\s+(?:also\s+)?(?=(?:
+        (?:when|where|why)\ {_AUXILIARY}|what|who|which|how\ (?:{_AUXILIARY}|to|many|much|long|often|far|old|big)
+        |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
+_EXPLETIVE = re.compile(r"\bit\ (?:\w+\ )?(?:take|cost|mean|to|that|if|possible|worth|rains?)\b", re.VERBOSE | re.IGNORECASE)
+_ABOUT = re.compile(
+    rf"""(?:(?:what|who|which|when|where|why|how)\ )?{_AUXILIARY}\ (?P<rest>[^{MARKS}]+)
+    |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_INDIRECT = re.compile(
+    rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>is|are|was|were)\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
+)
+_ORDER = re.compile(
+    r"(?:please\ )?(?:tell\ me\ about|describe|explain|discuss|summari[sz]e|outline)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
+)
+_VERSUS = re.compile(
+    r"(?P<order>compare\ )?(?P<x>[^?]+?)\ (?:vs\.?|versus|(?(order)(?:and|with|to)|vs))\ (?P<y>[^?]+)",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LATIN = re.compile(r"[A-Za-z0-9 .'’-]+")
+
+
+def questions_in(text: str) -> list[str]:
+    """Split a text into questions that stand on their own; the whole text where they would not.
+
+    >>> questions_in("What is RAG and how does it work?")
+    ['What is RAG', 'how does RAG work?']
+    >>> questions_in("I have a 2015 Civic. Why does it stall?")
+    ['I have a 2015 Civic. Why does it stall?']
+    """
+    whole = " ".join(text.split())
+    pieces = [" ".join(piece.split()) for piece in _END.split(text.strip())]
+    questions = [clause for piece in pieces if _ASKS.match(piece) for clause in _clauses(piece)]
+    context = any(not _ASKS.match(piece) for piece in pieces if piece)
+    standing = _resolved(questions, context=context)
+    return standing or ([whole] if whole else [])
+
+
+def holds_several(question: str) -> bool:
+    """Tell whether a question that could not be split asks several things all the same."""
+    return bool(_AND_ASKS.search(question) or _END.search(question.rstrip(f" {MARKS}")))
+
+
+def asked(part: str) -> str:
+    """Finish a question: the order of words of a direct one, a capital, a question mark.
+
+    >>> asked("how climate change is affecting the earth"), asked("Python vs Java")
+    ('How is climate change affecting the earth?', 'How do Python and Java compare?')
+    >>> asked("Explain inflation.")
+    'What is important to know about inflation?'
+    """
+    text = _direct(part.rstrip(f" .!,;:…{MARKS}") or part)
+    mark = part[-1] if part[-1] in MARKS else "?"
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in MARKS else mark}"
+
+
+def _direct(text: str) -> str:
+    if match := _INDIRECT.fullmatch(text):
+        return f"how {match['be']} {match['x']} {match['doing']}"
+    if _ASKS.match(text):
+        return text
+    if (match := _VERSUS.fullmatch(text)) and is_noun_phrase(match["x"]) and is_noun_phrase(match["y"]):
+        return f"how do {match['x']} and {match['y']} compare"
+    match = _ORDER.fullmatch(text)
+    topic = match["x"] if match else text
+    return f"what is important to know about {topic}" if _LATIN.fullmatch(topic) and is_noun_phrase(topic) else text
+
+
+def _clauses(piece: str) -> list[str]:
+    clauses = _AND_ASKS.split(piece)
+    alone = all(len(clause.split()) >= _SHORTEST and content_words(clause) for clause in clauses)
+    return clauses if alone else [piece]
+
+
+def _resolved(questions: Sequence[str], *, context: bool) -> list[str]:
+    """Put the first question's subject in the place of later pronouns; nothing where that cannot be done."""
+    if any(_leans_on(questions[0], later) for later in questions[1:]):
+        return []
+    refer = [question for question in questions[0 if context else 1 :] if _REFERS.search(question)]
+    if not refer:
+        return list(questions)
+    subject = None if context else _subject(questions[0])
+    if subject is None or any(map(_EXPLETIVE.search, refer)):
+        return []
+    return [questions[0], *(_REFERS.sub(lambda match: _instead(match.group(), subject), each) for each in questions[1:])]
+
+
+def _leans_on(first: str, later: str) -> bool:
+    """Tell whether a later question speaks of "the game" that only the first one names in full."""
+    return any(noun in content_words(first) for noun in re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower()))
+
+
+def _instead(pronoun: str, subject: str) -> str:
+    return f"{subject}'s" if pronoun.lower() in ("its", "their", "his") else subject
+
+
+def _subject(question: str) -> str | None:
+    """Find what a question is about: what follows its auxiliary, or the object of "who wrote …"."""
+    match = _ABOUT.match(question)
+    if match is None:
+        return None
+    if (found := (match["object"] or match["rest"]).strip()) and is_noun_phrase(found):
+        return found
+    return subject_in(match["rest"]) if match["rest"] else None

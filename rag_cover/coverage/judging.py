@@ -1,0 +1,211 @@
+"""Which sub-questions the chunks, the prompt and the answer cover, and where an uncovered one was lost.
+
+Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §3: a text covers a sub-question when some part of it answers
+it; here, when the judge's P(the text contains a correct answer) reaches its threshold. All pairs of all traces go to the
+judge in one call, each distinct pair once. A blank text is never sent: it covers nothing, with probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rag_cover.backends import Locator, Scorer, ScoringItem, Span
+from rag_cover.coverage.decomposition import decompose
+from rag_cover.coverage.passages import titled
+from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
+from rag_cover.coverage.roles import type_roles
+from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
+from rag_cover.coverage.verdicts import fragments, probabilities, threshold_in_range
+from rag_cover.questions import Passage, Question, Role, RoleSource, SubQuestion
+from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.traces import Trace
+
+__all__ = ["Decomposer", "judge_coverage", "table_of"]
+
+Decomposer = Callable[[Question], Sequence[SubQuestion]]
+"""Splits a question into sub-questions, as `decompose` does without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A text as the judge reads it; ``title`` characters at its start are not the passage's own."""
+
+    text: str
+    title: int = 0
+
+    def item(self, sub_question: SubQuestion) -> ScoringItem:
+        return ScoringItem(sub_question.text, self.text)
+
+    def own(self, span: Span | None) -> Span | None:
+        """Map a fragment to the passage's own text; None where it lies in the title."""
+        if span is None or span.end <= self.title:
+            return None
+        return Span(max(0, span.start - self.title), span.end - self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One trace, and all that is to be judged of it; None where the trace does not say."""
+
+    sub_questions: tuple[SubQuestion, ...]
+    decomposed_by: RoleSource
+    chunk_keys: tuple[str, ...]
+    chunks: tuple[_Judged, ...] | None
+    prompt: tuple[_Judged, ...] | None
+    prompt_assumed: bool
+    answer: _Judged | None
+
+    def located(self) -> tuple[_Judged, ...]:
+        """List the texts whose fragments are reported."""
+        return (*(self.chunks or ()), *((self.answer,) if self.answer else ()))
+
+    def items(self) -> Iterator[ScoringItem]:
+        for judged in (*self.located(), *(self.prompt or ())):
+            if judged.text:
+                yield from map(judged.item, self.sub_questions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What the models said, and the cut from which it counts."""
+
+    threshold: float
+    scores: Mapping[ScoringItem, float]
+    spans: Mapping[ScoringItem, Span | None]
+
+    def covers(self, item: ScoringItem) -> bool:
+        return bool(item.text) and self.scores[item] >= self.threshold
+
+    def verdict(self, judged: _Judged, sub_question: SubQuestion) -> Verdict:
+        item = judged.item(sub_question)
+        return Verdict(self.scores.get(item, 0.0), self.covers(item), judged.own(self.spans.get(item)))
+
+
+def judge_coverage(
+    traces: Sequence[Trace],
+    scorer: Scorer,
+    *,
+    locator: Locator | None = None,
+    threshold: float | None = None,
+    decomposer: Decomposer | None = None,
+    untyped: Literal["rules", "leave"] = "rules",
+    weights: Mapping[Role, float] = RATING_WEIGHTS,
+) -> list[CoverageResult]:
+    """Judge every (sub-question, chunk), (sub-question, prompt passage) and (sub-question, answer) of the traces.
+
+    Args:
+        traces: what to judge; a trace without sub-questions is decomposed.
+        scorer: the judge.
+        locator: finds the fragment that covers; without one, fragments and positions are None.
+        threshold: the probability from which a text covers; the scorer's own unless given.
+        decomposer: makes the sub-questions of traces that bring none; by rules unless given.
+        untyped: whether sub-questions without a role are typed by rules, or left to count in no role.
+        weights: of the rating.
+
+    Raises:
+        ModelFailedError: a model returned something that is no verdict.
+    """
+    cut = threshold_in_range(scorer.threshold if threshold is None else threshold)
+    cases = [_case(trace, decomposer, untyped) for trace in traces]
+    scores = probabilities(scorer, (item for case in cases for item in case.items()))
+    bench = _Bench(cut, scores, {})
+    if locator is not None:
+        bench = _Bench(cut, scores, fragments(locator, _covered(cases, bench)))
+    return [_result(case, bench, weights) for case in cases]
+
+
+def table_of(result: CoverageResult) -> CoverageTable:
+    """Reduce a result to what the metrics count."""
+    return CoverageTable(tuple(map(_row, result.sub_questions)))
+
+
+def _case(trace: Trace, decomposer: Decomposer | None, untyped: Literal["rules", "leave"]) -> _Case:
+    sub_questions, source = _sub_questions(trace, decomposer)
+    if untyped == "rules":
+        sub_questions = type_roles(trace.question, sub_questions)
+    retrieved = any(not step.replaces for step in trace.steps)
+    prompt, assumed = trace.prompt_or_assumed
+    return _Case(
+        sub_questions=tuple(sub_questions),
+        decomposed_by=source,
+        chunk_keys=tuple(passage.key for passage in trace.chunks),
+        chunks=tuple(map(_judged, trace.chunks)) if retrieved else None,
+        prompt=None if prompt is None else tuple(map(_judged, prompt)),
+        prompt_assumed=assumed,
+        answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else ""),
+    )
+
+
+def _sub_questions(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequence[SubQuestion], RoleSource]:
+    if trace.sub_questions is not None:
+        return trace.sub_questions, "given"
+    if decomposer is not None:
+        return tuple(decomposer(trace.question)), "model"
+    return decompose(trace.question), "rules"
+
+
+def _judged(passage: Passage) -> _Judged:
+    if not passage.text.strip():
+        return _Judged("")
+    text = titled(passage.title, passage.text)
+    return _Judged(text, len(text) - len(passage.text))
+
+
+def _covered(cases: Sequence[_Case], bench: _Bench) -> Iterator[ScoringItem]:
+    for case in cases:
+        for judged in case.located():
+            yield from filter(bench.covers, map(judged.item, case.sub_questions))
+
+
+def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> CoverageResult:
+    judged = tuple(_sub_question(case, bench, sub_question) for sub_question in case.sub_questions)
+    return CoverageResult(
+        sub_questions=judged,
+        chunk_keys=case.chunk_keys,
+        threshold=bench.threshold,
+        rating=rating(CoverageTable(tuple(map(_row, judged))), weights=weights),
+        prompt_assumed=case.prompt_assumed,
+        decomposed_by=case.decomposed_by,
+    )
+
+
+def _sub_question(case: _Case, bench: _Bench, sub_question: SubQuestion) -> SubQuestionCoverage:
+    answer = bench.verdict(case.answer, sub_question) if case.answer else None
+    chunks = None if case.chunks is None else tuple(bench.verdict(chunk, sub_question) for chunk in case.chunks)
+    in_prompt = None if case.prompt is None else any(bench.covers(passage.item(sub_question)) for passage in case.prompt)
+    return SubQuestionCoverage(
+        text=sub_question.text,
+        role=sub_question.role,
+        role_source=sub_question.role_source,
+        answer=answer,
+        position=_position(case.answer, answer),
+        chunks=chunks,
+        in_prompt=in_prompt,
+        loss=_loss(answer, chunks, in_prompt=in_prompt),
+    )
+
+
+def _position(judged: _Judged | None, verdict: Verdict | None) -> float | None:
+    if judged is None or verdict is None or verdict.fragment is None:
+        return None
+    return addressing_position(judged.text, verdict.fragment.of(judged.text))
+
+
+def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None) -> Loss | None:
+    """Say at which stage a sub-question that the answer does not cover was lost; None where that cannot be told."""
+    if answer is None or answer.covered or in_prompt is None:
+        return None
+    if in_prompt:
+        return Loss.UNUSED
+    return Loss.DROPPED if any(chunk.covered for chunk in chunks or ()) else Loss.NOT_RETRIEVED
+
+
+def _row(judged: SubQuestionCoverage) -> CoverageRow:
+    return CoverageRow(
+        role=judged.role,
+        answered=judged.answer.covered if judged.answer else None,
+        chunks=None if judged.chunks is None else tuple(chunk.covered for chunk in judged.chunks),
+        position=judged.position,
+    )

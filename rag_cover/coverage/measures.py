@@ -1,0 +1,102 @@
+"""Coverage and groundedness as measures: what they need of a trace, and how a block of traces is measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from rag_cover.coverage.grounding import groundedness
+from rag_cover.coverage.judging import judge_coverage
+from rag_cover.coverage.ratings import RATING_WEIGHTS
+from rag_cover.coverage.verdicts import threshold_in_range
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Role
+from rag_cover.results import ModelKind, Outcome
+from rag_cover.traces import Trace
+
+__all__ = ["CoverageMeasure", "GroundednessMeasure"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageMeasure:
+    """Measure which sub-questions a trace's chunks, prompt and answer cover (`judge_coverage`).
+
+    ``threshold=None`` is the scorer's own. ``untyped`` tells whether sub-questions without a role are typed by rules or left
+    to count in no role.
+    """
+
+    threshold: float | None = None
+    weights: Mapping[Role, float] = field(default_factory=lambda: RATING_WEIGHTS)
+    untyped: Literal["rules", "leave"] = "rules"
+
+    name: ClassVar[str] = "coverage"
+    required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer", "locator", "decomposer")
+
+    def __post_init__(self) -> None:
+        """Refuse what no rating can be made from; keep the weights as a plain dict, which travels between processes."""
+        if self.threshold is not None:
+            threshold_in_range(self.threshold)
+        if unknown := [role for role in self.weights if role not in set(Role)]:
+            message = f"weights: {unknown[0]!r} is no role; roles are {', '.join(Role)}"
+            raise InvalidValueError(message)
+        if bad := [weight for weight in self.weights.values() if not math.isfinite(weight)]:
+            message = f"weights: {bad[0]} is not a finite number"
+            raise InvalidValueError(message)
+        object.__setattr__(self, "weights", {Role(role): float(weight) for role, weight in self.weights.items()})
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that change its results, as JSON data."""
+        weights = {str(role): weight for role, weight in self.weights.items()}
+        return {"threshold": self.threshold, "weights": weights, "untyped": self.untyped}
+
+    def lacks(self, trace: Trace) -> str | None:
+        """Say why a trace cannot be measured, or None where it can."""
+        if trace.answer is None and trace.prompt is None and not trace.steps:
+            return f"coverage needs {self.required_inputs[0]}"
+        return None
+
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
+        """Judge all the traces, in one call to the scorer and one to the locator."""
+        return judge_coverage(
+            traces,
+            models["scorer"],
+            locator=models.get("locator"),
+            threshold=self.threshold,
+            decomposer=models.get("decomposer"),
+            untyped=self.untyped,
+            weights=self.weights,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroundednessMeasure:
+    """Measure which sentences of a trace's answer its prompt entails (`groundedness`)."""
+
+    threshold: float = 0.5
+
+    name: ClassVar[str] = "groundedness"
+    required_inputs: ClassVar[tuple[str, ...]] = ("an answer", "a prompt or retrieval steps")
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold that is no probability."""
+        threshold_in_range(self.threshold)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that change its results, as JSON data."""
+        return {"threshold": self.threshold}
+
+    def lacks(self, trace: Trace) -> str | None:
+        """Say why a trace cannot be measured, or None where it can."""
+        present = (trace.answer is not None, trace.prompt is not None or bool(trace.steps))
+        missing = [needed for needed, there in zip(self.required_inputs, present, strict=True) if not there]
+        return f"groundedness needs {' and '.join(missing)}" if missing else None
+
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
+        """Judge all the traces, in one call to the entailer."""
+        return groundedness(traces, models["entailer"], threshold=self.threshold)

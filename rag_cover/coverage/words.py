@@ -1,0 +1,44 @@
+"""The words of a text that carry its content, for rules that go by them."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["FUNCTION_WORDS", "content_words", "words"]
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+(?:['’]\w+)*")  # in scripts without spaces, a character is a word
+
+_FUNCTION_WORDS = """
+a an the this that these those some any no each every all both either neither such
+i you he she it we they me him her us them my your his its our their mine yours
+is are was were be been being am do does did done have has had having can could will would shall should may might must
+who whom whose what which when where why how
+and or but nor so yet if than then as of in on at by for from to with without about into over under between
+not there here also just only very too more most much many other same
+"""
+FUNCTION_WORDS = frozenset(_WORD.findall(_FUNCTION_WORDS))
+
+
+def words(text: str) -> list[str]:
+    """List the words of a text in lower case, without punctuation.
+
+    >>> words("What's Mr. Holmes's first name?")
+    ["what's", 'mr', "holmes's", 'first', 'name']
+    """
+    return _WORD.findall(text.lower())
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Collect the words that are not function words, plural and possessive endings dropped.
+
+    >>> sorted(content_words("Why are the skies of Mars red?"))
+    ['mar', 'red', 'sky']
+    """
+    return frozenset(_stem(word) for word in words(text) if word.replace("’", "'") not in FUNCTION_WORDS)
+
+
+def _stem(word: str) -> str:
+    word = word.replace("’", "'").removesuffix("'s")
+    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004 - "dies" keeps its stem
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word  # noqa: PLR2004 - "gas"

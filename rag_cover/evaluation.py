@@ -1,0 +1,267 @@
+"""Traces in, results out: the one place that runs work in parallel.
+
+Traces are read in blocks; a block is measured by `measure_block`, which any engine may run; results come back in order and
+go to the store as each block finishes, so that an interrupted evaluation loses at most the blocks in flight.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_cover.backends import fingerprint_of
+from rag_cover.engines import Block, BlockFunction, Engine
+from rag_cover.errors import InvalidValueError, StoreError, nearest, needs_extra
+from rag_cover.measuring import OnError, blocks_of, chosen_measures, content_key, measure_block
+from rag_cover.registry import Models, installed_engines, plugins
+from rag_cover.results import Measure, TraceResult
+from rag_cover.stores import Store, read_traces
+from rag_cover.summaries import Summary, summarise
+from rag_cover.traces import Trace, identified
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an evaluation is: traces done, of how many (None: not known), how many failed, how many were done before."""
+
+    done: int
+    total: int | None
+    failed: int
+    resumed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The results of one evaluation, in trace order; read from its store where it has one.
+
+    ``judge`` names the scorer by its fingerprint, ``measures`` what was measured.
+    """
+
+    results: Sequence[TraceResult]
+    judge: str
+    measures: tuple[str, ...]
+    seed: int = 0
+
+    @classmethod
+    def open(cls, path: Path | str) -> Evaluation:
+        """Open the evaluation kept in a store.
+
+        Raises:
+            StoreError: there is no such store, or it holds no evaluation.
+        """
+        store = Store.open(Path(path), create=False)
+        about = store.meta.get("evaluation")
+        if about is None:
+            message = f"{path} holds no evaluation yet; make one with 'rag-cover evaluate … --store {path}'"
+            raise StoreError(message)
+        return cls(store.results(), about["judge"], tuple(about["measures"]), about["seed"])
+
+    def summary(self) -> Summary:
+        """Sum up the results, with 95% bootstrap intervals clustered by question."""
+        return summarise(self.results, judge=self.judge, seed=self.seed)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Tabulate the results, one row per trace and sub-question (needs pandas)."""
+        with needs_extra("all", "pandas"):
+            import pandas as pd
+        return pd.DataFrame.from_records([row for result in self.results for row in _rows(result)])
+
+    def to_html(self, path: Path | str) -> None:
+        """Write the report: one self-contained HTML file."""
+        from rag_cover.reports.html import write_report
+
+        write_report(Path(path), self.results, self.summary())
+
+
+def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by name
+    traces: Iterable[Trace] | Path,
+    *,
+    measures: Sequence[str | Measure] | None = None,
+    models: Models = Models(),  # noqa: B008  # frozen
+    store: Store | Path | None = None,
+    resume: bool = False,
+    engine: str | Engine = "local",
+    workers: int | None = None,
+    on_error: OnError = "record",
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+) -> Evaluation:
+    """Measure every trace.
+
+    Args:
+        traces: trace values, or the path of a trace file.
+        measures: names or measure values; None: every measure whose inputs and models are there.
+        models: the models to ask; the embedded judge by default.
+        store: where results are kept as they come; None keeps them in memory.
+        resume: go on with what the store holds; otherwise it is begun anew.
+        engine: ``"local"``, the name of an installed engine, or an engine.
+        workers: threads of the local engine; None: one per two cores, since judges use several.
+        on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
+        seed: of everything drawn at random.
+        progress: called after every block.
+
+    Raises:
+        InputError: a trace that cannot be read.
+        StoreError: a store that cannot be used, or that holds an unfinished evaluation and ``resume`` is False.
+        EvaluationError: the first failure, with ``on_error="raise"``.
+    """
+    chosen = chosen_measures(measures)
+    opened = models.open({kind: None for measure in chosen for kind in measure.required_models})
+    total = len(traces) if isinstance(traces, Sized) else None
+    stream = identified(read_traces(traces) if isinstance(traces, Path) else traces)
+    judge, names = fingerprint_of(opened.get("scorer")), tuple(measure.name for measure in chosen)
+    key_of = content_key(chosen, opened)
+    measure = partial(measure_block, measures=chosen, models=opened, on_error=on_error)
+    runner = _engine(engine, workers)
+    if store is None:
+        results = _in_memory(runner, measure, stream, total, progress)
+        return Evaluation(results, judge, names, seed)
+    kept = store if isinstance(store, Store) else Store.open(store, create=True)
+    _begin(kept, {"judge": judge, "measures": names, "seed": seed}, resume=resume)
+    _into_store(kept, runner, measure, stream, total, progress, key_of)
+    kept.finished = True
+    return Evaluation(kept.results(), judge, names, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """Runs blocks in threads, a few ahead of the one that is waited for."""
+
+    workers: int
+
+    def run(self, measure_block: BlockFunction, blocks: Iterable[Block]) -> Iterator[Sequence[TraceResult]]:
+        """Yield each block's results in order; at most ``workers`` + 1 blocks are in memory."""
+        waiting: deque[Future[Sequence[TraceResult]]] = deque()
+        blocks = iter(blocks)
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="rag-cover") as pool:
+            try:
+                for block in blocks:
+                    waiting.append(pool.submit(measure_block, block))
+                    if len(waiting) > self.workers:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+
+def _engine(engine: str | Engine, workers: int | None) -> Engine:
+    if not isinstance(engine, str):
+        return engine
+    if engine == "local":
+        return LocalEngine(workers or max(1, (os.cpu_count() or 2) // 2))
+    engines = installed_engines()
+    if engine not in engines:
+        known = ["local", *engines]
+        message = f"No engine is called {engine!r}.{nearest(engine, known)} Installed: {', '.join(known)}."
+        raise InvalidValueError(message)
+    return engines[engine]()
+
+
+def _begin(store: Store, about: dict[str, Any], *, resume: bool) -> None:
+    if not resume:
+        if len(store) and not store.finished:
+            message = (
+                f"{store.path} holds an unfinished evaluation ({len(store)} traces done); "
+                "go on with it (resume=True, --resume) or delete the file to begin anew"
+            )
+            raise StoreError(message)
+        store.clear()
+    store.finished = False
+    store.meta["evaluation"] = about
+
+
+def _into_store(
+    store: Store,
+    runner: Engine,
+    measure: BlockFunction,
+    stream: Iterable[Trace],
+    total: int | None,
+    progress: Callable[[Progress], None] | None,
+    key_of: Callable[[Trace], str],
+) -> None:
+    """Measure what the store does not hold yet under the same key, and keep each block as it comes."""
+    known = dict(store.keys())
+    pending: deque[tuple[int, str]] = deque()
+    resumed = failed = seen = 0
+
+    def unmeasured() -> Iterator[Trace]:
+        nonlocal resumed, seen
+        for ordinal, trace in enumerate(stream):
+            seen = ordinal + 1
+            key = key_of(trace)
+            if known.get(ordinal) == key:
+                resumed += 1
+            else:
+                pending.append((ordinal, key))
+                yield trace
+
+    done = 0
+    for results in _observed(runner.run(measure, blocks_of(unmeasured()))):
+        store.append([(*pending.popleft(), result) for result in results])
+        done += len(results)
+        failed += sum(bool(result.failures) for result in results)
+        if progress:
+            progress(Progress(done + resumed, total, failed, resumed))
+    store.truncate(seen)
+    if progress:
+        progress(Progress(seen, total if total is not None else seen, failed, resumed))
+
+
+def _in_memory(
+    runner: Engine,
+    measure: BlockFunction,
+    stream: Iterable[Trace],
+    total: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> tuple[TraceResult, ...]:
+    kept: list[TraceResult] = []
+    failed = 0
+    for results in _observed(runner.run(measure, blocks_of(stream))):
+        kept += results
+        failed += sum(bool(result.failures) for result in results)
+        if progress:
+            progress(Progress(len(kept), total, failed, 0))
+    return tuple(kept)
+
+
+def _observed(batches: Iterable[Sequence[TraceResult]]) -> Iterator[Sequence[TraceResult]]:
+    """Tell the plugins that watch about every result, as it passes."""
+    watchers = plugins().hook.measured
+    for results in batches:
+        if watchers.get_hookimpls():
+            for result in results:
+                watchers(result=result)
+        yield results
+
+
+def _rows(result: TraceResult) -> Iterator[dict[str, Any]]:
+    trace = result.trace
+    about = {"trace": trace.id, "pipeline": trace.pipeline, "question": trace.question.text}
+    coverage, grounded = result.coverage, result.groundedness
+    shared = about | {"rating": coverage and coverage.rating, "groundedness": grounded and grounded.share}
+    for sub_question in coverage.sub_questions if coverage else ():
+        yield shared | {
+            "sub_question": sub_question.text,
+            "role": sub_question.role,
+            "answered": sub_question.answer and sub_question.answer.covered,
+            "answer_probability": sub_question.answer and sub_question.answer.probability,
+            "retrieved": sub_question.retrieved,
+            "in_prompt": sub_question.in_prompt,
+            "position": sub_question.position,
+            "loss": sub_question.loss,
+        }
+    if not coverage:
+        yield shared

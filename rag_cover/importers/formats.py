@@ -1,0 +1,176 @@
+"""Files of other tools turned into traces: the format is known by the first record, or named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from rag_cover.errors import InputError, InvalidValueError, nearest
+from rag_cover.importers import deepeval, langsmith, openinference, ragas, ragchecker, tables
+from rag_cover.importers.conversion import Found, from_rows, from_spans
+from rag_cover.importers.records import Record, Row, json_records
+from rag_cover.importers.sheets import csv_records, parquet_records
+from rag_cover.importers.spans import Span
+from rag_cover.stores.files import open_input, require_file
+from rag_cover.stores.jsonl import OnError, Skipped
+from rag_cover.stores.validation import trace_from
+from rag_cover.traces import Trace
+
+__all__ = ["FORMATS", "import_traces"]
+
+_Records = Iterable[Record | InputError]
+
+_SHEETS = (".csv", ".tsv")
+_PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """How one format is known and read: row by row, or as spans that have to be put together."""
+
+    summary: str
+    recognises: Callable[[Row], bool]
+    traces_of: Callable[[Row], tuple[Trace, ...]] = lambda _: ()
+    spans_of: Callable[[Row], Iterator[Span]] | None = None
+
+
+def _is_own(row: Row) -> bool:
+    return "question" in row and ("schema" in row or row.keys() <= Trace.model_fields.keys())
+
+
+_FORMATS: Mapping[str, _Format] = {
+    "openinference": _Format(
+        "OpenInference spans: OTLP JSON, or Phoenix exports (JSON, JSONL, CSV, Parquet)",
+        openinference.recognises,
+        spans_of=openinference.spans_of,
+    ),
+    "langsmith": _Format("LangSmith runs (JSON, JSONL, CSV, Parquet)", langsmith.recognises, spans_of=langsmith.spans_of),
+    "ragchecker": _Format(
+        "RAGChecker inputs, results and preference pairs (JSON, JSONL)", ragchecker.recognises, ragchecker.traces_of
+    ),
+    "rag-cover": _Format("rag_cover traces (JSONL, or a JSON array)", _is_own, lambda row: (trace_from(row),)),
+    "ragas": _Format(
+        "Ragas single-turn samples, old and new column names (JSONL, JSON, CSV, Parquet)", ragas.recognises, ragas.traces_of
+    ),
+    "deepeval": _Format("DeepEval test cases and goldens (JSON, JSONL, CSV)", deepeval.recognises, deepeval.traces_of),
+    "table": _Format(
+        "any table with a question column (CSV, TSV, Parquet, JSONL), with a column map", tables.recognises, tables.traces_of
+    ),
+}
+
+FORMATS: Mapping[str, str] = {name: known.summary for name, known in _FORMATS.items()}
+"""The formats that can be imported, with what each one is."""
+
+
+def import_traces(
+    path: Path | str,
+    *,
+    format: str | None = None,  # noqa: A002 -- the word users know
+    columns: Mapping[str, str] | None = None,
+    on_error: OnError = "raise",
+    skipped: Skipped | None = None,
+) -> Iterator[Trace]:
+    """Read the traces of a file of another tool, one by one where the format allows it.
+
+    ``format`` is one of `FORMATS`; without it, the first record tells. ``columns`` maps what a table's columns hold to their
+    names, such as ``{"question": "Frage"}``. With ``on_error="skip"`` every record that is no trace goes to ``skipped``.
+
+    Raises:
+        InputError: the file, its format or one of its records cannot be read.
+        InvalidValueError: an unknown format, a map that does not fit, or records skipped with nobody told.
+    """
+    if format is not None and format not in FORMATS:
+        problem = f"there is no format {format!r}.{nearest(format, FORMATS)} The formats: {', '.join(FORMATS)}"
+        raise InvalidValueError(problem)
+    if columns and format not in (None, "table"):
+        problem = f"columns name what a table holds; the format {format!r} has its own names"
+        raise InvalidValueError(problem)
+    if on_error == "skip" and skipped is None:
+        problem = "on_error='skip' needs skipped=…, a callable that is given every error, such as a list's append"
+        raise InvalidValueError(problem)
+    require_file(Path(path))
+    return _traces(Path(path), "table" if columns else format, columns or {}, skipped if on_error == "skip" else None)
+
+
+def _traces(path: Path, name: str | None, columns: Mapping[str, str], skipped: Skipped | None) -> Iterator[Trace]:
+    places: dict[str, Record] = {}
+    found: tuple[Record, Trace] | InputError | None = None
+    for found in _found(path, name, columns):
+        try:
+            if isinstance(found, InputError):
+                raise found
+            record, trace = found
+            _refuse_a_duplicate(record, trace, places)
+        except InputError as bad:
+            if skipped is None:
+                raise
+            skipped(bad)
+        else:
+            yield trace
+    if found is None:
+        problem = "the file holds no traces"
+        raise InputError(problem, file=path)
+
+
+def _found(path: Path, name: str | None, columns: Mapping[str, str]) -> Found:
+    """Read the records, choose the format by the first of them, and convert them all."""
+    records = iter(_records(path))
+    bad: list[InputError] = []
+    first = None
+    for record in records:
+        if isinstance(record, Record):
+            first = record
+            break
+        bad.append(record)
+    if first is None:
+        yield from bad
+        return
+    chosen = _FORMATS[name or _detected(first)]
+    yield from _converted(chosen, chain(bad, [first], records), _checked(columns, first))
+
+
+def _checked(columns: Mapping[str, str], first: Record) -> Mapping[str, str]:
+    try:
+        tables.check_columns(columns, first.data)
+    except InputError as bad:
+        raise first.located(bad) from bad
+    return columns
+
+
+def _records(path: Path) -> _Records:
+    suffixes = {suffix.lower() for suffix in path.suffixes}
+    with open_input(path) as file:
+        magic = file.read(len(_PARQUET))
+    if magic == _PARQUET or ".parquet" in suffixes:
+        return parquet_records(path)
+    return csv_records(path) if suffixes & set(_SHEETS) else json_records(path)
+
+
+def _detected(first: Record) -> str:
+    found = (name for name, known in _FORMATS.items() if known.recognises(first.data))
+    if (name := next(found, None)) is not None:
+        return name
+    has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"
+    problem = (
+        f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}. Name the format, or map its columns"
+    )
+    raise first.located(InputError(problem))
+
+
+def _converted(chosen: _Format, records: _Records, columns: Mapping[str, str]) -> Found:
+    if chosen.spans_of is not None:
+        return from_spans(chosen.spans_of, records)
+    traces_of = partial(tables.traces_of, columns=columns) if columns else chosen.traces_of
+    return from_rows(traces_of, records)
+
+
+def _refuse_a_duplicate(record: Record, trace: Trace, places: dict[str, Record]) -> None:
+    if trace.id is None:
+        return
+    if (earlier := places.setdefault(trace.id, record)) is not record:
+        where = earlier.at if earlier.line is None else f"line {earlier.line}"
+        problem = f"trace id {trace.id!r} was given at {where} already; ids must be unique, or left out"
+        raise record.located(InputError(problem, field="$.id"))

@@ -1,0 +1,105 @@
+"""LangSmith runs, exported as JSON, JSONL, CSV or Parquet, flat or with their ``child_runs`` inside.
+
+https://docs.langchain.com/langsmith/run-data-format
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rag_cover.errors import InputError
+from rag_cover.importers.cells import json_value
+from rag_cover.importers.moments import moment_of
+from rag_cover.importers.passages import passages_from
+from rag_cover.importers.payloads import answer_of, decoded, documents_of
+from rag_cover.importers.records import Row
+from rag_cover.importers.spans import Span, SpanKind
+
+__all__ = ["recognises", "spans_of"]
+
+_KINDS: Mapping[str, SpanKind] = {"retriever": "retriever", "tool": "tool", "llm": "llm"}
+
+
+def recognises(row: Row) -> bool:
+    """Tell a run by its fields."""
+    return "run_type" in row and ("inputs" in row or "outputs" in row)
+
+
+def spans_of(run: Row) -> Iterator[Span]:
+    """Read a run and the runs inside it."""
+    waiting: list[tuple[Row, str | None, str | None]] = [(run, None, None)]
+    while waiting:
+        row, trace_id, parent_id = waiting.pop()
+        span = _span(row, trace_id, parent_id)
+        yield span
+        inner = decoded(row.get("child_runs"))
+        children = [child for child in inner if isinstance(child, Mapping)] if isinstance(inner, list) else []
+        waiting.extend((child, span.trace_id, span.id) for child in reversed(children))
+
+
+def _span(row: Row, trace_id: str | None, parent_id: str | None) -> Span:
+    outputs = decoded(row.get("outputs"))
+    kind = _kind(row, outputs)
+    span_id = _said(row, "id", "run_id")
+    if span_id is None:
+        problem = "this run has no id"
+        raise InputError(problem)
+    return Span(
+        id=span_id,
+        trace_id=_said(row, "trace_id") or trace_id or span_id,
+        parent_id=_said(row, "parent_run_id") or parent_id,
+        kind=kind,
+        name=_said(row, "name") or "",
+        input=decoded(row.get("inputs")),
+        output=outputs,
+        passages=_passages(kind, outputs),
+        consumed=_consumed(kind, row),
+        started_at=moment_of(row.get("start_time")),
+        ended_at=moment_of(row.get("end_time")),
+        error=_said(row, "error"),
+        pipeline=_said(row, "session_name", "project_name"),
+        references=_references(row),
+        metadata=_metadata(row),
+    )
+
+
+def _kind(row: Row, outputs: Any) -> SpanKind:
+    """Name a run's kind; LangSmith has none for rerankers, so one is known by its name and the documents it returns."""
+    kind = str(row.get("run_type") or "").lower()
+    if "rerank" in str(row.get("name") or "").lower() and documents_of(outputs):
+        return "reranker"
+    return _KINDS.get(kind, "other")
+
+
+def _passages(kind: SpanKind, outputs: Any) -> list[dict[str, Any]]:
+    if kind not in ("retriever", "reranker", "tool"):
+        return []
+    documents = documents_of(outputs)
+    if not documents and kind == "retriever" and isinstance(outputs, Mapping):
+        lists = (value for value in outputs.values() if isinstance(value, list))
+        documents = next((texts for texts in lists if texts and all(isinstance(text, str) for text in texts)), [])
+    return passages_from(documents, field="$.outputs")
+
+
+def _consumed(kind: SpanKind, row: Row) -> list[dict[str, Any]]:
+    return passages_from(documents_of(row.get("inputs")), field="$.inputs") if kind == "reranker" else []
+
+
+def _references(row: Row) -> tuple[str, ...]:
+    """Return the dataset's answer, where the run was one of an experiment."""
+    found = answer_of(row.get("reference_outputs"))
+    return () if found is None else (found,)
+
+
+def _metadata(row: Row) -> dict[str, Any]:
+    extra = decoded(row.get("extra"))
+    given = extra.get("metadata") if isinstance(extra, Mapping) else None
+    tags = decoded(row.get("tags"))
+    own = dict(given) if isinstance(given, Mapping) else {}
+    return dict(json_value(own | ({"tags": tags} if tags else {})))
+
+
+def _said(row: Row, *names: str) -> str | None:
+    values = (row.get(name) for name in names)
+    return next((str(value) for value in values if value is not None and value == value and value != ""), None)  # noqa: PLR0124 -- NaN

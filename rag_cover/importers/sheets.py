@@ -1,0 +1,96 @@
+"""CSV, TSV and Parquet files read row by row."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_cover.errors import InputError, needs_extra
+from rag_cover.importers.records import Record
+from rag_cover.stores.files import open_input, require_file
+
+__all__ = ["csv_records", "parquet_records"]
+
+_DELIMITERS = (",", ";", "\t", "|")
+_BATCH = 256
+
+
+def csv_records(path: Path) -> Iterator[Record | InputError]:
+    """Read a CSV or TSV file; the delimiter is the one that cuts the header into most columns."""
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # a cell can hold all contexts of a question, and 128 KiB is the default
+    with open_input(path) as file:
+        lines = _decoded(file, path)
+        header = next(lines, None)
+        if header is None:
+            return
+        columns, delimiter = _header(header, path)
+        rows = csv.reader(lines, delimiter=delimiter)
+        yield from _rows(rows, columns, path)
+
+
+def parquet_records(path: Path) -> Iterator[Record | InputError]:
+    """Read a Parquet file in batches of rows."""
+    require_file(path)
+    with needs_extra("parquet", "pyarrow"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    try:
+        with pq.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(batch_size=_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield Record(row, path, at=f"row {number}")
+    except (pa.ArrowException, OSError) as broken:
+        problem = f"this is not a Parquet file that can be read: {str(broken).splitlines()[0]}"
+        raise InputError(problem, file=path) from broken
+
+
+def _decoded(file: Any, path: Path) -> Iterator[str]:
+    for number, line in enumerate(file, 1):
+        try:
+            yield (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
+        except UnicodeDecodeError as broken:
+            problem = f"byte {broken.start} of the line is not UTF-8; save the file as UTF-8"
+            raise InputError(problem, file=path, line=number) from broken
+
+
+def _header(line: str, path: Path) -> tuple[Sequence[str], str]:
+    cut = {delimiter: next(csv.reader([line], delimiter=delimiter), []) for delimiter in _DELIMITERS}
+    delimiter = max(_DELIMITERS, key=lambda delimiter: len(cut[delimiter]))
+    columns = [name.strip() for name in cut[delimiter]]
+    if duplicates := {name for name in columns if name and columns.count(name) > 1}:
+        problem = f"two columns are called {min(duplicates)!r}; rename one"
+        raise InputError(problem, file=path, line=1)
+    return columns, delimiter
+
+
+def _rows(rows: Any, columns: Sequence[str], path: Path) -> Iterator[Record | InputError]:
+    """Pair cells with columns; an empty cell is a missing value, and a column without a name an index."""
+    number, line = 0, 2
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error as broken:
+            problem = f"not CSV that can be read: {broken}"
+            raise InputError(problem, file=path, line=line) from broken
+        if cells is None:
+            return
+        if any(cells):
+            number += 1
+            yield _row(cells, columns, Record({}, path, line, f"row {number}"))
+        line = rows.line_num + 2  # the reader has not seen the header
+
+
+def _row(cells: Sequence[str], columns: Sequence[str], place: Record) -> Record | InputError:
+    if len(cells) > len(columns):
+        problem = (
+            f"the row has {len(cells)} cells and the header {len(columns)} columns; quote the cells that hold the delimiter"
+        )
+        return place.located(InputError(problem))
+    data = {name: cell or None for name, cell in zip(columns, cells, strict=False) if name}
+    return Record(data, place.file, place.line, place.at)

@@ -1,0 +1,116 @@
+"""What is measured of a block of traces, in as few model calls as the measures can do with, and the name of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from rag_cover.backends import Failure, fingerprint_of
+from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
+from rag_cover.engines import Block
+from rag_cover.errors import EvaluationError, InvalidValueError, nearest
+from rag_cover.results import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
+from rag_cover.traces import Trace, content_hash
+
+__all__ = ["MEASURES", "OnError", "blocks_of", "chosen_measures", "content_key", "measure_block"]
+
+OnError = Literal["record", "raise"]
+
+MEASURES: Mapping[str, Callable[[], Measure]] = {"coverage": CoverageMeasure, "groundedness": GroundednessMeasure}
+"""The measures that may be asked for by name."""
+
+BLOCK_TRACES = 32
+BLOCK_CHARACTERS = 2_000_000
+
+
+def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
+    """Return the measures asked for, by name or as values; None asks for all of them.
+
+    Raises:
+        InvalidValueError: an unknown name, no measure, or one asked for twice.
+    """
+    chosen = [MEASURES[name]() for name in MEASURES] if measures is None else [_measure(each) for each in measures]
+    names = [measure.name for measure in chosen]
+    if not names or len(set(names)) < len(names):
+        message = f"each measure may be asked for once, and one at least; asked for: {', '.join(names) or 'none'}"
+        raise InvalidValueError(message)
+    return tuple(chosen)
+
+
+def _measure(measure: str | Measure) -> Measure:
+    if not isinstance(measure, str):
+        return measure
+    if measure not in MEASURES:
+        message = f"No measure is called {measure!r}.{nearest(measure, MEASURES)} There are: {', '.join(MEASURES)}."
+        raise InvalidValueError(message)
+    return MEASURES[measure]()
+
+
+def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> Callable[[Trace], str]:
+    """Make the function that names a result by all it depends on: the trace, the measures, the models, the schema."""
+    around = {
+        "schema": RESULT_SCHEMA,
+        "measures": {measure.name: dict(measure.parameters) for measure in measures},
+        "models": {kind: fingerprint_of(model) for kind, model in models.items()},
+    }
+    return lambda trace: content_hash({"trace": trace.to_dict(), **around})
+
+
+def blocks_of(traces: Iterable[Trace]) -> Iterator[Block]:
+    """Cut a stream into blocks of at most 32 traces and, beyond the first trace, 2 million characters."""
+    block: list[Trace] = []
+    size = 0
+    for trace in traces:
+        length = _characters(trace)
+        if block and (len(block) == BLOCK_TRACES or size + length > BLOCK_CHARACTERS):
+            yield block
+            block, size = [], 0
+        block.append(trace)
+        size += length
+    if block:
+        yield block
+
+
+def _characters(trace: Trace) -> int:
+    return len(trace.answer or "") + sum(len(passage.text) for step in trace.steps for passage in step.passages)
+
+
+def measure_block(
+    traces: Block,
+    *,
+    measures: Sequence[Measure],
+    models: Mapping[ModelKind, Any],
+    on_error: OnError = "record",
+) -> list[TraceResult]:
+    """Measure a block of traces with as few model calls as the measures can do with."""
+    outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
+    for measure in measures:
+        reasons = [_missing_model(measure, models) or measure.lacks(trace) for trace in traces]
+        able = [index for index, reason in enumerate(reasons) if reason is None]
+        measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
+        for index, reason in enumerate(reasons):
+            outcomes[index][measure.name] = next(measured) if reason is None else NotApplicable(reason)
+    return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
+
+
+def _missing_model(measure: Measure, models: Mapping[ModelKind, Any]) -> str | None:
+    missing = [kind for kind in measure.required_models if kind not in models and kind not in ("locator", "decomposer")]
+    return f"the judge offers no {missing[0]}, and none was named" if missing else None
+
+
+def _measured(
+    measure: Measure, traces: Sequence[Trace], models: Mapping[ModelKind, Any], on_error: OnError
+) -> Sequence[Outcome]:
+    """Measure together; where that fails, one by one, so that one trace's failure costs no other its result."""
+    if not traces:
+        return []
+    try:
+        return measure.measure(traces, models)
+    except Exception as error:  # per item in evaluation: recorded below, or raised
+        if on_error == "raise":
+            message = f"{measure.name} failed: {error}"
+            raise EvaluationError(message) from error
+        if len(traces) > 1:
+            return [outcome for trace in traces for outcome in _measured(measure, [trace], models, on_error)]
+        attempts = getattr(error, "attempts", 1)
+        return [Failure(type(error).__name__, str(error), attempts)]

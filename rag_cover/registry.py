@@ -1,0 +1,202 @@
+"""Which plugins are installed, and the models they open by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, cast
+
+import pluggy
+
+from rag_cover import hooks
+from rag_cover.backends import (
+    KINDS,
+    Backend,
+    Embedder,
+    Entailer,
+    Generator,
+    Locator,
+    Receiver,
+    Relevance,
+    Retriever,
+    Scorer,
+)
+from rag_cover.engines import Engine
+from rag_cover.errors import BackendNotFoundError, InvalidValueError, NotOfferedError, PluginError, UnknownOptionError
+from rag_cover.questions import Passage
+from rag_cover.results import ModelKind
+
+__all__ = [
+    "Models",
+    "build_retriever",
+    "installed_backends",
+    "installed_commands",
+    "installed_engines",
+    "open_embedder",
+    "open_entailer",
+    "open_generator",
+    "open_locator",
+    "open_receiver",
+    "open_relevance",
+    "open_scorer",
+    "plugins",
+]
+
+
+@cache
+def plugins() -> pluggy.PluginManager:
+    """Load every installed plugin, once.
+
+    Raises:
+        PluginError: a plugin that cannot be imported or does not fit the hooks, by name.
+    """
+    manager = pluggy.PluginManager(hooks.PROJECT)
+    manager.add_hookspecs(hooks)
+    for entry in sorted(entry_points(group=hooks.PROJECT), key=lambda entry: entry.name):
+        try:
+            manager.register(entry.load(), name=entry.name)
+            manager.check_pending()
+        except Exception as broken:
+            message = f"Plugin {entry.name!r} ({entry.value}) could not be loaded: {broken}. Repair or uninstall it."
+            raise PluginError(message) from broken
+    return manager
+
+
+def installed_backends() -> Mapping[str, Backend]:
+    """Return every installed backend by its scheme.
+
+    Raises:
+        PluginError: two plugins claim one scheme.
+    """
+    found: dict[str, Backend] = {}
+    for backend in (backend for several in plugins().hook.backends() for backend in several):
+        if backend.scheme in found:
+            message = f"Two plugins offer the backend {backend.scheme!r}; uninstall one of them."
+            raise PluginError(message)
+        found[backend.scheme] = backend
+    return dict(sorted(found.items()))
+
+
+def installed_engines() -> Mapping[str, type[Engine]]:
+    """Return the engines that plugins bring, by name."""
+    return {name: engine for several in plugins().hook.engines() for name, engine in several.items()}
+
+
+def installed_commands() -> Mapping[str, str]:
+    """Return the CLI commands that plugins bring: name to 'module:app', not yet imported."""
+    return {name: target for several in plugins().hook.commands() for name, target in several.items()}
+
+
+def open_scorer(name: str, **options: Any) -> Scorer:
+    """Open a Scorer by name, such as ``"embedded"``; options go to its factory."""
+    return cast("Scorer", _open("scorer", name, options))
+
+
+def open_locator(name: str, **options: Any) -> Locator:
+    """Open a Locator by name."""
+    return cast("Locator", _open("locator", name, options))
+
+
+def open_relevance(name: str, **options: Any) -> Relevance:
+    """Open a Relevance model by name."""
+    return cast("Relevance", _open("relevance", name, options))
+
+
+def open_entailer(name: str, **options: Any) -> Entailer:
+    """Open an Entailer by name."""
+    return cast("Entailer", _open("entailer", name, options))
+
+
+def open_generator(name: str, **options: Any) -> Generator:
+    """Open a Generator by name, such as ``"openai:gpt-4.1-mini"``."""
+    return cast("Generator", _open("generator", name, options))
+
+
+def open_receiver(name: str, **options: Any) -> Receiver:
+    """Open a Receiver by name."""
+    return cast("Receiver", _open("receiver", name, options))
+
+
+def open_embedder(name: str, **options: Any) -> Embedder:
+    """Open an Embedder by name."""
+    return cast("Embedder", _open("embedder", name, options))
+
+
+def build_retriever(name: str, corpus: Iterable[Passage] | Path, *, index: Path | None = None) -> Retriever:
+    """Build a Retriever over a corpus; ``index`` is where its index is kept, or found."""
+    return cast("Retriever", _factory("retriever", name)(corpus, index))
+
+
+def _factory(kind: str, name: str) -> Any:
+    scheme = name.partition(":")[0]
+    backends = installed_backends()
+    if scheme not in backends:
+        raise BackendNotFoundError(scheme, backends)
+    factory = getattr(backends[scheme], kind)
+    if factory is None:
+        raise NotOfferedError(scheme, kind, backends[scheme].offers)
+    return factory
+
+
+def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
+    factory = _factory(kind, name)
+    known = [parameter.name for parameter in list(inspect.signature(factory).parameters.values())[1:]]
+    for option in options:
+        if option not in known:
+            raise UnknownOptionError(name, option, known)
+    return factory(name.partition(":")[2], **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models that measures ask, by name or as objects; what is None falls back to what the judge offers.
+
+    ``decomposer`` is a Generator (or its name) that writes sub-questions where a trace has none; None means by rules.
+    """
+
+    judge: str | Scorer = "embedded"
+    locator: str | Locator | None = None
+    relevance: str | Relevance | None = None
+    entailer: str | Entailer | None = None
+    receiver: str | Receiver | None = None
+    generator: str | Generator | None = None
+    decomposer: str | Generator | None = None
+    embedder: str | Embedder | None = None
+
+    def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
+        """Open the models of these kinds that are named or that the judge offers; a kind nobody offers is absent."""
+        opened = {kind: self._open(kind) for kind in kinds}
+        return {kind: model for kind, model in opened.items() if model is not None}
+
+    def _open(self, kind: ModelKind) -> object | None:
+        if kind == "scorer":
+            return self._opened("scorer", self.judge)
+        if (chosen := getattr(self, kind)) is not None:
+            return self._opened("generator" if kind == "decomposer" else kind, chosen)
+        if kind in ("locator", "relevance", "entailer"):
+            return self._from_judge(kind)
+        return None
+
+    def _from_judge(self, kind: ModelKind) -> object | None:
+        if isinstance(self.judge, str):
+            backend = installed_backends().get(self.judge.partition(":")[0])
+            return _open(kind, self.judge, {}) if backend and getattr(backend, kind) is not None else None
+        return self.judge if isinstance(self.judge, _PROTOCOLS[kind]) else None
+
+    @staticmethod
+    def _opened(kind: str, model: object) -> object:
+        if isinstance(model, str):
+            return _open(kind, model, {})
+        if not isinstance(model, _PROTOCOLS[kind]):
+            message = f"{type(model).__name__!r} cannot serve as {kind}: it lacks a method that rag_cover.backends asks for"
+            raise InvalidValueError(message)
+        return model
+
+
+_PROTOCOLS: Mapping[str, Any] = dict(
+    zip(KINDS, (Entailer, Scorer, Locator, Relevance, Generator, Receiver, Embedder, Retriever), strict=True)
+)

@@ -1,0 +1,182 @@
+"""The numbers of the page as drawings: positions in percent for inline SVG, and the words beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from rag_cover.coverage.metrics import Scenarios
+from rag_cover.intervals import Interval
+from rag_cover.questions import Role
+from rag_cover.reports.states import State
+from rag_cover.reports.wording import (
+    Scale,
+    capitalised,
+    in_plain_words,
+    interval_text,
+    p_value_text,
+    percent,
+    scale_of,
+    verdict_on,
+)
+from rag_cover.results import Loss
+from rag_cover.summaries import MetricComparison, MetricValue
+
+__all__ = ["Bar", "ComparisonRow", "MetricRow", "Segment", "Track", "comparison_row", "loss_bar", "metric_row", "scenario_bar"]
+
+_WIDE_ENOUGH = 0.09  # of a bar, to write a number into
+_LOSS_STATES: Mapping[Loss, State] = {
+    Loss.NOT_RETRIEVED: State.MISSING,
+    Loss.DROPPED: State.DROPPED,
+    Loss.UNUSED: State.UNUSED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """An interval on its scale; all in percent of the width. ``zero`` is where 0 lies, if inside."""
+
+    at: str
+    low: str
+    width: str
+    zero: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of a stacked bar."""
+
+    css: str
+    label: str
+    text: str
+    x: str
+    width: str
+    middle: str
+    has_room: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A stacked bar, and in one sentence what it shows."""
+
+    name: str
+    words: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """A metric in words and as a drawing; ``track`` is None where it is undefined, and ``reason`` says why."""
+
+    name: str
+    label: str
+    explanation: str
+    formula: str
+    value: str
+    interval: str
+    n: int | None
+    reason: str
+    track: Track | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One metric of two pipelines."""
+
+    label: str
+    a: str
+    b: str
+    interval_a: str
+    interval_b: str
+    track_a: Track | None
+    track_b: Track | None
+    difference: str
+    p_value: str
+    verdict: str
+
+
+def metric_row(metric: MetricValue) -> MetricRow:
+    """Show one metric; what is undefined gets a dash and its reason, never a number."""
+    scale, interval = scale_of(metric.name), metric.interval
+    return MetricRow(
+        name=metric.name,
+        label=capitalised(metric.label),
+        explanation=in_plain_words(metric),
+        formula=metric.explanation,
+        value=scale.text(interval.estimate) if interval else "–",
+        interval=interval_text(interval, scale) if interval else "",
+        n=interval.n if interval else None,
+        reason="" if interval else metric.undefined_because or "no reason was given",
+        track=_track(interval, scale),
+    )
+
+
+def comparison_row(metric: MetricComparison) -> ComparisonRow:
+    """Show one metric of both sides, their difference, and whether it is clear."""
+    scale = scale_of(metric.name)
+    return ComparisonRow(
+        label=capitalised(metric.label),
+        a=scale.text(metric.a.estimate) if metric.a else "–",
+        b=scale.text(metric.b.estimate) if metric.b else "–",
+        interval_a=interval_text(metric.a, scale) if metric.a else "undefined",
+        interval_b=interval_text(metric.b, scale) if metric.b else "undefined",
+        track_a=_track(metric.a, scale),
+        track_b=_track(metric.b, scale),
+        difference=difference_text(metric.difference, scale),
+        p_value=p_value_text(metric.p_value),
+        verdict=verdict_on(metric),
+    )
+
+
+def difference_text(difference: float | None, scale: Scale) -> str:
+    """Write a difference: of shares in percentage points, of anything else as it is."""
+    if difference is None:
+        return "undefined"
+    if not scale.is_share:
+        return scale.text(difference)
+    points = round(100 * difference, 1)
+    sign = "+" if points > 0 else "\N{MINUS SIGN}" if points < 0 else ""
+    return f"{sign}{abs(points):.1f} points"
+
+
+def scenario_bar(role: Role, cells: Scenarios) -> Bar:
+    """Draw how the sub-questions of one role fare."""
+    shares = [
+        ("answered", "answered, and retrieved", cells.answered_retrieved),
+        ("memory", "answered, though not retrieved", cells.answered_only),
+        ("unused", "retrieved, but not answered", cells.retrieved_only),
+        ("missing", "neither", cells.neither),
+    ]
+    return _bar(role, [(css, label, percent(share), share) for css, label, share in shares])
+
+
+def loss_bar(losses: Mapping[Loss, int]) -> Bar | None:
+    """Draw where uncovered core sub-questions were lost; None where none was."""
+    total = sum(losses.values())
+    parts = [
+        (_LOSS_STATES[loss].css, str(loss), f"{losses.get(loss, 0):,}", losses.get(loss, 0) / (total or 1)) for loss in Loss
+    ]
+    return _bar("core", parts) if total else None
+
+
+def _bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
+    starts = accumulate((share for *_, share in parts), initial=0.0)
+    segments = tuple(
+        Segment(css, label, text, _percentage(x), _percentage(share), _percentage(x + share / 2), share >= _WIDE_ENOUGH)
+        for x, (css, label, text, share) in zip(starts, parts, strict=False)
+    )
+    return Bar(name, f"{name}: {', '.join(f'{segment.text} {segment.label}' for segment in segments)}", segments)
+
+
+def _track(interval: Interval | None, scale: Scale) -> Track | None:
+    if interval is None:
+        return None
+    low = scale.at(interval.estimate if interval.lower is None else interval.lower)
+    high = scale.at(interval.estimate if interval.upper is None else interval.upper)
+    zero = _percentage(scale.at(0.0)) if scale.low < 0 else ""
+    return Track(_percentage(scale.at(interval.estimate)), _percentage(low), _percentage(high - low), zero)
+
+
+def _percentage(share: float) -> str:
+    return f"{100 * share:.2f}%"

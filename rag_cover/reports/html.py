@@ -1,0 +1,135 @@
+"""The report as one HTML file that opens anywhere, offline: no network, no external file, and nothing in it can run but ours.
+
+Everything that is printed is escaped by the templates and made visible by `untrusted.visible`; a content security policy names
+the one style sheet and the one script by their hashes, so that even a mistake in escaping could not run or load anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from rag_cover.reports.comparing import comparison_view
+from rag_cover.reports.drilldown import QuestionView, question_view, worst
+from rag_cover.reports.figures import loss_bar, metric_row, scenario_bar
+from rag_cover.reports.states import ROLES, State
+from rag_cover.reports.untrusted import one_line, visible
+from rag_cover.reports.wording import counted, headline, loss_advice, losses_sentence
+from rag_cover.results import TraceResult
+from rag_cover.summaries import Comparison, Summary
+
+__all__ = ["SHOWN", "write_comparison", "write_report"]
+
+SHOWN = 500
+"""How many traces a report shows one by one."""
+
+_TILES = ("core_retrieved", "core_use", "retrieval_headroom", "groundedness", "rating")
+
+
+def write_report(
+    path: Path | str,
+    results: Sequence[TraceResult],
+    summary: Summary,
+    *,
+    title: str = "What the answers left out",
+    comparison: Comparison | None = None,
+) -> None:
+    """Write the report of one evaluation; of more than `SHOWN` traces, those with the lowest core coverage one by one.
+
+    The same results give the same bytes. ``results`` is read once, and only what is shown is kept.
+    """
+    questions = [question_view(result, f"q{number}") for number, result in enumerate(worst(results, limit=SHOWN), 1)]
+    values = _overview(summary) | _questions(questions, len(results))
+    _write(
+        path, "report.html", values | {"title": title, "comparison": comparison and comparison_view(comparison), "folded": True}
+    )
+
+
+def write_comparison(path: Path | str, comparison: Comparison, *, title: str = "Two pipelines, side by side") -> None:
+    """Write the comparison of two pipelines alone."""
+    _write(path, "comparison.html", {"title": title, "comparison": comparison_view(comparison), "folded": False})
+
+
+def _overview(summary: Summary) -> dict[str, Any]:
+    rows = {name: metric_row(metric) for name, metric in summary.metrics.items()}
+    hero = rows.get("core_coverage")
+    bars = [scenario_bar(role, cells) for role, cells in summary.scenarios.items() if cells is not None]
+    return {
+        "summary": summary,
+        "pipelines": [one_line(pipeline, limit=80) for pipeline in summary.pipelines],
+        "headline": headline(summary),
+        "hero_track": hero.track if hero else None,
+        "tiles": [rows[name] for name in _TILES if name in rows],
+        "metrics": list(rows.values()),
+        "losses_sentence": losses_sentence(summary.losses),
+        "advice": loss_advice(summary.losses),
+        "loss_bar": loss_bar(summary.losses),
+        "scenario_bars": bars,
+        "unmeasured": _unmeasured(summary),
+    }
+
+
+def _unmeasured(summary: Summary) -> str:
+    parts = [
+        f"{measure} of {counted(missing, 'trace')}"
+        for measure, counts in summary.outcomes.items()
+        if (missing := counts.not_applicable + counts.failed)
+    ]
+    return ", ".join(parts)
+
+
+def _questions(questions: Sequence[QuestionView], total: int) -> dict[str, Any]:
+    present = {sub_question.state for question in questions for sub_question in question.sub_questions}
+    roles = {sub_question.role for question in questions for sub_question in question.sub_questions}
+    return {
+        "questions": questions,
+        "roles": [role for role in ROLES if role in roles],
+        "states": [state for state in State if state in present],
+        "many_pipelines": len({question.pipeline for question in questions}) > 1,
+        "shown_words": _shown_words(len(questions), total),
+    }
+
+
+def _shown_words(shown: int, total: int) -> str:
+    if shown < total:
+        return f"Of {counted(total, 'trace')}, the {shown:,} with the lowest core coverage are shown, lowest first."
+    return f"{counted(total, 'trace')}, lowest core coverage first."
+
+
+def _write(path: Path | str, template: str, values: Mapping[str, Any]) -> None:
+    page = _environment().get_template(template).render({**values, "policy": _policy()})
+    Path(path).write_text(page, encoding="utf-8", newline="\n")
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("rag_cover.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printed,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _printed(value: object) -> object:
+    """Make every printed text visible, whatever it came from; what the templates wrote themselves passes."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _policy() -> str:
+    style, script = (_hash_of(name) for name in ("page.css", "page.js"))
+    return f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _hash_of(template: str) -> str:
+    content = _environment().get_template(template).render()
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

@@ -1,0 +1,179 @@
+"""The report for the terminal: rich renderables that fit 80 columns, with or without colour.
+
+Every text from outside goes through `untrusted.one_line` into a `Text`, so that neither markup nor escape sequences in it do
+anything. Where the output cannot carry our symbols they become plain ASCII of the same width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.box import ROUNDED, SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.panel import Panel
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from rag_cover.intervals import Interval
+from rag_cover.reports.comparing import comparison_headline, comparison_view
+from rag_cover.reports.drilldown import worst
+from rag_cover.reports.figures import ComparisonRow, metric_row
+from rag_cover.reports.states import State, by_role, core_coverage, state_of
+from rag_cover.reports.untrusted import one_line
+from rag_cover.reports.wording import counted, headline, loss_advice, losses_sentence, scale_of
+from rag_cover.results import Loss, TraceResult
+from rag_cover.summaries import Comparison, MetricValue, Summary
+
+__all__ = ["comparison_table", "summary_panel", "worst_questions"]
+
+_GAUGE = 10
+_BAR = 28
+_PLAIN = str.maketrans("–—\N{MINUS SIGN}…·●━─█→≥×±⟦⟧", "---~*o=-#>>x+[]")
+_STYLES = {"better": "green", "worse": "red", "different": "bold"}
+_LOSS_STYLES: Mapping[Loss, str] = {Loss.NOT_RETRIEVED: "red", Loss.DROPPED: "magenta", Loss.UNUSED: "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Encodable:
+    """Renders its content in ASCII where the terminal's encoding carries no more."""
+
+    content: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self.content, options):
+            plain = segment.text.translate(_PLAIN).encode("ascii", "replace").decode() if options.ascii_only else segment.text
+            yield Segment(plain, segment.style, segment.control)
+
+
+def summary_panel(summary: Summary) -> RenderableType:
+    """Show an evaluation: its headline, every metric, where core sub-questions were lost, what was not measured."""
+    parts: list[RenderableType] = [
+        Text(headline(summary).text, style="bold"),
+        Text(_about(summary), style="dim"),
+        _metrics([metric for metric in summary.metrics.values() if metric.interval is not None]),
+        *_undefined_lines(summary),
+        Text(losses_sentence(summary.losses)),
+        *_loss_lines(summary.losses),
+        *([Text(advice)] if (advice := loss_advice(summary.losses)) else []),
+        *_outcome_lines(summary),
+        *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in summary.notes),
+    ]
+    return _Encodable(Panel(Group(*parts), title="rag_cover", title_align="left", box=ROUNDED, padding=(0, 1)))
+
+
+def comparison_table(comparison: Comparison) -> RenderableType:
+    """Show two pipelines side by side, and which questions changed most."""
+    view = comparison_view(comparison)
+    table = _table(("Metric", "left"), ("A", "right"), ("B", "right"), ("Difference", "right"), ("B is", "left"))
+    for row in view.rows:
+        table.add_row(*_comparison_cells(row))
+    named = Text.assemble(("A ", "dim"), view.name_a, ("   B ", "dim"), view.name_b)
+    changes = [line for change in view.changed[:5] for line in _change_lines(change.question, change.gained, change.lost)]
+    more = len(comparison.changed) - 5
+    rest = [Text(f"… and {counted(more, 'more question')} changed", style="dim")] if more > 0 else []
+    notes = [Text(f"· {one_line(note, limit=400)}", style="dim") for note in view.notes]
+    return _Encodable(
+        Group(
+            Text(comparison_headline(comparison), style="bold"),
+            named,
+            Text(view.basis, style="dim"),
+            table,
+            *changes,
+            *rest,
+            *notes,
+        )
+    )
+
+
+def worst_questions(results: Sequence[TraceResult], *, limit: int = 5) -> RenderableType:
+    """List the questions with the lowest core coverage, with the core sub-questions that each lost, and where."""
+    table = _table(("Core", "right"), ("Question, and what was lost", "left"))
+    for result in worst(results, limit=limit):
+        counts = core_coverage(result.coverage)
+        if counts is not None and counts[0] < counts[1]:
+            table.add_row(Text(f"{counts[0]}/{counts[1]}", style="bold"), Group(*_lost_lines(result)))
+    return _Encodable(table if table.row_count else Text("No answer is known to leave out a core sub-question."))
+
+
+def _table(*columns: tuple[str, str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim", expand=False)
+    for name, justify in columns:
+        table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=justify == "right")
+    return table
+
+
+def _about(summary: Summary) -> str:
+    pipelines = ", ".join(one_line(pipeline, limit=60) for pipeline in summary.pipelines)
+    parts = (pipelines, counted(summary.traces, "trace"), f"judge {one_line(summary.judge, limit=100)}")
+    return " · ".join(part for part in parts if part)
+
+
+def _metrics(metrics: Sequence[MetricValue]) -> Table:
+    table = _table(("Metric", "left"), ("Value", "right"), ("95% interval", "right"), ("", "left"), ("n", "right"))
+    for metric in metrics:
+        row = metric_row(metric)
+        table.add_row(Text(row.label), Text(row.value, style="bold"), row.interval, _gauge(metric), f"{row.n:,}")
+    return table
+
+
+def _undefined_lines(summary: Summary) -> list[Text]:
+    rows = [metric_row(metric) for metric in summary.metrics.values() if metric.interval is None]
+    return [Text(f"{row.label}: undefined because {one_line(row.reason)}", style="dim") for row in rows]
+
+
+def _gauge(metric: MetricValue) -> Text:
+    """Draw the interval on the metric's scale, as wide as `_GAUGE` characters."""
+    interval, scale = metric.interval or Interval(0.0, None, None, 0), scale_of(metric.name)
+
+    def at(value: float | None) -> int:
+        return round(scale.at(interval.estimate if value is None else value) * (_GAUGE - 1))
+
+    low, middle, high = at(interval.lower), at(interval.estimate), at(interval.upper)
+    return Text("".join("●" if i == middle else "━" if low <= i <= high else "─" for i in range(_GAUGE)), style="cyan")
+
+
+def _loss_lines(losses: Mapping[Loss, int]) -> list[Text]:
+    total = sum(losses.values())
+    return [
+        Text.assemble(
+            f"  {loss:<24}",
+            f"{losses.get(loss, 0):>5,}  ",
+            ("█" * round(_BAR * losses.get(loss, 0) / total), _LOSS_STYLES[loss]),
+        )
+        for loss in Loss
+        if total
+    ]
+
+
+def _outcome_lines(summary: Summary) -> list[Text]:
+    return [
+        Text(f"Not measured for {measure}: {counted(count, 'trace')}, {one_line(reason, limit=200)}", style="yellow")
+        for measure, counts in summary.outcomes.items()
+        for reason, count in counts.reasons.items()
+    ]
+
+
+def _comparison_cells(row: ComparisonRow) -> tuple[Text, ...]:
+    clear = Text.assemble((row.verdict, _STYLES.get(row.verdict, "dim")), (f" {row.p_value}", "dim"))
+    return Text(row.label), Text(row.a), Text(row.b), Text(row.difference, style="bold"), clear
+
+
+def _change_lines(question: str, gained: Sequence[str], lost: Sequence[str]) -> list[Text]:
+    return [
+        Text(one_line(question, limit=150), style="bold"),
+        *(Text(f"  + {one_line(text, limit=150)}", style="green") for text in gained),
+        *(Text(f"  - {one_line(text, limit=150)}", style="red") for text in lost),
+    ]
+
+
+def _lost_lines(result: TraceResult) -> list[Text]:
+    rows = by_role(result.coverage) if result.coverage else []
+    lost = [
+        (row, state_of(row)) for _, row in rows if row.role == "core" and state_of(row) not in (State.ANSWERED, State.MEMORY)
+    ]
+    return [
+        Text(one_line(result.trace.question.text, limit=200), style="bold"),
+        *(Text.assemble(f"- {one_line(row.text, limit=150)} ", (f"({state})", "dim")) for row, state in lost),
+    ]

@@ -1,0 +1,212 @@
+"""Numbers as people read them: one wording for the terminal and the page, and a reason in place of every missing number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rag_cover.intervals import Interval
+from rag_cover.results import Loss
+from rag_cover.summaries import MetricComparison, MetricValue, Summary
+
+__all__ = [
+    "SHARE",
+    "Headline",
+    "Scale",
+    "capitalised",
+    "counted",
+    "headline",
+    "in_plain_words",
+    "interval_text",
+    "loss_advice",
+    "losses_sentence",
+    "p_value_text",
+    "percent",
+    "scale_of",
+    "verdict_on",
+]
+
+_MINUS = "\N{MINUS SIGN}"
+_CLEAR = 0.05  # the usual level: below it a difference is called better or worse, above it unclear
+
+_ADVICE: Mapping[Loss, str] = {
+    Loss.NOT_RETRIEVED: "Look at retrieval first: the query, the index, or whether the documents say it at all.",
+    Loss.DROPPED: "Look at the reranker or filter first: it threw away passages that answer.",
+    Loss.UNUSED: "Look at the prompt and the generator first: the passages were there.",
+}
+_FATES: Mapping[Loss, str] = {
+    Loss.NOT_RETRIEVED: "never retrieved",
+    Loss.DROPPED: "retrieved and then dropped",
+    Loss.UNUSED: "in the prompt and not used",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range that a metric is drawn on, and whether it reads as a percentage."""
+
+    low: float = 0.0
+    high: float = 1.0
+    is_share: bool = True
+
+    def text(self, value: float) -> str:
+        """Write a value: a share as percent, anything else with its sign."""
+        return percent(value) if self.is_share else _signed(value)
+
+    def at(self, value: float) -> float:
+        """Return where a value lies on the scale, in [0, 1]."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+SHARE = Scale()
+_SIGNED: Mapping[str, Scale] = {
+    "rating": Scale(-1.0, 1.5, is_share=False),
+    "frequency_gap": Scale(-1.0, 1.0, is_share=False),
+    "order_alignment": Scale(-1.0, 1.0, is_share=False),
+}
+
+
+def scale_of(metric: str) -> Scale:
+    """Return the scale of a metric, by its name; what is not known to carry a sign is a share."""
+    return _SIGNED.get(metric, SHARE)
+
+
+def percent(share: float) -> str:
+    """Write a share in whole percent; one that is merely close to none or all is not rounded to it.
+
+    >>> percent(0.54), percent(0.001), percent(0.999), percent(1.0)
+    ('54%', '<1%', '>99%', '100%')
+    """
+    points = round(100 * share)
+    if share > 0 and points == 0:
+        return "<1%"
+    return ">99%" if share < 1 and points == 100 else f"{points}%"  # noqa: PLR2004 - percent
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "question"), counted(1200, "query", "queries")
+    ('1 question', '1,200 queries')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def interval_text(interval: Interval, scale: Scale) -> str:
+    """Write the bounds of an interval, or why there are none.
+
+    >>> interval_text(Interval(0.54, 0.47, 0.61, 18), SHARE), interval_text(Interval(0.5, None, None, 1), SHARE)
+    ('47–61', 'no interval')
+    """
+    if interval.lower is None or interval.upper is None:
+        return "no interval"
+    if scale.is_share:
+        return f"{percent(interval.lower)}–{percent(interval.upper)}".replace("%", "")
+    return f"{_signed(interval.lower)} to {_signed(interval.upper)}"
+
+
+_PLAIN: Mapping[str, str] = {
+    "core_coverage": "Of what a full answer must say, how much the answers say.",
+    "background_coverage": "How much helpful context the answers give.",
+    "follow_up_coverage": "How far the answers run ahead of the question.",
+    "core_retrieved": "How much of what a full answer must say is in the retrieved passages.",
+    "background_retrieved": "How much helpful context is in the retrieved passages.",
+    "follow_up_retrieved": "How much of what lies beyond the question is in the retrieved passages.",
+    "core_use": "Where a passage had it, how often the answer said it.",
+    "retrieval_headroom": "Where the answer left it out, how often no passage had it.",
+    "frequency_gap": "Above 0, answers repeat what many passages say.",
+    "order_alignment": "Above 0, answers say what matters before what lies beyond the question.",
+    "rating": "Core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
+    "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
+}
+
+
+def in_plain_words(metric: MetricValue) -> str:
+    """Explain a metric to a stranger; one that is not known here explains itself."""
+    return _PLAIN.get(metric.name, metric.explanation)
+
+
+def capitalised(label: str) -> str:
+    """Begin with a capital, leaving the rest as it is.
+
+    >>> capitalised("core answered by GPT")
+    'Core answered by GPT'
+    """
+    return label[:1].upper() + label[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The one sentence to remember, in parts so that a page can set its number large."""
+
+    before: str
+    value: str
+    after: str
+    basis: str
+
+    @property
+    def text(self) -> str:
+        """Join the parts to the sentence."""
+        return " ".join(part for part in (self.before, self.value, self.after, f"({self.basis})" if self.basis else "") if part)
+
+
+def headline(summary: Summary) -> Headline:
+    """Say how much of what matters the answers cover, how sure that is, or why it cannot be said."""
+    metric = summary.metrics.get("core_coverage")
+    if metric is None or metric.interval is None:
+        reason = metric.undefined_because if metric else "it was not measured"
+        return Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
+    interval = metric.interval
+    sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, SHARE)}"
+    basis = f"{sure}, {counted(interval.n, 'question')}"
+    return Headline("Answers cover", percent(interval.estimate), "of the core sub-questions", basis)
+
+
+def losses_sentence(losses: Mapping[Loss, int]) -> str:
+    """Say in one sentence where the uncovered core sub-questions were lost.
+
+    >>> losses_sentence({Loss.NOT_RETRIEVED: 3, Loss.UNUSED: 1})
+    'Of 4 core sub-questions the answers leave out, 3 were never retrieved and 1 was in the prompt and not used.'
+    """
+    parts = [f"{count:,} {'was' if count == 1 else 'were'} {_FATES[loss]}" for loss in Loss if (count := losses.get(loss, 0))]
+    if not parts:
+        return "No core sub-question is known to have been lost on the way."
+    listed = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+    total = counted(sum(losses.values()), "core sub-question")
+    return f"Of {total} the answers leave out, {listed}."
+
+
+def loss_advice(losses: Mapping[Loss, int]) -> str:
+    """Say where to look first: at the largest loss, if there is a single one."""
+    largest = max(losses.values(), default=0)
+    found = [loss for loss in Loss if losses.get(loss, 0) == largest and largest]
+    return _ADVICE[found[0]] if len(found) == 1 else ""
+
+
+def p_value_text(p_value: float | None) -> str:
+    """Write a p-value with as many digits as it deserves.
+
+    >>> p_value_text(0.0004), p_value_text(0.031), p_value_text(None)
+    ('p < 0.001', 'p = 0.031', 'no p-value')
+    """
+    if p_value is None:
+        return "no p-value"
+    if p_value < 0.001:  # noqa: PLR2004 - smaller ones are not told apart
+        return "p < 0.001"
+    return f"p = {p_value:.3f}" if p_value < 0.1 else f"p = {p_value:.2f}"  # noqa: PLR2004 - two digits tell enough
+
+
+def verdict_on(metric: MetricComparison) -> str:
+    """Call the second side better, worse, different, or not clearly either."""
+    if metric.difference is None or metric.p_value is None:
+        return "undefined"
+    if metric.p_value >= _CLEAR or metric.difference == 0:
+        return "unclear"
+    if metric.higher_is_better is None:
+        return "different"
+    return "better" if (metric.difference > 0) == metric.higher_is_better else "worse"
+
+
+def _signed(value: float) -> str:
+    digits = f"{abs(value):.2f}"
+    return digits if float(digits) == 0 else f"{'+' if value > 0 else _MINUS}{digits}"

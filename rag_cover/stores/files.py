@@ -1,0 +1,73 @@
+"""Files opened and replaced with typed errors: nothing is half read or half written without a sentence that says so."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from rag_cover.errors import InputError, StoreError
+
+__all__ = ["open_input", "replacing", "require_file"]
+
+_GZIP = b"\x1f\x8b"
+
+
+def require_file(path: Path) -> None:
+    """Refuse a path that is missing or a folder, before anything is read."""
+    if path.is_dir():
+        problem = "this is a folder; name a file in it"
+        raise InputError(problem, file=path)
+    if not path.exists():
+        problem = "there is no such file; check the path"
+        raise InputError(problem, file=path)
+
+
+@contextmanager
+def open_input(path: Path) -> Iterator[BinaryIO]:
+    """Open a file's bytes, unpacked where they are gzipped; errors of the file system and of gzip become InputErrors."""
+    require_file(path)
+    try:
+        with path.open("rb") as raw:
+            magic = raw.read(len(_GZIP))
+            raw.seek(0)
+            if magic == _GZIP:
+                with gzip.open(raw) as unpacked:
+                    yield cast("BinaryIO", unpacked)
+            else:
+                yield raw
+    except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
+        problem = f"the gzip data is cut off or damaged ({broken}); fetch or write the file again"
+        raise InputError(problem, file=path) from broken
+    except OSError as denied:
+        problem = f"the file cannot be read ({denied.strerror or denied}); check its permissions"
+        raise InputError(problem, file=path) from denied
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Write to ``<name>.part`` and put it in the file's place at the end; after an error the file is as it was before."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:  # no time stamp: equal traces, equal bytes
+                    yield cast("BinaryIO", packed)
+            else:
+                yield raw
+        part.replace(path)
+    except OSError as denied:
+        if isinstance(denied, StoreError):
+            raise
+        problem = f"{path} cannot be written ({denied.strerror or denied}); check the folder, its permissions and the disk"
+        raise StoreError(problem) from denied
+    finally:
+        _discard(part)
+
+
+def _discard(part: Path) -> None:
+    with suppress(OSError):  # already in its file's place, or never made
+        part.unlink()

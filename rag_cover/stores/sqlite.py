@@ -1,0 +1,207 @@
+"""One evaluation's results in one SQLite file: written block by block, so that a run that dies is resumed, not repeated.
+
+The file survives a killed process at any moment (write-ahead log, one transaction per block): it holds exactly the blocks
+that were committed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import weakref
+import zlib
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, overload
+
+from rag_cover.errors import CorruptFileError
+from rag_cover.results import TraceResult
+from rag_cover.stores.schema import opened, told
+
+__all__ = ["Store", "StoredMeta", "StoredResults"]
+
+Item = tuple[int, str, TraceResult]
+
+_INSERT = "INSERT OR REPLACE INTO results (ordinal, key, trace_id, json) VALUES (?, ?, ?, ?)"
+_AFTER = "SELECT ordinal, json FROM results WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
+_RANGE = "SELECT json FROM results ORDER BY ordinal LIMIT ? OFFSET ?"
+_SET = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
+_FINISHED = "finished"
+
+
+class Store:
+    """The results of one evaluation, by the ordinal of their trace; safe to use from many threads.
+
+    An item's ``key`` is the content key that the caller computed: a resumed run measures again what has another key.
+
+    Raises:
+        StoreError: the file is not a store, is in use, was written by a newer version, or cannot be read or written.
+    """
+
+    def __init__(self, path: Path | str, *, create: bool = True, timeout_s: float = 5.0) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        self._connection = opened(self.path, create=create, timeout_s=timeout_s)
+        self._closing = weakref.finalize(self, self._connection.close)
+
+    @classmethod
+    def open(cls, path: Path | str, *, create: bool = True, timeout_s: float = 5.0) -> Self:
+        """Open a store; without ``create``, one that is not there is an error."""
+        return cls(path, create=create, timeout_s=timeout_s)
+
+    def append(self, items: Sequence[Item]) -> None:
+        """Add items in one transaction, all or none; one with an ordinal that is there already takes its place."""
+        rows = [(ordinal, key, result.trace.id, _packed(result)) for ordinal, key, result in items]
+        with self.transaction() as connection:
+            connection.executemany(_INSERT, rows)
+
+    def keys(self) -> dict[int, str]:
+        """Return the content key of every item, by ordinal."""
+        return dict(self.rows("SELECT ordinal, key FROM results ORDER BY ordinal"))
+
+    def result(self, ordinal: int) -> TraceResult:
+        """Return the result with this ordinal.
+
+        Raises:
+            KeyError: the store has no such ordinal.
+        """
+        found = self.rows("SELECT json FROM results WHERE ordinal = ?", ordinal)
+        if not found:
+            raise KeyError(ordinal)
+        return _unpacked(found[0][0], self.path)
+
+    def results(self) -> StoredResults:
+        """Return all results in ordinal order, as a sequence that reads them when they are asked for."""
+        return StoredResults(self)
+
+    @property
+    def meta(self) -> StoredMeta:
+        """What is known of the evaluation as a whole, as a mapping of names to JSON values."""
+        return StoredMeta(self)
+
+    @property
+    def finished(self) -> bool:
+        """Tell whether the evaluation ran to its end."""
+        return bool(self.meta.get(_FINISHED))
+
+    @finished.setter
+    def finished(self, finished: bool) -> None:
+        self.meta[_FINISHED] = finished
+
+    def clear(self) -> None:
+        """Remove every result and everything in ``meta``."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM results")
+            connection.execute("DELETE FROM meta")
+
+    def truncate(self, length: int) -> None:
+        """Remove the results whose ordinal is ``length`` or more: those of traces that are no longer there."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM results WHERE ordinal >= ?", (length,))
+
+    def close(self) -> None:
+        """Close the file; closing twice does no harm."""
+        with self._lock, told(self.path):
+            self._closing()
+
+    def rows(self, statement: str, *parameters: object) -> list[Any]:
+        """Run one reading statement."""
+        with self._lock, told(self.path):
+            return self._connection.execute(statement, parameters).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run writing statements, all or none."""
+        with self._lock, told(self.path), self._connection:
+            yield self._connection
+
+    def __len__(self) -> int:
+        return int(self.rows("SELECT COUNT(*) FROM results")[0][0])
+
+    def __bool__(self) -> bool:
+        return True  # an empty store is a store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+
+class StoredMeta(MutableMapping[str, Any]):
+    """What is known of the evaluation as a whole: JSON values by name, written as they are set."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._store.rows("SELECT value FROM meta WHERE name = ?", name)
+        if not found:
+            raise KeyError(name)
+        return json.loads(found[0][0])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        with self._store.transaction() as connection:
+            connection.execute(_SET, (name, json.dumps(value)))
+
+    def __delitem__(self, name: str) -> None:
+        with self._store.transaction() as connection:
+            if not connection.execute("DELETE FROM meta WHERE name = ?", (name,)).rowcount:
+                raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for (name,) in self._store.rows("SELECT name FROM meta ORDER BY name")])
+
+    def __len__(self) -> int:
+        return int(self._store.rows("SELECT COUNT(*) FROM meta")[0][0])
+
+
+class StoredResults(Sequence[TraceResult]):
+    """The results of a store in ordinal order, read in chunks whenever they are iterated, never all held."""
+
+    def __init__(self, store: Store, *, chunk: int = 64) -> None:
+        self._store = store
+        self._chunk = chunk
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __iter__(self) -> Iterator[TraceResult]:
+        last = -(1 << 63)
+        while rows := self._store.rows(_AFTER, last, self._chunk):
+            yield from (_unpacked(packed, self._store.path) for _, packed in rows)
+            last = rows[-1][0]
+
+    @overload
+    def __getitem__(self, index: int) -> TraceResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TraceResult]: ...
+    def __getitem__(self, index: int | slice) -> TraceResult | list[TraceResult]:
+        positions = range(len(self))
+        if isinstance(index, slice):
+            return self._at(positions[index])
+        return self._at([positions[index]])[0]
+
+    def _at(self, positions: Sequence[int]) -> list[TraceResult]:
+        if not positions:
+            return []
+        first = min(positions)
+        rows = self._store.rows(_RANGE, max(positions) - first + 1, first)
+        return [_unpacked(rows[position - first][0], self._store.path) for position in positions]
+
+
+def _packed(result: TraceResult) -> bytes:
+    return zlib.compress(
+        json.dumps(result.to_dict(), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    )
+
+
+def _unpacked(packed: bytes, path: Path) -> TraceResult:
+    try:
+        return TraceResult.from_dict(json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass")))
+    except (zlib.error, ValueError, KeyError, TypeError) as damaged:
+        problem = f"{path} holds a result that cannot be read ({damaged}); measure again into a new store"
+        raise CorruptFileError(problem) from damaged

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+JUDGE = ("--judge", "words")
+
+
+@pytest.fixture
+def better(folder: Path, make: Callable[..., Path], one: Callable[..., Any]) -> Path:
+    answers = [f"sky {number} is blue because air scatters light" for number in range(4)]
+    return make(folder / "better.jsonl", [one(number, answer=answer) for number, answer in enumerate(answers)])
+
+
+def test_two_trace_files_are_evaluated_and_compared(
+    command: Callable[..., Any], traces: Path, better: Path, folder: Path
+) -> None:
+    done = command("compare", traces, better, *JUDGE)
+
+    assert done.exit_code == 0
+    assert "b covers 100% of the core sub-questions, a 62%" in done.stdout
+    assert "+ does air scatter light" in done.stdout
+    assert (folder / "traces-coverage.sqlite").exists()
+    assert (folder / "better-coverage.sqlite").exists()
+
+
+def test_stores_are_compared_without_a_judge(command: Callable[..., Any], traces: Path, better: Path) -> None:
+    command("compare", traces, better, *JUDGE)
+
+    done = command("compare", "traces-coverage.sqlite", "better-coverage.sqlite", "--judge", "nobody", "--json")
+
+    document = json.loads(done.stdout)
+    assert document["metrics"]["core_coverage"]["difference"] == pytest.approx(0.375)
+    assert 0 < document["metrics"]["core_coverage"]["p_value"] <= 1
+    assert [change["gained"] for change in document["changed"]] == [["does air scatter light"]] * 3
+
+
+def test_a_report_is_written_where_it_is_wanted(command: Callable[..., Any], traces: Path, better: Path, folder: Path) -> None:
+    done = command("compare", traces, better, *JUDGE, "--report", "page.html")
+
+    assert "Report: page.html" in done.stdout
+    assert "<html" in (folder / "page.html").read_text(encoding="utf-8")
+
+
+def test_other_sub_questions_are_refused_unless_told(
+    command: Callable[..., Any], traces: Path, folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    other = make(folder / "other.jsonl", [one(0, sub_questions=[{"text": "is it blue", "role": "core"}])])
+
+    refused = command("compare", traces, other, *JUDGE)
+    told = command("compare", traces, other, *JUDGE, "--sub-questions", "any")
+
+    assert (refused.exit_code, told.exit_code) == (3, 0)
+    assert "different sub-questions" in refused.stderr
+
+
+def test_files_of_one_name_in_two_folders_do_not_share_a_store(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    for name in ("before", "after"):
+        (folder / name).mkdir()
+        make(folder / name / "traces.jsonl", [one(0)])
+
+    done = command("compare", "before/traces.jsonl", "after/traces.jsonl", *JUDGE)
+
+    assert done.exit_code == 0
+    assert sorted(path.name for path in folder.glob("*.sqlite")) == [
+        "after-traces-coverage.sqlite",
+        "before-traces-coverage.sqlite",
+    ]
+
+
+def test_an_unfinished_store_is_told(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    lines = [one(number) for number in range(80)]
+    make(folder / "traces.jsonl", [*lines, one(80, answer="ctrl-c")])
+    command("evaluate", "traces.jsonl", "--judge", "moody", "--measure", "coverage", "--workers", "1")
+
+    done = command("compare", "traces-coverage.sqlite", "traces-coverage.sqlite")
+
+    assert done.exit_code == 0
+    assert "holds an unfinished evaluation: 32 traces are compared" in done.stderr

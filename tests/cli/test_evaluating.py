@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_cover.evaluation import Evaluation
+from rag_cover.stores import Store
+
+JUDGE = ("--judge", "words")
+
+
+def test_an_evaluation_says_where_results_and_report_are(command: Callable[..., Any], traces: Path, folder: Path) -> None:
+    done = command("evaluate", traces, *JUDGE)
+
+    assert done.exit_code == 0
+    assert "Answers cover 62% of the core sub-questions" in done.stdout
+    assert "Results: traces-coverage.sqlite" in done.stdout
+    assert "Report: traces-coverage.html" in done.stdout
+    assert len(Evaluation.open(folder / "traces-coverage.sqlite").results) == 4
+    assert "<html" in (folder / "traces-coverage.html").read_text(encoding="utf-8")
+
+
+def test_results_and_report_go_where_they_are_told(command: Callable[..., Any], traces: Path, folder: Path) -> None:
+    command("evaluate", traces, *JUDGE, "--store", "kept.sqlite", "--report", "page.html")
+
+    assert {path.name for path in folder.iterdir()} == {"traces.jsonl", "kept.sqlite", "page.html"}
+
+
+def test_nothing_is_written_where_nothing_is_wanted(command: Callable[..., Any], traces: Path, folder: Path) -> None:
+    command("evaluate", traces, *JUDGE, "--no-store", "--no-report")
+
+    assert list(folder.iterdir()) == [traces]
+
+
+def test_json_is_one_document_and_nothing_else(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--json", "--fail-under", "core_coverage=0.5")
+
+    document = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert document["summary"]["metrics"]["core_coverage"]["estimate"] == 0.625
+    assert document["summary"]["metrics"]["rating"]["n"] == 4
+    assert document["summary"]["metrics"]["order_alignment"]["undefined_because"]
+    assert document["store"] == "traces-coverage.sqlite"
+    assert document["gates"] == [{"option": "--fail-under core_coverage=0.5", "value": 0.625, "passed": True, "problem": None}]
+
+
+def test_quiet_prints_nothing_when_all_is_well(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--quiet")
+
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_limit_reads_only_the_first_traces(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--limit", "1", "--json")
+
+    assert json.loads(done.stdout)["summary"]["traces"] == 1
+
+
+def test_a_measure_can_be_chosen(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--measure", "groundedness", "--json")
+
+    assert list(json.loads(done.stdout)["summary"]["outcomes"]) == ["groundedness"]
+
+
+def test_a_threshold_is_used(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--threshold", "0.0", "--json")
+
+    assert json.loads(done.stdout)["summary"]["metrics"]["core_coverage"]["estimate"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--threshold", "0.5", "--measure", "groundedness"], "a threshold is for the measure 'coverage'"),
+        (["--measure", "coverge"], "Did you mean 'coverage'?"),
+        (["--judge", "wrods"], "Did you mean 'words'?"),
+        (["--fail-under", "core_coverge=0.5"], "Did you mean 'core_coverage'?"),
+        (["--fail-under", "core_coverge=0.5"], "order_alignment, rating"),
+        (["--fail-under", "rating=high"], "is not METRIC=NUMBER"),
+        (["--fail-under-lower", "rating"], "--fail-under-lower"),
+        (["--column", "question"], "is not FIELD=COLUMN"),
+        (["--limit", "0"], "--limit"),
+    ],
+)
+def test_wrong_usage_is_told_and_exits_with_2(
+    command: Callable[..., Any], traces: Path, folder: Path, words: list[str], said: str
+) -> None:
+    done = command("evaluate", traces, *JUDGE, *words)
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert list(folder.iterdir()) == [traces]
+
+
+def test_a_gate_that_holds_exits_with_0(command: Callable[..., Any], traces: Path) -> None:
+    assert command("evaluate", traces, *JUDGE, "--fail-under", "core_coverage=0.625").exit_code == 0
+
+
+def test_a_failed_gate_says_which_and_by_how_much(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--quiet", "--fail-under", "core_coverage=0.9", "--fail-under", "core_use=0.1")
+
+    assert done.exit_code == 1
+    assert done.stderr == ("Gate failed: core_coverage is 0.625, which is 0.28 below 0.9 (--fail-under core_coverage=0.9).\n")
+
+
+def test_a_gate_on_the_lower_end_fails_where_the_estimate_would_not(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--fail-under-lower", "core_coverage=0.6")
+
+    assert done.exit_code == 1
+    assert "the lower end of core_coverage's 95% interval is 0.5" in done.stderr
+
+
+def test_a_gate_on_the_lower_end_fails_without_an_interval(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--limit", "1", "--fail-under-lower", "core_coverage=0.1")
+
+    assert done.exit_code == 1
+    assert "core_coverage has no interval" in done.stderr
+
+
+def test_an_undefined_metric_fails_its_gate_and_says_why(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--measure", "groundedness", "--fail-under", "core_coverage=-1")
+
+    assert done.exit_code == 1
+    assert "core_coverage is undefined: coverage was not measured" in done.stderr
+
+
+def test_a_bad_line_exits_with_3_and_names_its_place(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    make(folder / "traces.jsonl", [one(0), '{"question": 7}'])
+
+    done = command("evaluate", "traces.jsonl", *JUDGE)
+
+    assert done.exit_code == 3
+    assert done.stderr.startswith("Error: traces.jsonl, line 2, at $.question: ")
+    assert "Traceback" not in done.stderr
+    assert not (folder / "traces-coverage.sqlite").exists()
+
+
+def test_bad_lines_may_be_skipped_and_are_counted(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    make(folder / "traces.jsonl", [one(0), "{", one(1), '{"question": 7}'])
+
+    done = command("evaluate", "traces.jsonl", *JUDGE, "--on-error", "skip")
+
+    assert done.exit_code == 0
+    assert "2 traces were left out, the first because: traces.jsonl, line 2" in done.stderr
+
+
+def test_a_missing_file_exits_with_3(command: Callable[..., Any]) -> None:
+    done = command("evaluate", "nowhere.jsonl", *JUDGE)
+
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == "Error: nowhere.jsonl: there is no such file; check the path\n"
+
+
+def test_a_store_is_no_file_of_traces(command: Callable[..., Any], traces: Path) -> None:
+    command("evaluate", traces, *JUDGE)
+
+    done = command("evaluate", "traces-coverage.sqlite", *JUDGE)
+
+    assert done.exit_code == 3
+    assert "'rag-cover report traces-coverage.sqlite' shows it" in done.stderr
+
+
+def test_a_store_that_is_none_exits_with_3(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--store", traces)
+
+    assert done.exit_code == 3
+    assert "is not a store" in done.stderr
+
+
+def test_a_report_that_cannot_be_written_exits_with_3(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--report", "no/such/folder/page.html")
+
+    assert done.exit_code == 3
+    assert "cannot be written" in done.stderr
+
+
+def test_failures_count_only_when_strict(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    make(folder / "traces.jsonl", [one(0), one(1, answer="an earthquake")])
+    words = ("evaluate", "traces.jsonl", "--judge", "moody", "--measure", "coverage")
+
+    lenient, strict = command(*words), command(*words, "--strict")
+
+    assert (lenient.exit_code, strict.exit_code) == (0, 4)
+    assert "the judge fell over" in strict.stdout
+
+
+def test_an_interrupted_evaluation_keeps_what_is_done_and_says_how_to_go_on(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any], moody: Any
+) -> None:
+    lines = [one(number) for number in range(100)]
+    path = make(folder / "traces.jsonl", [*lines[:90], one(90, answer="ctrl-c"), *lines[91:]])
+    words = ("evaluate", path, "--judge", "moody", "--measure", "coverage", "--workers", "1")
+
+    interrupted = command(*words)
+    make(path, lines)
+    asked_before = moody.words.asked.items
+    refused, resumed = command(*words), command(*words, "--resume")
+
+    assert interrupted.exit_code == 130
+    assert "64 traces are kept in traces-coverage.sqlite; run the same command with --resume to go on" in interrupted.stderr
+    assert refused.exit_code == 3
+    assert "--resume" in refused.stderr
+    assert resumed.exit_code == 0
+    with Store.open(folder / "traces-coverage.sqlite") as store:
+        assert (len(store), store.finished) == (100, True)
+    assert moody.words.asked.items - asked_before == 36 * 2 * 3  # sub-questions, each against the answer and two passages

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_cover.stores import read_traces
+
+
+def test_the_version_is_shown(command: Callable[..., Any]) -> None:
+    assert command("--version").stdout == f"rag-cover {version('rag-cover')}\n"
+
+
+def test_every_command_has_a_summary_and_an_example(command: Callable[..., Any]) -> None:
+    listed = command("--help").stdout
+
+    for name in ("demo", "evaluate", "compare", "convert", "report", "backends"):
+        assert name in listed
+        assert f"rag-cover {name}" in command(name, "--help").stdout
+
+
+def test_an_unknown_command_exits_with_2(command: Callable[..., Any]) -> None:
+    assert command("evalute").exit_code == 2
+
+
+def test_backends_lists_what_each_one_offers(command: Callable[..., Any]) -> None:
+    shown = command("backends").stdout
+    listed = {backend["scheme"]: backend for backend in json.loads(command("backends", "--json").stdout)}
+
+    assert "judges by words" in shown
+    assert listed["moody"]["offers"] == ["scorer"]
+    assert listed["embedded"]["missing"] == []
+
+
+def test_a_report_is_made_from_a_store(command: Callable[..., Any], traces: Path, folder: Path) -> None:
+    command("evaluate", traces, "--judge", "words", "--no-report")
+
+    done = command("report", "traces-coverage.sqlite", "-o", "page.html")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "Report: page.html" in done.stdout
+    assert "Why is sky 3 blue?" in (folder / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["nowhere.sqlite", "traces.jsonl"])
+def test_a_report_needs_a_store(command: Callable[..., Any], traces: Path, folder: Path, name: str) -> None:
+    done = command("report", name)
+
+    assert done.exit_code == 3
+    assert done.stderr.startswith("Error: ")
+    assert list(folder.iterdir()) == [traces]
+
+
+def test_a_table_with_names_of_its_own_is_converted(command: Callable[..., Any], folder: Path) -> None:
+    (folder / "fragen.csv").write_text("Frage,Antwort\nWarum ist der Himmel blau?,Streuung\n", encoding="utf-8")
+
+    done = command("convert", "fragen.csv", "traces.jsonl", "--column", "question=Frage", "--column", "answer=Antwort")
+
+    assert done.exit_code == 0, done.stderr
+    assert "1 trace written to traces.jsonl. Next: rag-cover evaluate traces.jsonl" in done.stdout
+    (trace,) = read_traces(folder / "traces.jsonl")
+    assert (trace.question.text, trace.answer) == ("Warum ist der Himmel blau?", "Streuung")
+
+
+def test_another_format_may_be_evaluated_directly(command: Callable[..., Any], folder: Path) -> None:
+    (folder / "table.csv").write_text("question,answer\nIs the sky blue?,The sky is blue.\n", encoding="utf-8")
+
+    done = command("evaluate", "table.csv", "--judge", "words", "--json")
+
+    assert json.loads(done.stdout)["summary"]["traces"] == 1
+
+
+def test_an_unknown_format_is_refused(command: Callable[..., Any], traces: Path) -> None:
+    done = command("convert", traces, "out.jsonl", "--format", "rags")
+
+    assert done.exit_code in (2, 3)
+    assert "ragas" in done.stderr
+
+
+def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[..., Any], folder: Path) -> None:
+    done = command("demo", "--judge", "words", "--out", "shown")
+
+    assert done.exit_code == 0
+    assert "narrow: Answers cover" in done.stdout
+    assert "forgetful: Answers cover" in done.stdout
+    for name in ("narrow", "forgetful"):
+        assert f"shown/{name}.html" in done.stdout
+        assert (folder / "shown" / f"{name}.html").exists()
+
+
+def test_the_demo_finds_each_pipeline_s_main_loss(command: Callable[..., Any], embedded_judge: str) -> None:
+    command("demo", "--judge", embedded_judge, "--out", "shown")
+
+    compared = json.loads(command("compare", "shown/narrow.sqlite", "shown/forgetful.sqlite", "--json").stdout)
+
+    assert compared["losses_a"]["not retrieved"] > compared["losses_b"]["not retrieved"]
+    lost_on_the_way = ("retrieved, then dropped", "in the prompt, not used")
+    assert sum(compared["losses_a"][loss] for loss in lost_on_the_way) < sum(
+        compared["losses_b"][loss] for loss in lost_on_the_way
+    )
+
+
+def test_a_folder_that_cannot_be_made_is_told(command: Callable[..., Any], traces: Path) -> None:
+    done = command("demo", "--judge", "words", "--out", traces / "inside")
+
+    assert done.exit_code == 3
+    assert "name another one with --out" in done.stderr
+
+
+HELLO = """
+import typer
+app = typer.Typer()
+@app.command()
+def hello(name: str, loudly: bool = False) -> None:
+    '''Greet someone.'''
+    print(f"Hello {name}{'!' * loudly}")
+"""
+
+
+def test_a_plugin_s_command_is_listed_but_imported_only_when_called(
+    command: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = command("--help")
+    (folder / "hello_app.py").write_text(HELLO, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+
+    assert "hello_app" in listed.stdout
+    assert command("hello", "world", "--loudly").stdout == "Hello world!\n"
+    assert "Greet someone." in command("hello", "--help").stdout
+
+
+def test_a_plugin_cannot_replace_a_command(command: Callable[..., Any]) -> None:
+    assert "Measure what answers cover" in command("evaluate", "--help").stdout
+
+
+def test_a_broken_plugin_s_command_is_named(command: Callable[..., Any]) -> None:
+    done = command("broken")
+
+    assert done.exit_code == 2
+    assert "The command 'broken' of a plugin (no_such_module:app) could not be loaded" in done.stderr

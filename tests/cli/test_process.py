@@ -1,0 +1,117 @@
+"""The command as a shell sees it: exit codes, signals, pipes, no network."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_cover.demo import trace_paths
+
+JUDGE = """
+import time
+from rag_cover.backends import Backend
+from rag_cover.hooks import hook
+from rag_cover.registry import plugins
+from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+class Slow(KeywordScorer):
+    def correctness(self, items):
+        time.sleep(0.2)
+        return super().correctness(items)
+class Plugin:
+    @hook
+    def backends(self):
+        words = Backend(
+            "words", "judges by words",
+            scorer=lambda _: KeywordScorer(), locator=lambda _: KeywordLocator(), entailer=lambda _: KeywordEntailer(),
+        )
+        return [words, Backend("slow", "takes its time", scorer=lambda _: Slow())]
+plugins().register(Plugin())
+"""
+NO_NETWORK = """
+import socket
+def refuse(*_):
+    raise SystemExit("tried to connect")
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = socket.create_connection = refuse
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--quiet"], 0),
+        (["--quiet", "--fail-under", "core_coverage=0.99"], 1),
+        (["--fail-under", "nothing=0.99"], 2),
+        (["--no-such-option"], 2),
+        (["--store", "no/such/folder/kept.sqlite"], 3),
+    ],
+)
+def test_a_shell_sees_the_exit_code(process: Callable[..., Any], traces: Path, words: list[str], code: int) -> None:
+    done = process("evaluate", traces.name, "--judge", "words", *words, before=JUDGE)
+
+    assert done.exit_code == code
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: Path, folder: Path) -> None:
+    process("evaluate", traces.name, "--judge", "words", before=JUDGE)
+    command = [sys.executable, "command.py", "evaluate", traces.name, "--judge", "words"]
+    for form in ([], ["--json"]):
+        with subprocess.Popen(
+            [*command, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, text=True
+        ) as running:
+            assert running.stdout is not None
+            assert running.stderr is not None
+            running.stdout.close()
+
+            assert running.stderr.read() == ""
+            assert running.wait() == 0
+
+
+def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
+    folder: Path, make: Callable[..., Path], one: Callable[..., Any], process: Callable[..., Any]
+) -> None:
+    make(folder / "traces.jsonl", [one(number) for number in range(2000)])
+    process("--version", before=JUDGE)
+    command = [sys.executable, "command.py", "evaluate", "traces.jsonl", "--judge", "slow", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, text=True) as running:
+        wait_until((folder / "traces-coverage.sqlite").exists)
+        time.sleep(1)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+
+    assert running.returncode == 130
+    assert "kept in traces-coverage.sqlite; run the same command with --resume to go on" in said
+
+
+def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[..., Any], traces: Path) -> None:
+    done = process("evaluate", traces.name, "--judge", "words", before=JUDGE, env={"PYTHONIOENCODING": "ascii"})
+
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_the_offline_way_makes_no_connection(process: Callable[..., Any], embedded_judge: str) -> None:
+    narrow, _ = trace_paths()
+
+    done = process("evaluate", str(narrow), "--judge", embedded_judge, "--limit", "3", before=NO_NETWORK)
+
+    assert done.exit_code == 0, done.stderr
+
+
+def test_the_demo_makes_no_connection(process: Callable[..., Any], embedded_judge: str) -> None:
+    done = process("demo", "--judge", embedded_judge, before=NO_NETWORK)
+
+    assert done.exit_code == 0, done.stderr
+
+
+def wait_until(ready: Callable[[], bool], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < end
+        time.sleep(0.05)

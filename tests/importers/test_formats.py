@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.importers import FORMATS, import_traces
+from rag_cover.questions import Question
+from rag_cover.stores import write_traces
+from rag_cover.traces import Trace
+
+
+def _file(folder: Path, content: str | bytes, name: str = "data.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_our_own_traces_are_recognised(tmp_path: Path) -> None:
+    traces = [Trace(question=Question(text="q", references=("r",)), answer="a", prompt=())]
+    write_traces(tmp_path / "traces.jsonl", traces)
+
+    found = list(import_traces(tmp_path / "traces.jsonl"))
+
+    assert found == traces
+
+
+def test_an_array_of_our_own_traces_is_read(tmp_path: Path) -> None:
+    path = _file(tmp_path, '[\n {"question": "a"},\n {"question": "b", "answer": 3}\n]', "traces.json")
+
+    found = import_traces(path)
+
+    assert next(found).question.text == "a"
+    with pytest.raises(InputError, match="expected a string, got the number 3") as caught:
+        next(found)
+    assert caught.value.field == "$[1].answer"
+
+
+@pytest.mark.parametrize("name", ["data.json", "data.jsonl", "data.txt"])
+def test_the_content_decides_between_lines_and_one_document(tmp_path: Path, name: str) -> None:
+    lines = _file(tmp_path, '{"question": "a"}\n\n{"question": "b"}\n', name)
+    spread = _file(tmp_path, json.dumps([{"question": "a"}, {"question": "b"}], indent=1), "spread" + name)
+
+    assert [trace.question.text for trace in import_traces(lines)] == ["a", "b"]
+    assert [trace.question.text for trace in import_traces(spread)] == ["a", "b"]
+
+
+def test_gzipped_files_are_read(tmp_path: Path) -> None:
+    path = _file(tmp_path, gzip.compress(b"query,response\nq,a\n"), "table.csv.gz")
+
+    (trace,) = import_traces(path)
+
+    assert trace.answer == "a"
+
+
+def test_columns_of_cells_as_pandas_writes_them_are_turned_into_rows(tmp_path: Path) -> None:
+    columns = {"user_input": {"0": "a", "1": "b"}, "response": {"0": "x", "1": None}}
+    path = _file(tmp_path, json.dumps(columns), "frame.json")
+
+    first, second = import_traces(path)
+
+    assert (first.answer, second.answer) == ("x", None)
+
+
+def test_an_unknown_shape_is_an_error_that_lists_what_was_seen_and_what_is_known(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"frage": "q", "antwort": "a"}\n')
+
+    with pytest.raises(InputError) as caught:
+        list(import_traces(path))
+
+    assert "'frage', 'antwort'" in str(caught.value)
+    assert all(name in str(caught.value) for name in FORMATS)
+
+
+def test_skipping_hands_over_every_record_that_is_no_trace(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{broken\n{"user_input": "q"}\n[1]\n{"user_input": ""}\n{"user_input": "r"}\n')
+    skipped: list[InputError] = []
+
+    traces = list(import_traces(path, on_error="skip", skipped=skipped.append))
+
+    assert [trace.question.text for trace in traces] == ["q", "r"]
+    assert [error.line for error in skipped] == [1, 3, 4]
+
+
+def test_duplicate_trace_ids_name_both_places(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"question": "a", "id": "x"}\n{"question": "b", "id": "x"}\n')
+
+    with pytest.raises(InputError, match="given at line 1 already") as caught:
+        list(import_traces(path))
+
+    assert caught.value.line == 2
+
+
+def test_the_formats_are_listed_with_what_they_are() -> None:
+    assert list(FORMATS) == ["openinference", "langsmith", "ragchecker", "rag-cover", "ragas", "deepeval", "table"]
+    assert all(FORMATS.values())
+
+
+def test_arguments_that_do_not_fit_are_refused_at_once(tmp_path: Path) -> None:
+    path = _file(tmp_path, '{"question": "q"}')
+
+    with pytest.raises(InvalidValueError, match="Did you mean 'ragas'"):
+        import_traces(path, format="raga")
+    with pytest.raises(InvalidValueError, match="has its own names"):
+        import_traces(path, format="ragas", columns={"question": "q"})
+    with pytest.raises(InvalidValueError, match="skipped="):
+        import_traces(path, on_error="skip")
+    with pytest.raises(InputError, match="no such file"):
+        import_traces(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "holds no traces"),
+        ("[]", "holds no traces"),
+        ('{"resourceSpans": []}', "holds no traces"),
+        ("3", "expected a JSON object"),
+    ],
+)
+def test_a_file_without_traces_is_an_error(tmp_path: Path, content: str, problem: str) -> None:
+    path = _file(tmp_path, content, "data.json")
+
+    with pytest.raises(InputError, match=problem):
+        list(import_traces(path))
+
+
+def test_broken_json_over_lines_is_told_with_its_line_and_column(tmp_path: Path) -> None:
+    path = _file(tmp_path, '[\n  {"user_input": "q"},\n  {"user_input": }\n]', "data.json")
+
+    with pytest.raises(InputError, match="column 18") as caught:
+        list(import_traces(path))
+
+    assert caught.value.line == 3
+
+
+_KEYS = st.sampled_from(
+    "question user_input query input contexts retrieved_contexts retrieved_context retrieval_context response answer "
+    "run_type inputs outputs id trace_id parent_run_id child_runs documents page_content metadata extra tags start_time "
+    "resourceSpans scopeSpans spans attributes key value stringValue arrayValue values traceId spanId parentSpanId context "
+    "span_id span_kind status retrieval.documents.0.document.content openinference.span.kind model1 model_name turns reference "
+    "columns results kwargs lc type messages role content".split()
+)
+_WORDS = st.sampled_from(
+    ["RETRIEVER", "retriever", "tool", "RERANKER", "a", "[", "['a' 'b']", '{"query": "q"}', "ERROR", "\ud800", "1e999"]
+)
+_LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | _WORDS
+_ANY = st.recursive(
+    _LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=6), max_leaves=30
+)
+
+
+def _count(path: Path, name: str | None) -> int:
+    """Count the traces and skipped records of a file; an InputError of the whole file counts as one."""
+    skipped: list[InputError] = []
+    try:
+        traces = list(import_traces(path, format=name, on_error="skip", skipped=skipped.append))
+    except InputError:
+        return 1
+    assert all(Trace.model_validate(json.loads(trace.to_json())) == trace for trace in traces)
+    return len(traces) + len(skipped)
+
+
+@given(st.lists(st.dictionaries(_KEYS, _ANY, max_size=8), min_size=1, max_size=4), st.sampled_from([None, *FORMATS]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=300)
+def test_any_json_gives_traces_that_can_be_written_or_input_errors(
+    tmp_path: Path, rows: list[object], name: str | None
+) -> None:
+    path = _file(tmp_path, "\n".join(json.dumps(row) for row in rows))
+
+    count = _count(path, name)
+
+    assert count >= 1
+
+
+@given(st.binary(max_size=200), st.sampled_from(["x.csv", "x.json", "x.jsonl", "x.tsv"]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_bytes_give_traces_or_input_errors(tmp_path: Path, content: bytes, name: str) -> None:
+    path = _file(tmp_path, content, name)
+
+    count = _count(path, None)
+
+    assert count >= 1
+
+
+@pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
+@pytest.mark.parametrize("depth", [500, 3000, 100_000])
+def test_deeply_nested_json_is_an_input_error(tmp_path: Path, name: str, depth: int) -> None:
+    nested = '{"inputs":' * depth + "1" + "}" * depth
+    path = _file(tmp_path, '{"run_type": "chain", "id": "1", "inputs": ' + nested + "}" + os.linesep, name)
+
+    with pytest.raises(InputError):
+        list(import_traces(path))

@@ -1,0 +1,99 @@
+"""The report in the terminal: the same headline, 80 columns, and nothing that foreign text could do to it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+
+from rich.console import Console, RenderableType
+
+from rag_cover.reports import comparison_table, summary_panel, worst_questions
+from rag_cover.results import TraceResult
+from rag_cover.summaries import Comparison, Summary
+
+
+def printed(renderable: RenderableType, *, encoding: str = "utf-8", colour: bool = False) -> str:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(
+        file=stream, width=80, force_terminal=colour, no_color=not colour, color_system="standard" if colour else None
+    )
+    console.print(renderable)
+    stream.seek(0)
+    return stream.read()
+
+
+def words(text: str) -> str:
+    return " ".join(text.replace("│", " ").split())
+
+
+def test_the_panel_opens_with_the_same_headline_as_the_page(summary: Summary) -> None:
+    shown = words(printed(summary_panel(summary)))
+
+    assert "Answers cover 54% of the core sub-questions (95% interval 47–61, 18 questions)" in shown
+
+
+def test_everything_fits_80_columns(summary: Summary, comparison: Comparison, results: list[TraceResult]) -> None:
+    for renderable in (summary_panel(summary), comparison_table(comparison), worst_questions(results)):
+        assert max(map(len, printed(renderable).splitlines())) <= 80
+
+
+def test_undefined_metrics_give_their_reason(summary: Summary) -> None:
+    shown = words(printed(summary_panel(summary)))
+
+    assert "Order alignment: undefined because no answer covers a follow-up sub-question" in shown
+    assert "nan" not in shown.lower()
+
+
+def test_losses_and_failures_are_counted_in_words(summary: Summary) -> None:
+    shown = words(printed(summary_panel(summary)))
+
+    assert "Of 6 core sub-questions the answers leave out, 3 were never retrieved" in shown
+    assert "Not measured for groundedness: 1 trace, timeout: no reply in 60 s" in shown
+
+
+def test_markup_in_foreign_text_is_printed_as_it_is(summary: Summary) -> None:
+    shown = printed(summary_panel(replace(summary, judge="[red]not red[/red] [/] :smile:")))
+
+    assert "[red]not red[/red] [/] :smile:" in shown
+
+
+def test_escape_sequences_in_foreign_text_do_nothing(make_result: Callable[..., TraceResult]) -> None:
+    shown = printed(worst_questions([make_result("clear\x1b[2J\rthe \u202escreen\x07")]))
+
+    assert "\x1b" not in shown
+    assert "clear␛[2J␍the ⟦RLO⟧screen␇" in shown
+
+
+def test_a_terminal_without_unicode_gets_plain_characters(
+    summary: Summary, comparison: Comparison, results: list[TraceResult]
+) -> None:
+    for renderable in (summary_panel(summary), comparison_table(comparison), worst_questions(results)):
+        assert printed(renderable, encoding="ascii").isascii()
+
+
+def test_without_colour_there_is_not_one_escape_sequence(summary: Summary) -> None:
+    assert "\x1b" not in printed(summary_panel(summary))
+    assert "\x1b" in printed(summary_panel(summary), colour=True)
+
+
+def test_the_worst_questions_name_what_was_lost_and_where(results: list[TraceResult]) -> None:
+    shown = words(printed(worst_questions(results, limit=1)))
+
+    assert "1/4 Why is the sky blue?" in shown
+    assert "Why is it not violet? (retrieved, then dropped)" in shown
+    assert "sea" not in shown
+
+
+def test_nothing_lost_is_said(results: list[TraceResult]) -> None:
+    shown = printed(worst_questions(results[:1]))
+
+    assert "No answer is known to leave out a core sub-question." in shown
+
+
+def test_a_comparison_says_what_is_clear_and_what_changed(comparison: Comparison) -> None:
+    shown = words(printed(comparison_table(comparison)))
+
+    assert "Core coverage 40% 60% +20.0 points better p = 0.010" in shown
+    assert "Core use 40% 50% +10.0 points unclear p = 0.40" in shown
+    assert "+ Why is the sunset red?" in shown

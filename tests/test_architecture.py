@@ -1,0 +1,130 @@
+"""The rules that no reviewer should have to remember, checked on the packages as they are installed."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ("rag_cover", "rag_cover_embedded")
+PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+LONGEST_FILE = 300
+
+
+def _folder_of(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _modules() -> Iterator[tuple[str, Path]]:
+    for package in PACKAGES:
+        folder = _folder_of(package)
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            yield ".".join([package, *(part for part in parts if part != "__init__")]), path
+
+
+MODULES = dict(_modules())
+TREES = {name: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for name, path in MODULES.items()}
+each_module = pytest.mark.parametrize("module", TREES)
+
+
+def _exported(module: str) -> list[str]:
+    """List the module's ``__all__``; a module without one exports nothing."""
+    for node in TREES[module].body:
+        match node:
+            case ast.Assign(targets=[ast.Name("__all__")], value=value):
+                return list(ast.literal_eval(value))
+    return []
+
+
+def _bound(module: str) -> set[str]:
+    """Name what a module defines or imports at its top level, also under ``if TYPE_CHECKING`` and ``try``."""
+    statements = list(TREES[module].body)
+    names = set()
+    for node in statements:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names.add(node.name)
+            case ast.Import() | ast.ImportFrom():
+                names |= {alias.asname or alias.name for alias in node.names}
+            case ast.Assign():
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(name)):
+                names.add(name)
+            case ast.If() | ast.Try():
+                statements += node.body
+    return names
+
+
+def _as_sorted(name: str) -> tuple[int, str]:
+    """Sort as ruff does: CONSTANTS, then Classes, then functions."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def test_the_import_contracts_hold() -> None:
+    pytest.importorskip("importlinter", reason="needs import-linter (extra dev)")
+
+    # in a process of its own: import-linter sets up logging and changes sys.path
+    check = "from importlinter.cli import lint_imports_command as lint; lint()"
+    options = ["--config", str(PYPROJECT), "--no-cache", "--no-logo"]
+    done = subprocess.run(
+        [sys.executable, "-c", check, *options], capture_output=True, text=True, check=False, cwd=PYPROJECT.parent
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@each_module
+def test_a_module_says_what_it_is_for(module: str) -> None:
+    assert ast.get_docstring(TREES[module])
+
+
+@each_module
+def test_a_file_stays_short(module: str) -> None:
+    lines = len(MODULES[module].read_text(encoding="utf-8").splitlines())
+
+    assert lines <= LONGEST_FILE
+
+
+@each_module
+def test_all_is_sorted_and_names_what_is_there(module: str) -> None:
+    exported = _exported(module)
+
+    assert set(exported) <= _bound(module)
+    assert all(_as_sorted(a) < _as_sorted(b) for a, b in pairwise(exported))
+
+
+@each_module
+def test_nothing_inside_imports_from_the_root(module: str) -> None:
+    imported = {
+        node.module if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(TREES[module])
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if not (isinstance(node, ast.ImportFrom) and f"{node.module}.{alias.name}" in MODULES)
+    }
+
+    assert "rag_cover" not in imported
+
+
+@each_module
+def test_no_public_name_hides_a_module(module: str) -> None:
+    package = module.partition(".")[0]
+    siblings = {name.rpartition(".")[2] for name in MODULES if name.startswith(f"{package}.")}
+
+    assert not siblings & set(_exported(module))
+
+
+def test_the_root_exports_all_that_it_imports() -> None:
+    public = {name for name in _bound("rag_cover") if not name.startswith("_")}
+
+    assert public == {name for name in _exported("rag_cover") if not name.startswith("_")}
