@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_cover.errors import IncomparableError
 from rag_cover.evaluation import Evaluation
-from rag_cover.intervals import bootstrap, permutation_p_value
+from rag_cover.intervals import permutation_p_value
 from rag_cover.questions import Role
 from rag_cover.results import TraceResult
 from rag_cover.summaries import (
@@ -85,8 +85,8 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
         metrics={name: _compared(metric, one, other, shared, seed) for name, metric in SUMMARY_METRICS.items()},
-        losses_a=dict(one.sums.losses),
-        losses_b=dict(other.sums.losses),
+        losses_a=one.sums.losses_of(shared),
+        losses_b=other.sums.losses_of(shared),
         changed=_changed(one, other, shared),
         notes=_notes(a, b),
     )
@@ -111,7 +111,7 @@ def _refuse_different(one: _Side, other: _Side, shared: Sequence[str]) -> None:
 
 def _compared(metric: SummaryMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
     a, b = (np.array([side.sums.rows[key] for key in shared]) for side in (one, other))
-    first, second = bootstrap(a, metric.statistic, seed=seed), bootstrap(b, metric.statistic, seed=seed)
+    first, second = metric.interval(a, seed=seed), metric.interval(b, seed=seed)
     return MetricComparison(
         name=metric.name,
         label=metric.label,

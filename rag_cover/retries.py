@@ -30,7 +30,7 @@ def retried(
     """
     import tenacity  # 30 ms, needed only once a model is called
 
-    backoff = tenacity.wait_exponential_jitter(initial=wait_initial_s, max=wait_max_s)
+    backoff = tenacity.wait_random_exponential(multiplier=wait_initial_s, max=wait_max_s)
 
     def wait(state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None

@@ -48,6 +48,12 @@ class SummaryMetric:
     statistic: Statistic
     higher_is_better: bool | None
 
+    def interval(self, rows: Floats, *, seed: int = 0) -> Interval | None:
+        """Give the metric its interval over questions (rows of `Sums`), of which those not measured do not count."""
+        columns = slice(-_GROUNDED, None) if self.name == "groundedness" else slice(None, -_GROUNDED)
+        measured = rows[rows[:, columns].any(axis=1)] if len(rows) else rows
+        return bootstrap(measured, self.statistic, seed=seed)
+
 
 def _grounded_share(sums: Floats) -> Floats:
     supported, sentences = sums[..., -2], sums[..., -1]
@@ -157,10 +163,10 @@ class Comparison:
 
 @dataclass(slots=True)
 class Sums:
-    """What a summary or a comparison needs of the results: one row of additive quantities for each question."""
+    """What a summary or a comparison needs of the results, by question: a row of additive quantities, and core losses."""
 
     rows: dict[str, Floats] = field(default_factory=dict)
-    losses: Counter[Loss] = field(default_factory=Counter)
+    losses: dict[str, Counter[Loss]] = field(default_factory=dict)
 
     def add(self, result: TraceResult) -> None:
         """Add one trace's result to its question's row."""
@@ -169,7 +175,12 @@ class Sums:
         self.rows[key] = self.rows[key] + row if key in self.rows else row
         if result.coverage:
             core = [each for each in result.coverage.sub_questions if each.role == Role.CORE]
-            self.losses.update(each.loss for each in core if each.loss is not None)
+            self.losses.setdefault(key, Counter()).update(each.loss for each in core if each.loss is not None)
+
+    def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
+        """Count where these questions' core sub-questions were lost."""
+        total = sum((self.losses.get(key, Counter()) for key in questions), Counter[Loss]())
+        return {loss: total[loss] for loss in Loss}
 
 
 def question_key(question: Question) -> str:
@@ -206,7 +217,7 @@ def summarise(results: Iterable[TraceResult], *, judge: str, seed: int = 0) -> S
         judge=judge,
         metrics={name: _value(metric, rows, counts, seed) for name, metric in SUMMARY_METRICS.items()},
         scenarios=scenarios_of(rows[:, :-_GROUNDED].sum(axis=0)) if len(rows) else {},
-        losses={loss: sums.losses[loss] for loss in Loss},
+        losses=sums.losses_of(sums.rows),
         outcomes=counts,
         notes=tuple(f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())),
     )
@@ -238,7 +249,7 @@ def _counts(states: Counter[tuple[str, str]]) -> OutcomeCounts:
 
 
 def _value(metric: SummaryMetric, rows: Floats, counts: Mapping[str, OutcomeCounts], seed: int) -> MetricValue:
-    interval = bootstrap(rows, metric.statistic, seed=seed)
+    interval = metric.interval(rows, seed=seed)
     reason = None if interval else _reason(metric, counts)
     return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better)
 

@@ -12,7 +12,7 @@ from rag_cover.hooks import hook
 if TYPE_CHECKING:
     from rag_cover_embedded.judge import EmbeddedJudge
 
-__all__ = ["backends"]
+__all__ = ["backends", "commands"]
 
 
 @hook
@@ -28,6 +28,12 @@ def backends() -> list[Backend]:
             embedder=open_judge,
         )
     ]
+
+
+@hook
+def commands() -> dict[str, str]:
+    """Offer ``rag-cover train judge``."""
+    return {"train": "rag_cover_embedded.commands:train"}
 
 
 def open_judge(model: str = "", *, threads: int | None = None, exhaustive: bool = False) -> EmbeddedJudge:

@@ -70,10 +70,10 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
 
 def _stores(a: Path, b: Path) -> tuple[Path, Path]:
     """Name the two stores; files of one name in two folders get the folders' names too."""
-    if name_of(a) != name_of(b):
+    if name_of(a) != name_of(b) or a.resolve() == b.resolve():
         return store_for(a), store_for(b)
     first, second = (Path(f"{path.resolve().parent.name}-{store_for(path)}") for path in (a, b))
-    if first == second and a.resolve() != b.resolve():
+    if first == second:
         message = f"{a} and {b} would be kept under one name; evaluate them with --store and compare the stores"
         raise typer.BadParameter(message)
     return first, second

@@ -32,7 +32,7 @@ from rag_cover.cli.runs import Run, measures_of, report_for, store_for
 from rag_cover.cli.screens import print_json, say, screen
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
-from rag_cover.reports import summary_panel, worst_questions
+from rag_cover.reports import summary_panel, worst_questions, write_report
 from rag_cover.summaries import SUMMARY_METRICS, Summary
 
 __all__ = ["evaluate_traces"]
@@ -131,9 +131,9 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     )
     evaluation = run.evaluated()
     page = None if no_report else report or report_for(traces)
-    if page:
-        write_page(page, partial(evaluation.to_html, page))
     summary = evaluation.summary()
+    if page:
+        write_page(page, partial(write_report, page, evaluation.results, summary))
     results = [gate.check(summary) for gate in gates]
     if as_json:
         print_json(_document(run, summary, page, results))

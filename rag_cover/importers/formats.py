@@ -150,7 +150,8 @@ def _records(path: Path) -> _Records:
 
 
 def _detected(first: Record) -> str:
-    found = (name for name, known in _FORMATS.items() if known.recognises(first.data))
+    tabular = first.at.startswith("row")  # a table of questions and answers is a table, though its columns be a trace's
+    found = (name for name, known in _FORMATS.items() if known.recognises(first.data) and not (tabular and name == "rag-cover"))
     if (name := next(found, None)) is not None:
         return name
     has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"

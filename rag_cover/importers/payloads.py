@@ -129,8 +129,8 @@ def _last_message(messages: Iterable[Any], roles: Iterable[str]) -> str | None:
 def _message(message: Any) -> tuple[str | None, Any]:
     """Return the role and content of a message of OpenAI's, LangChain's or OpenInference's shape."""
     match message:
-        case [str() as role, content]:
-            return role, content
+        case [str() as speaker, content]:
+            return speaker, content
         case {"message": Mapping() as inner}:
             return _message(inner)
         case Mapping():
@@ -142,9 +142,13 @@ def _message(message: Any) -> tuple[str | None, Any]:
 
 
 def _class_role(message: Mapping[str, Any]) -> str | None:
-    name = message.get("id")
-    last = name[-1] if isinstance(name, list) and name else None
-    return {"HumanMessage": "human", "AIMessage": "ai", "AIMessageChunk": "ai"}.get(last) if isinstance(last, str) else None
+    match message.get("id"):
+        case [*_, "HumanMessage"]:
+            return "human"
+        case [*_, "AIMessage" | "AIMessageChunk"]:
+            return "ai"
+        case _:
+            return None
 
 
 def _content(content: Any) -> str | None:

@@ -157,8 +157,8 @@ class _Steps:
         """Return the steps, children before parents."""
         parents = {span.id: span.parent_id for span in tree.spans}
         for span in tree.spans:
-            inner = [step["id"] for step in self._found if _is_under(step["id"], span.id, parents)]
-            self._add(span, inner)
+            if span.kind in ("retriever", "reranker", "tool"):
+                self._add(span, [step["id"] for step in self._found if span.id in _ancestors(step["id"], parents)])
         ids = {step["id"] for step in self._found}
         for step in self._found:
             step["parent_id"] = next((above for above in _ancestors(step["id"], parents) if above in ids), None)
@@ -222,10 +222,6 @@ def _ancestors(span_id: str, parents: Mapping[str, str | None]) -> Iterator[str]
         yield above
         seen.add(above)
         above = parents.get(above)
-
-
-def _is_under(span_id: str, other: str, parents: Mapping[str, str | None]) -> bool:
-    return other in _ancestors(span_id, parents)
 
 
 def _duration(span: Span) -> float | None:

@@ -77,7 +77,7 @@ def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: P
 def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     folder: Path, make: Callable[..., Path], one: Callable[..., Any], process: Callable[..., Any]
 ) -> None:
-    make(folder / "traces.jsonl", [one(number) for number in range(2000)])
+    make(folder / "traces.jsonl", [one(number) for number in range(300)])
     process("--version", before=JUDGE)
     command = [sys.executable, "command.py", "evaluate", "traces.jsonl", "--judge", "slow", "--workers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, text=True) as running:

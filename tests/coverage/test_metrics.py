@@ -33,6 +33,8 @@ def tables(*, complete: bool = False) -> SearchStrategy[CoverageTable]:
 
 TABLES = st.lists(tables(), max_size=5)
 COMPLETE_TABLES = st.lists(tables(complete=True), max_size=5)
+ANSWERED = CoverageRow(Role.CORE, answered=True, chunks=None)
+UNANSWERED = CoverageRow(Role.CORE, answered=False, chunks=None)
 AVERAGES: SearchStrategy[Average] = st.sampled_from(["pooled", "question"])
 
 
@@ -56,9 +58,7 @@ def test_no_tables_leave_everything_undefined() -> None:
 
 
 def test_without_retrieval_the_answer_is_still_measured() -> None:
-    table = CoverageTable(
-        (CoverageRow(Role.CORE, answered=True, chunks=None), CoverageRow(Role.CORE, answered=False, chunks=None))
-    )
+    table = CoverageTable((ANSWERED, UNANSWERED))
 
     metrics = coverage_metrics([table])
 
@@ -97,23 +97,18 @@ def test_the_frequency_gap_leaves_out_rows_without_chunks() -> None:
 
 
 def test_order_alignment_ignores_positions_of_unanswered_rows() -> None:
-    core = (
-        CoverageRow(Role.CORE, answered=True, chunks=None, position=0.2),
-        CoverageRow(Role.CORE, answered=False, chunks=None, position=1.0),
-    )
-    others = (
-        CoverageRow(Role.BACKGROUND, answered=True, chunks=None, position=0.4),
-        CoverageRow(Role.FOLLOW_UP, answered=True, chunks=None, position=0.9),
-    )
+    addressed = {Role.CORE: 0.2, Role.BACKGROUND: 0.4, Role.FOLLOW_UP: 0.9}
+    answered = tuple(CoverageRow(role, answered=True, chunks=None, position=at) for role, at in addressed.items())
+    unanswered = CoverageRow(Role.CORE, answered=False, chunks=None, position=1.0)
 
-    metrics = coverage_metrics([CoverageTable(core + others)])
+    metrics = coverage_metrics([CoverageTable((*answered, unanswered))])
 
     assert metrics.order_alignment == pytest.approx(0.9 - (0.2 + 0.4) / 2)
 
 
 def test_averaging_by_question_gives_a_long_question_no_more_weight() -> None:
-    short = CoverageTable((CoverageRow(Role.CORE, answered=True, chunks=None),))
-    long = CoverageTable((CoverageRow(Role.CORE, answered=False, chunks=None),) * 9)
+    short = CoverageTable((ANSWERED,))
+    long = CoverageTable((UNANSWERED,) * 9)
 
     pooled, by_question = (coverage_metrics([short, long], average=average) for average in ("pooled", "question"))
 

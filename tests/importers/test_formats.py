@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.importers import FORMATS, import_traces
@@ -138,62 +135,3 @@ def test_broken_json_over_lines_is_told_with_its_line_and_column(tmp_path: Path)
         list(import_traces(path))
 
     assert caught.value.line == 3
-
-
-_KEYS = st.sampled_from(
-    "question user_input query input contexts retrieved_contexts retrieved_context retrieval_context response answer "
-    "run_type inputs outputs id trace_id parent_run_id child_runs documents page_content metadata extra tags start_time "
-    "resourceSpans scopeSpans spans attributes key value stringValue arrayValue values traceId spanId parentSpanId context "
-    "span_id span_kind status retrieval.documents.0.document.content openinference.span.kind model1 model_name turns reference "
-    "columns results kwargs lc type messages role content".split()
-)
-_WORDS = st.sampled_from(
-    ["RETRIEVER", "retriever", "tool", "RERANKER", "a", "[", "['a' 'b']", '{"query": "q"}', "ERROR", "\ud800", "1e999"]
-)
-_LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | _WORDS
-_ANY = st.recursive(
-    _LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=6), max_leaves=30
-)
-
-
-def _count(path: Path, name: str | None) -> int:
-    """Count the traces and skipped records of a file; an InputError of the whole file counts as one."""
-    skipped: list[InputError] = []
-    try:
-        traces = list(import_traces(path, format=name, on_error="skip", skipped=skipped.append))
-    except InputError:
-        return 1
-    assert all(Trace.model_validate(json.loads(trace.to_json())) == trace for trace in traces)
-    return len(traces) + len(skipped)
-
-
-@given(st.lists(st.dictionaries(_KEYS, _ANY, max_size=8), min_size=1, max_size=4), st.sampled_from([None, *FORMATS]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=300)
-def test_any_json_gives_traces_that_can_be_written_or_input_errors(
-    tmp_path: Path, rows: list[object], name: str | None
-) -> None:
-    path = _file(tmp_path, "\n".join(json.dumps(row) for row in rows))
-
-    count = _count(path, name)
-
-    assert count >= 1
-
-
-@given(st.binary(max_size=200), st.sampled_from(["x.csv", "x.json", "x.jsonl", "x.tsv"]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_any_bytes_give_traces_or_input_errors(tmp_path: Path, content: bytes, name: str) -> None:
-    path = _file(tmp_path, content, name)
-
-    count = _count(path, None)
-
-    assert count >= 1
-
-
-@pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
-@pytest.mark.parametrize("depth", [500, 3000, 100_000])
-def test_deeply_nested_json_is_an_input_error(tmp_path: Path, name: str, depth: int) -> None:
-    nested = '{"inputs":' * depth + "1" + "}" * depth
-    path = _file(tmp_path, '{"run_type": "chain", "id": "1", "inputs": ' + nested + "}" + os.linesep, name)
-
-    with pytest.raises(InputError):
-        list(import_traces(path))

@@ -89,5 +89,5 @@ def test_the_published_preferences_become_two_traces_each(shared_folder: Path) -
     traces = list(import_traces(path))
 
     assert len(traces) == 2 * 268
-    assert all(trace.pipeline and trace.answer and trace.question.references for trace in traces)
+    assert all(trace.pipeline and trace.answer is not None and trace.question.references for trace in traces)
     assert len({trace.question.id for trace in traces}) == 134

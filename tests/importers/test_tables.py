@@ -82,14 +82,14 @@ def test_the_index_pandas_writes_is_left_out(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
     path = _csv(tmp_path, "Frage,Antwort\nq,a\n")
 
-    with pytest.raises(InputError, match="no column 'Antwrot'. Did you mean 'Antwort'"):
+    with pytest.raises(InputError, match=r"no column 'Antwrot'\. Did you mean 'Antwort'"):
         list(import_traces(path, columns={"question": "Frage", "answer": "Antwrot"}))
 
 
 def test_a_map_of_what_no_column_holds_is_refused(tmp_path: Path) -> None:
     path = _csv(tmp_path, "Frage\nq\n")
 
-    with pytest.raises(InvalidValueError, match="maps 'contxts'.*Did you mean 'contexts'"):
+    with pytest.raises(InvalidValueError, match=r"maps 'contxts'.*Did you mean 'contexts'"):
         list(import_traces(path, columns={"contxts": "Frage"}))
 
 

@@ -1,0 +1,34 @@
+"""A trained network made into the folder that the judge opens."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rag_cover_embedded.answers import Proposing
+from rag_cover_embedded.training.export import export
+from rag_cover_embedded.training.network import JudgeNetwork, pretrained_folder
+from rag_cover_embedded.weights import sha256_of
+
+UNFITTED: Mapping[str, Any] = {
+    "threshold": 0.5,
+    "temperatures": {"answers": 1.0, "correct": 1.0, "entailment": 1.0},
+    "proposing": asdict(Proposing(floor=0.3, margin=0.25, most=8, slope=10.0, intercept=-7.0)),
+}
+"""What a judge starts with before its thresholds are fitted on training questions."""
+
+
+def pack(checkpoint: Path, folder: Path, *, fitted: Mapping[str, Any] = UNFITTED) -> None:
+    """Write ``judge.onnx`` (int8), ``tokenizer.json`` and ``judge.json`` (their sha256 and the fitted numbers)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    network = JudgeNetwork.from_state(torch.load(checkpoint, weights_only=True)["network"]).eval()
+    export(network, folder / "judge.onnx")
+    shutil.copyfile(pretrained_folder() / "tokenizer.json", folder / "tokenizer.json")
+    about = {"sha256": {name: sha256_of(folder / name) for name in ("judge.onnx", "tokenizer.json")}, "fitted": dict(fitted)}
+    (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

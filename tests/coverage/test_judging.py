@@ -1,0 +1,372 @@
+"""What is judged, what it comes to, and where the uncovered was lost."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from rag_cover.backends import ScoringItem, Span
+from rag_cover.coverage import CoverageRow, coverage_metrics, judge_coverage, table_of
+from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.questions import Passage, Question, Role, SubQuestion
+from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage
+from rag_cover.testing import KeywordLocator, KeywordScorer, ScriptedLocator, ScriptedScorer
+from rag_cover.traces import RetrievalStep, Trace
+
+WHY = SubQuestion(text="Why is the sky blue?", role=Role.CORE)
+WHEN = SubQuestion(text="When is the sky red?", role=Role.FOLLOW_UP)
+BLUE = "The sky is blue: air scatters short waves."
+RED = "The sky is red at dusk."
+GRASS = "Grass is green."
+
+
+def trace(
+    *retrieved: str | Passage,
+    answer: str | None = GRASS,
+    prompt: tuple[str, ...] | None = None,
+    asked: tuple[SubQuestion, ...] = (WHY,),
+) -> Trace:
+    steps = (RetrievalStep(query="sky", passages=tuple(map(passage, retrieved))),) if retrieved else ()
+    return Trace(
+        question=Question(text="Why is the sky blue?"),
+        steps=steps,
+        prompt=None if prompt is None else tuple(map(passage, prompt)),
+        answer=answer,
+        sub_questions=asked,
+    )
+
+
+def passage(text: str | Passage) -> Passage:
+    return Passage(text=text) if isinstance(text, str) else text
+
+
+def only(results: Sequence[CoverageResult]) -> SubQuestionCoverage:
+    (result,) = results
+    (judged,) = result.sub_questions
+    return judged
+
+
+def test_every_distinct_pair_of_all_traces_is_judged_in_one_call() -> None:
+    scorer = KeywordScorer()
+    traces = [trace(BLUE, RED, answer=BLUE, prompt=(GRASS,), asked=(WHY, WHEN)), trace(BLUE, answer=RED, asked=(WHY, WHEN))]
+
+    judge_coverage(traces, scorer)
+
+    assert scorer.asked.calls == 1
+    assert scorer.asked.items == 2 * len({BLUE, RED, GRASS})
+
+
+def test_only_what_is_covered_is_located() -> None:
+    locator = KeywordLocator()
+    traces = [trace(BLUE, GRASS, answer=BLUE, prompt=(RED,))]
+
+    judge_coverage(traces, KeywordScorer(threshold=1.0), locator=locator)
+
+    assert locator.asked.calls == 1
+    assert locator.asked.items == 1
+
+
+def test_without_anything_to_judge_no_model_is_asked() -> None:
+    scorer, locator = KeywordScorer(), KeywordLocator()
+
+    results = judge_coverage([trace(answer=None), trace(BLUE, asked=())], scorer, locator=locator)
+
+    assert scorer.asked.calls == locator.asked.calls == 0
+    assert results[1].sub_questions == ()
+    assert results[1].rating is None
+    assert judge_coverage([], scorer) == []
+
+
+def test_a_text_covers_from_the_threshold_on() -> None:
+    scorer = ScriptedScorer({(WHY.text, BLUE): 0.7, (WHY.text, RED): 0.69}, threshold=0.7)
+
+    judged = only(judge_coverage([trace(BLUE, RED)], scorer))
+
+    assert judged.chunks is not None
+    assert [(verdict.probability, verdict.covered) for verdict in judged.chunks] == [(0.7, True), (0.69, False)]
+
+
+def test_the_callers_threshold_goes_before_the_scorers() -> None:
+    scorer = ScriptedScorer({(WHY.text, BLUE): 0.4}, threshold=0.5)
+
+    (result,) = judge_coverage([trace(BLUE)], scorer, threshold=0.4)
+
+    assert result.threshold == 0.4
+    assert result.sub_questions[0].retrieved
+
+
+def test_a_threshold_that_is_no_probability_is_refused() -> None:
+    scorer = KeywordScorer()
+
+    with pytest.raises(InvalidValueError, match=r"threshold is 1\.5"):
+        judge_coverage([trace(BLUE)], scorer, threshold=1.5)
+
+
+def test_blank_texts_are_never_sent_and_cover_nothing() -> None:
+    scorer = ScriptedScorer(default=1.0)
+    empty = Passage(text=" \n", title="Why the sky is blue")
+
+    judged = only(judge_coverage([trace(empty, answer="")], scorer, locator=KeywordLocator()))
+
+    assert scorer.asked.calls == 0
+    assert judged.answer is not None
+    assert judged.chunks is not None
+    assert [(v.probability, v.covered, v.fragment) for v in (judged.answer, *judged.chunks)] == [(0.0, False, None)] * 2
+    assert judged.loss is Loss.NOT_RETRIEVED
+
+
+def test_a_passage_is_judged_with_its_title() -> None:
+    titled = Passage(text="It scatters light.", title="Blue sky")
+    scorer = ScriptedScorer({(WHY.text, "Blue sky\nIt scatters light."): 0.9})
+
+    judged = only(judge_coverage([trace(titled)], scorer))
+
+    assert judged.retrieved
+
+
+def test_a_title_at_the_start_of_the_text_is_not_repeated() -> None:
+    titled = Passage(text="Blue sky. It scatters light.", title="blue sky")
+    scorer = ScriptedScorer({(WHY.text, titled.text): 0.9})
+
+    judged = only(judge_coverage([trace(titled)], scorer))
+
+    assert judged.retrieved
+
+
+@pytest.mark.parametrize(
+    ("located", "fragment"),
+    [("It scatters", "It scatters"), ("sky\nIt scatters", "It scatters"), ("Blue sky", None), ("Blue sky\n", None)],
+)
+def test_fragments_are_offsets_of_the_passages_own_text(located: str, fragment: str | None) -> None:
+    titled = Passage(text="It scatters light.", title="Blue sky")
+    key = (WHY.text, "Blue sky\nIt scatters light.")
+
+    judged = only(judge_coverage([trace(titled)], ScriptedScorer({key: 0.9}), locator=ScriptedLocator({key: located})))
+
+    assert judged.chunks is not None
+    found = judged.chunks[0].fragment
+    assert (found.of(titled.text) if found else None) == fragment
+
+
+def test_the_position_is_where_the_answers_fragment_begins() -> None:
+    answer = "Grass is green. The sky is blue."
+    scorer = ScriptedScorer({(WHY.text, answer): 0.8})
+    locator = ScriptedLocator({(WHY.text, answer): "The sky"})
+
+    judged = only(judge_coverage([trace(answer=answer)], scorer, locator=locator))
+
+    assert judged.position == 4 / 7
+
+
+def test_without_a_locator_there_are_no_fragments_or_positions() -> None:
+    scorer = KeywordScorer()
+
+    judged = only(judge_coverage([trace(BLUE, answer=BLUE)], scorer))
+
+    assert judged.answer is not None
+    assert judged.answer.covered
+    assert judged.answer.fragment is None
+    assert judged.position is None
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "prompt", "answer", "loss"),
+    [
+        ((GRASS,), (GRASS,), GRASS, Loss.NOT_RETRIEVED),
+        ((BLUE, GRASS), (GRASS,), GRASS, Loss.DROPPED),
+        ((BLUE, GRASS), (BLUE,), GRASS, Loss.UNUSED),
+        ((BLUE, GRASS), None, GRASS, Loss.UNUSED),
+        ((), (BLUE,), GRASS, Loss.UNUSED),
+        ((), (GRASS,), GRASS, Loss.NOT_RETRIEVED),
+        ((GRASS,), (BLUE,), GRASS, Loss.UNUSED),
+        ((), None, GRASS, None),
+        ((BLUE,), (BLUE,), None, None),
+        ((BLUE,), (BLUE,), BLUE, None),
+    ],
+)
+def test_what_the_answer_leaves_out_was_lost_somewhere(
+    retrieved: tuple[str, ...], prompt: tuple[str, ...] | None, answer: str | None, loss: Loss | None
+) -> None:
+    given_trace = trace(*retrieved, prompt=prompt, answer=answer)
+
+    judged = only(judge_coverage([given_trace], KeywordScorer(threshold=1.0)))
+
+    assert judged.loss is loss
+
+
+def test_what_a_reranker_drops_is_lost_between_retrieval_and_prompt() -> None:
+    retrieve = RetrievalStep(passages=(passage(BLUE), passage(GRASS)))
+    rerank = RetrievalStep(passages=(passage(GRASS),), kind="rerank")
+    reranked = Trace(question=Question(text="Sky?"), steps=(retrieve, rerank), answer=GRASS, sub_questions=(WHY,))
+
+    (result,) = judge_coverage([reranked], KeywordScorer(threshold=1.0))
+
+    assert result.prompt_assumed
+    assert result.sub_questions[0].loss is Loss.DROPPED
+
+
+def test_without_retrieval_steps_chunks_are_unknown_not_empty() -> None:
+    judged = only(judge_coverage([trace(prompt=(BLUE,))], KeywordScorer()))
+
+    row = table_of(CoverageResult((judged,), (), 0.5, None, prompt_assumed=False, decomposed_by="given")).rows[0]
+
+    assert judged.chunks is None
+    assert judged.retrieved is None
+    assert row == CoverageRow(Role.CORE, answered=False, chunks=None)
+
+
+def test_a_retrieval_that_found_nothing_has_no_chunks_and_is_known() -> None:
+    nothing = Trace(question=Question(text="Sky?"), steps=(RetrievalStep(),), answer=GRASS, sub_questions=(WHY,))
+
+    judged = only(judge_coverage([nothing], KeywordScorer()))
+
+    assert judged.chunks == ()
+    assert judged.loss is Loss.NOT_RETRIEVED
+
+
+def test_untyped_sub_questions_are_typed_by_rules_and_marked() -> None:
+    untyped = trace(BLUE, asked=(SubQuestion(text="What is the sky?"), WHEN))
+
+    (result,) = judge_coverage([untyped], KeywordScorer())
+
+    roles = [(judged.role, judged.role_source) for judged in result.sub_questions]
+    assert roles == [(Role.BACKGROUND, "rules"), (Role.FOLLOW_UP, "given")]
+
+
+def test_with_typing_off_untyped_sub_questions_count_in_no_role() -> None:
+    untyped = trace(BLUE, answer=BLUE, asked=(SubQuestion(text="What is the sky?"),))
+
+    (result,) = judge_coverage([untyped], KeywordScorer(), untyped="leave")
+
+    assert result.sub_questions[0].role is None
+    assert result.rating is None
+    assert not coverage_metrics([table_of(result)]).answered
+
+
+def test_a_trace_without_sub_questions_is_decomposed_by_rules() -> None:
+    bare = Trace(question=Question(text="Why is the sky blue?"), answer=BLUE)
+
+    (result,) = judge_coverage([bare], KeywordScorer())
+
+    assert result.decomposed_by == "rules"
+    assert result.sub_questions[0].text == "Why is the sky blue?"
+
+
+def test_a_decomposer_makes_the_sub_questions_of_traces_that_bring_none() -> None:
+    bare = Trace(question=Question(text="Why is the sky blue?"), answer=BLUE)
+
+    ours, given_ones = judge_coverage([bare, trace(BLUE)], KeywordScorer(), decomposer=lambda _: [WHEN])
+
+    assert (ours.decomposed_by, given_ones.decomposed_by) == ("model", "given")
+    assert ours.sub_questions[0].text == WHEN.text
+
+
+class WrongScorer:
+    """Returns what it is told to."""
+
+    threshold = 0.5
+    fingerprint = "wrong"
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.values = values
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        del items
+        return np.array(self.values, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ([float("nan")], "returned nan, which is no probability"),
+        ([1.5], "returned 1.5, which is no probability"),
+        ([-0.5], "returned -0.5, which is no probability"),
+        ([0.5, 0.5], r"returned shape \(2,\) where \(1,\) was asked for"),
+        ([], r"returned shape \(0,\) where \(1,\) was asked for"),
+    ],
+)
+def test_a_scorer_that_returns_no_probabilities_has_failed(values: list[float], complaint: str) -> None:
+    scorer = WrongScorer(values)
+
+    with pytest.raises(ModelFailedError, match=rf"WrongScorer \(wrong\): correctness {complaint}"):
+        judge_coverage([trace()], scorer)
+
+
+class WrongLocator:
+    """Returns what it is told to."""
+
+    fingerprint = "wrong"
+
+    def __init__(self, spans: list[Span | None]) -> None:
+        self.spans = spans
+
+    def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
+        del items
+        return self.spans
+
+
+@pytest.mark.parametrize(
+    ("spans", "complaint"),
+    [([Span(3, 99)], "for a text of 42 characters"), ([Span(5, 3)], "for a text"), ([], "0 fragments for 1 texts")],
+)
+def test_a_locator_that_points_outside_its_text_has_failed(spans: list[Span | None], complaint: str) -> None:
+    locator = WrongLocator(spans)
+
+    with pytest.raises(ModelFailedError, match=complaint):
+        judge_coverage([trace(answer=BLUE)], KeywordScorer(), locator=locator)
+
+
+def test_an_empty_fragment_is_none() -> None:
+    locator = WrongLocator([Span(3, 3)])
+
+    judged = only(judge_coverage([trace(answer=BLUE)], KeywordScorer(), locator=locator))
+
+    assert judged.answer is not None
+    assert judged.answer.fragment is None
+
+
+TEXTS = st.one_of(st.sampled_from([BLUE, RED, GRASS, "", "  "]), st.text(max_size=30))
+PASSAGES = st.lists(st.builds(Passage, text=TEXTS, title=st.one_of(st.none(), st.text(max_size=5))), max_size=3).map(tuple)
+STEPS = st.lists(st.builds(RetrievalStep, passages=PASSAGES, kind=st.sampled_from(["retrieve", "rerank"])), max_size=3).map(
+    tuple
+)
+TRACES = st.builds(
+    Trace,
+    question=st.just(Question(text="Why is the sky blue?")),
+    steps=STEPS,
+    prompt=st.one_of(st.none(), PASSAGES),
+    answer=st.one_of(st.none(), TEXTS),
+    sub_questions=st.lists(st.sampled_from([WHY, WHEN]), max_size=2).map(tuple),
+)
+
+
+@given(st.lists(TRACES, max_size=4))
+def test_judging_traces_together_or_apart_is_the_same(traces: list[Trace]) -> None:
+    scorer, locator = KeywordScorer(), KeywordLocator()
+
+    together = judge_coverage(traces, scorer, locator=locator)
+
+    assert together == [judge_coverage([each], scorer, locator=locator)[0] for each in traces]
+
+
+@given(TRACES)
+def test_verdicts_line_up_with_what_they_are_about(judged_trace: Trace) -> None:
+    (result,) = judge_coverage([judged_trace], KeywordScorer(), locator=KeywordLocator())
+
+    for judged in result.sub_questions:
+        assert (judged.answer is None) == (judged_trace.answer is None)
+        for verdict, chunk in zip(judged.chunks or (), judged_trace.chunks if judged.chunks is not None else (), strict=True):
+            assert verdict.covered == (verdict.probability >= result.threshold)
+            assert verdict.fragment is None or 0 <= verdict.fragment.start < verdict.fragment.end <= len(chunk.text)
+
+
+@given(TRACES)
+def test_results_survive_being_written_and_read(judged_trace: Trace) -> None:
+    (result,) = judge_coverage([judged_trace], KeywordScorer(), locator=KeywordLocator())
+
+    read = CoverageResult.from_dict(result.to_dict())
+
+    assert read == result

@@ -1,0 +1,62 @@
+from rag_cover import Models, Question, SubQuestion, Trace, evaluate
+from rag_cover.questions import Role
+from rag_cover.results import Loss
+from rag_cover.summaries import SUMMARY_METRICS
+from rag_cover.testing import KeywordEntailer, KeywordScorer
+from rag_cover.traces import RetrievalStep
+
+MODELS = Models(judge=KeywordScorer(threshold=1.0), entailer=KeywordEntailer())
+
+
+def _trace(answer: str | None, *passages: str, prompt: tuple[str, ...] | None = None) -> Trace:
+    return Trace.model_validate(
+        {
+            "question": Question("What of paint?"),
+            "answer": answer,
+            "steps": [RetrievalStep.model_validate({"passages": passages})] if passages else [],
+            "prompt": prompt,
+            "sub_questions": [SubQuestion("red paint?", role="core"), SubQuestion("blue paint?", role="core")],
+        }
+    )
+
+
+def test_every_metric_has_a_value_or_a_reason() -> None:
+    summary = evaluate([_trace("red paint")], models=MODELS).summary()
+
+    assert list(summary.metrics) == list(SUMMARY_METRICS)
+    for metric in summary.metrics.values():
+        assert (metric.interval is None) != (metric.undefined_because is None)
+
+
+def test_losses_are_counted_where_they_happened() -> None:
+    traces = [
+        _trace("nothing", "red paint", "blue paint", prompt=("red paint",)),
+        _trace("nothing", "red paint"),
+    ]
+
+    summary = evaluate(traces, models=MODELS).summary()
+
+    assert summary.losses == {Loss.NOT_RETRIEVED: 1, Loss.DROPPED: 1, Loss.UNUSED: 2}
+
+
+def test_the_same_question_twice_is_one_cluster() -> None:
+    summary = evaluate([_trace("red paint"), _trace("blue paint")], models=MODELS).summary()
+
+    core = summary.metrics["core_coverage"].interval
+    assert (summary.traces, summary.questions) == (2, 1)
+    assert core is not None
+    assert (core.estimate, core.lower, core.n) == (0.5, None, 1)
+
+
+def test_without_steps_retrieval_is_undefined_and_says_why() -> None:
+    summary = evaluate([_trace("red paint")], models=MODELS).summary()
+
+    assert summary.metrics["core_retrieved"].interval is None
+    assert summary.metrics["groundedness"].undefined_because == "groundedness needs a prompt or retrieval steps"
+    assert Role.CORE not in summary.scenarios
+
+
+def test_rule_made_sub_questions_are_said_to_be_rule_made() -> None:
+    summary = evaluate([Trace(question="What is paint and why is it red?", answer="x")], models=MODELS).summary()
+
+    assert any("made by rules" in note for note in summary.notes)
