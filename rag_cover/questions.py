@@ -5,10 +5,9 @@ Frozen values that cross the border as JSON. A plain string stands for any of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self
 
 from pydantic import (
     AfterValidator,
@@ -28,11 +27,25 @@ __all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion
 
 RoleSource = Literal["given", "model", "rules"]
 
-_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue], config=ConfigDict(allow_inf_nan=False))
+
+
+class ReadOnly(dict[str, Any]):
+    """A dict that cannot be changed, yet travels between processes."""
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        message = "a value's metadata is read-only; make a new value instead"
+        raise TypeError(message)
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
+        """Be rebuilt from a plain dict."""
+        return ReadOnly, (dict(self),)
 
 
 def _read_only(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(dict(_JSON_OBJECT.validate_python(dict(metadata))))
+    return ReadOnly(_JSON_OBJECT.validate_python(dict(metadata)))
 
 
 Metadata = Annotated[
@@ -98,6 +111,10 @@ class Question(Textual):
     id: str | None = None
     references: tuple[str, ...] = ()
 
+    if TYPE_CHECKING:
+
+        def __init__(self, text: str, *, id: str | None = None, references: str | Sequence[str] = ()) -> None: ...  # noqa: A002  # the field's name
+
     @field_validator("text")
     @classmethod
     def _not_blank(cls, text: str) -> str:
@@ -117,6 +134,10 @@ class SubQuestion(Textual):
 
     role: Role | None = None
     role_source: RoleSource | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, text: str, *, role: Role | str | None = None, role_source: RoleSource | None = None) -> None: ...
 
     @field_validator("text")
     @classmethod
@@ -139,7 +160,19 @@ class Passage(Textual):
     id: str | None = None
     title: str | None = None
     score: float | None = None
-    metadata: Metadata = Field(default_factory=lambda: MappingProxyType({}))
+    metadata: Metadata = Field(default_factory=ReadOnly)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            text: str,
+            *,
+            id: str | None = None,  # noqa: A002  # the field's name
+            title: str | None = None,
+            score: float | None = None,
+            metadata: Mapping[str, Any] = ...,
+        ) -> None: ...
 
     @property
     def key(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -27,7 +27,7 @@ from rag_cover.backends import (
 )
 from rag_cover.engines import Engine
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, NotOfferedError, PluginError, UnknownOptionError
-from rag_cover.questions import Passage
+from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.results import ModelKind
 
 __all__ = [
@@ -155,7 +155,7 @@ def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
 class Models:
     """The models that measures ask, by name or as objects; what is None falls back to what the judge offers.
 
-    ``decomposer`` is a Generator (or its name) that writes sub-questions where a trace has none; None means by rules.
+    ``decomposer`` is a function that gives the sub-questions of a question where a trace has none; None means by rules.
     """
 
     judge: str | Scorer = "embedded"
@@ -164,7 +164,7 @@ class Models:
     entailer: str | Entailer | None = None
     receiver: str | Receiver | None = None
     generator: str | Generator | None = None
-    decomposer: str | Generator | None = None
+    decomposer: Callable[[Question], Sequence[SubQuestion]] | None = None
     embedder: str | Embedder | None = None
 
     def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
@@ -175,11 +175,19 @@ class Models:
     def _open(self, kind: ModelKind) -> object | None:
         if kind == "scorer":
             return self._opened("scorer", self.judge)
+        if kind == "decomposer":
+            return self._decomposer()
         if (chosen := getattr(self, kind)) is not None:
-            return self._opened("generator" if kind == "decomposer" else kind, chosen)
+            return self._opened(kind, chosen)
         if kind in ("locator", "relevance", "entailer"):
             return self._from_judge(kind)
         return None
+
+    def _decomposer(self) -> object | None:
+        if self.decomposer is not None and not callable(self.decomposer):
+            message = f"decomposer is a function from a Question to its SubQuestions, not {self.decomposer!r}"
+            raise InvalidValueError(message)
+        return self.decomposer
 
     def _from_judge(self, kind: ModelKind) -> object | None:
         if isinstance(self.judge, str):

@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator
-from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
 
 from rag_cover.errors import InputError
-from rag_cover.questions import Metadata, Passage, Question, SubQuestion, Textual, Value
+from rag_cover.questions import Metadata, Passage, Question, ReadOnly, SubQuestion, Textual, Value
 
 __all__ = ["SCHEMA", "RetrievalStep", "Sample", "SampleSet", "StepKind", "Trace", "content_hash", "distinct", "identified"]
 
@@ -58,6 +57,16 @@ class Sample(Textual):
     token_logprobs: tuple[float, ...] | None = None
     finish_reason: Literal["stop", "length", "filter"] | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            text: str,
+            *,
+            token_logprobs: Sequence[float] | None = None,
+            finish_reason: Literal["stop", "length", "filter"] | None = None,
+        ) -> None: ...
+
     @field_validator("token_logprobs")
     @classmethod
     def _logprobs(cls, values: tuple[float, ...] | None) -> tuple[float, ...] | None:
@@ -89,7 +98,7 @@ class Trace(Value):
     sub_questions: tuple[SubQuestion, ...] | None = None
     samples: tuple[SampleSet, ...] = ()
     pipeline: str | None = None
-    metadata: Metadata = Field(default_factory=lambda: MappingProxyType({}))
+    metadata: Metadata = Field(default_factory=ReadOnly)
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,6 @@
+import copy
 import math
+import pickle
 
 import pytest
 from hypothesis import given
@@ -123,9 +125,22 @@ def test_a_blank_question_or_sub_question_is_refused() -> None:
             value("  ")
 
 
-@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1).filter(str.strip), st.text(), st.floats(-1e6, 1e6))
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip), st.text(), st.floats(-1e6, 1e6))
 def test_a_trace_survives_its_own_json(question: str, passage: str, score: float) -> None:
     passage = passage.encode("utf-8", "replace").decode()
     trace = _trace(RetrievalStep(passages=(Passage(passage, score=score),)), question=question, sub_questions=[question])
 
     assert Trace.model_validate_json(trace.to_json()) == trace
+
+
+def test_a_trace_travels_between_processes() -> None:
+    trace = _trace(RetrievalStep(passages=(Passage("a", metadata={"page": 3}),)), metadata={"user": 1})
+
+    assert pickle.loads(pickle.dumps(trace)) == trace  # noqa: S301  # our own bytes
+    assert copy.deepcopy(trace) == trace
+
+
+def test_metadata_is_finite_json() -> None:
+    for wrong in (math.nan, object()):
+        with pytest.raises(ValidationError):
+            Passage("a", metadata={"x": wrong})

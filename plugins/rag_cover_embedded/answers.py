@@ -81,7 +81,9 @@ class _Reading:
 class AnswerJudge:
     """Judges (question, text) pairs; ``proposing`` None reads every window of every text, in one round."""
 
-    def __init__(self, session: Session, tokenizer: Tokenizer, *, threshold: float, temperature: float, proposing: Proposing | None):
+    def __init__(
+        self, session: Session, tokenizer: Tokenizer, *, threshold: float, temperature: float, proposing: Proposing | None
+    ):
         self._session, self._tokenizer = session, tokenizer
         self._threshold, self._temperature, self._proposing = threshold, temperature, proposing
 
@@ -133,8 +135,8 @@ class AnswerJudge:
             asked[text].append(row)
         stacked = [_stack([vectors[pairs[row][0]].vectors for row in rows]) for rows in asked]
         scores = [np.zeros(0, np.float32)] * len(pairs)
-        for rows, text, similar in zip(asked, texts, similarities(self._session, texts, stacked), strict=True):
-            windows, start = text.windows(WINDOW), 0
+        for rows, cut, similar in zip(asked, texts, similarities(self._session, texts, stacked), strict=True):
+            windows, start = cut.windows(WINDOW), 0
             for row in rows:
                 question = vectors[pairs[row][0]]
                 stop = start + len(question.weights)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
     from pathlib import Path
 
     from tokenizers import Tokenizer
@@ -79,7 +78,8 @@ def encode_pairs(
     firsts = tokenizer.encode_batch([first for first, _ in pairs], add_special_tokens=False)
     seconds = tokenizer.encode_batch([second for _, second in pairs], add_special_tokens=False)
     return [
-        join(task, first.ids, second.ids, second.offsets, max_tokens=max_tokens) for first, second in zip(firsts, seconds, strict=True)
+        join(task, first.ids, second.ids, second.offsets, max_tokens=max_tokens)
+        for first, second in zip(firsts, seconds, strict=True)
     ]
 
 

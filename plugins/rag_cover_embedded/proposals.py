@@ -25,11 +25,128 @@ Floats = NDArray[np.float32]
 CHUNK_TOKENS = 128
 SLAB_CHUNKS = 256
 _FUNCTION_WORDS = frozenset(
-    "a about after all also an and any are as at be been before being between both but by can could did do does doing during "
-    "each for from had has have having how i if in into is it its itself just may me might more most must my no not of on or "
-    "other our out over own same shall she should so some such than that the their them then there these they this those "
-    "through to too under until up us very was we were what when where which while who whom whose why will with would you "
-    "your ' s t ? . , ! ; : \" ( ) - / ’ “ ”".split()
+    [
+        "a",
+        "about",
+        "after",
+        "all",
+        "also",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "before",
+        "being",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "during",
+        "each",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "having",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "may",
+        "me",
+        "might",
+        "more",
+        "most",
+        "must",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "same",
+        "shall",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "us",
+        "very",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "'",
+        "s",
+        "t",
+        "?",
+        ".",
+        ",",
+        "!",
+        ";",
+        ":",
+        '"',
+        "(",
+        ")",
+        "-",
+        "/",
+        "’",
+        "“",
+        "”",
+    ]
 )
 
 
@@ -41,7 +158,9 @@ class QuestionVectors:
     weights: Floats
 
 
-def question_vectors(session: Session, tokenizer: Tokenizer, questions: Sequence[str], *, longest: int) -> list[QuestionVectors]:
+def question_vectors(
+    session: Session, tokenizer: Tokenizer, questions: Sequence[str], *, longest: int
+) -> list[QuestionVectors]:
     """Encode questions, at most ``longest`` tokens of each."""
     encodings = tokenizer.encode_batch(list(questions), add_special_tokens=False)
     ids = [np.array(encoding.ids[:longest], dtype=np.int32) for encoding in encodings]
@@ -108,7 +227,8 @@ def _slabs(chunks: Sequence[tuple[int, Window]]) -> Iterator[Sequence[tuple[int,
 
 
 def _unit(vectors: Floats) -> Floats:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
 
 
 def _text_mode(ids: NDArray[np.int32]) -> Encoded:

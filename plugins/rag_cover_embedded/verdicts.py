@@ -44,7 +44,8 @@ def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringI
     logits = np.array([logit[0] for (logit,) in session.run(encoded, ["correct"])], dtype=np.float32)
     best = np.full(len(items), -np.inf, dtype=np.float32)
     np.maximum.at(best, np.array(rows, dtype=np.intp), logits)
-    return (1 / (1 + np.exp(-best / temperature))).astype(np.float32)
+    probabilities: Floats = 1 / (1 + np.exp(-best / temperature))
+    return probabilities
 
 
 def entailment(session: Session, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], *, temperature: float) -> Floats:

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "weights"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``, which carries their sha256 and the fitted numbers."""
+    """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers."""
 
     folder: Path
     about: Mapping[str, Any]

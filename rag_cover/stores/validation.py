@@ -92,6 +92,8 @@ def json_path(location: Sequence[int | str]) -> str:
 
 def refuse_unwritable(data: object, *, file: Path | str | None, line: int | None, at: str = "$") -> None:
     """Refuse what no UTF-8 JSON file can hold: lone surrogates, and numbers that are not finite outside log-probabilities."""
+    if _is_writable(data):
+        return
     for location, value in _leaves(data):
         if isinstance(value, str) and _SURROGATE.search(value):
             problem = "the text holds a lone surrogate (half a character), which UTF-8 cannot write; repair it at its source"
@@ -100,6 +102,15 @@ def refuse_unwritable(data: object, *, file: Path | str | None, line: int | None
         else:
             continue
         raise InputError(problem, file=file, line=line, field=at + json_path(location))
+
+
+def _is_writable(data: object) -> bool:
+    """Tell at the speed of the JSON encoder what nearly always holds, before anything is walked in search of the fault."""
+    try:
+        json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
+    except ValueError:
+        return False
+    return True
 
 
 def _leaves(data: object) -> Iterator[tuple[tuple[int | str, ...], object]]:

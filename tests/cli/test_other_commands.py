@@ -92,18 +92,6 @@ def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[...,
         assert (folder / "shown" / f"{name}.html").exists()
 
 
-def test_the_demo_finds_each_pipeline_s_main_loss(command: Callable[..., Any], embedded_judge: str) -> None:
-    command("demo", "--judge", embedded_judge, "--out", "shown")
-
-    compared = json.loads(command("compare", "shown/narrow.sqlite", "shown/forgetful.sqlite", "--json").stdout)
-
-    assert compared["losses_a"]["not retrieved"] > compared["losses_b"]["not retrieved"]
-    lost_on_the_way = ("retrieved, then dropped", "in the prompt, not used")
-    assert sum(compared["losses_a"][loss] for loss in lost_on_the_way) < sum(
-        compared["losses_b"][loss] for loss in lost_on_the_way
-    )
-
-
 def test_a_folder_that_cannot_be_made_is_told(command: Callable[..., Any], traces: Path) -> None:
     done = command("demo", "--judge", "words", "--out", traces / "inside")
 

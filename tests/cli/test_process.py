@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from rag_cover.demo import trace_paths
 
 JUDGE = """
 import time
@@ -91,23 +91,22 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
 
 
 def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[..., Any], traces: Path) -> None:
-    done = process("evaluate", traces.name, "--judge", "words", before=JUDGE, env={"PYTHONIOENCODING": "ascii"})
+    done = process("evaluate", traces.name, "--judge", "words", before=JUDGE, env=os.environ | {"PYTHONIOENCODING": "ascii"})
 
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_the_offline_way_makes_no_connection(process: Callable[..., Any], embedded_judge: str) -> None:
-    narrow, _ = trace_paths()
+def test_the_demo_makes_no_connection_and_finds_where_each_pipeline_loses(
+    process: Callable[..., Any], command: Callable[..., Any], embedded_judge: str
+) -> None:
+    done = process("demo", "--judge", embedded_judge, "--out", "shown", before=NO_NETWORK)
 
-    done = process("evaluate", str(narrow), "--judge", embedded_judge, "--limit", "3", before=NO_NETWORK)
-
+    compared = command("compare", "shown/narrow.sqlite", "shown/forgetful.sqlite", "--json")
+    narrow, forgetful = (json.loads(compared.stdout)[f"losses_{side}"] for side in "ab")
     assert done.exit_code == 0, done.stderr
-
-
-def test_the_demo_makes_no_connection(process: Callable[..., Any], embedded_judge: str) -> None:
-    done = process("demo", "--judge", embedded_judge, before=NO_NETWORK)
-
-    assert done.exit_code == 0, done.stderr
+    assert narrow["not retrieved"] > forgetful["not retrieved"]
+    assert narrow["retrieved, then dropped"] < forgetful["retrieved, then dropped"]
+    assert narrow["in the prompt, not used"] < forgetful["in the prompt, not used"]
 
 
 def wait_until(ready: Callable[[], bool], seconds: float = 30) -> None:

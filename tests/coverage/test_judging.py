@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem, Span
 from rag_cover.coverage import CoverageRow, coverage_metrics, judge_coverage, table_of
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.testing import KeywordLocator, KeywordScorer, ScriptedLocator, ScriptedScorer
@@ -262,70 +259,6 @@ def test_a_decomposer_makes_the_sub_questions_of_traces_that_bring_none() -> Non
 
     assert (ours.decomposed_by, given_ones.decomposed_by) == ("model", "given")
     assert ours.sub_questions[0].text == WHEN.text
-
-
-class WrongScorer:
-    """Returns what it is told to."""
-
-    threshold = 0.5
-    fingerprint = "wrong"
-
-    def __init__(self, values: Sequence[float]) -> None:
-        self.values = values
-
-    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
-        del items
-        return np.array(self.values, dtype=np.float32)
-
-
-@pytest.mark.parametrize(
-    ("values", "complaint"),
-    [
-        ([float("nan")], "returned nan, which is no probability"),
-        ([1.5], "returned 1.5, which is no probability"),
-        ([-0.5], "returned -0.5, which is no probability"),
-        ([0.5, 0.5], r"returned shape \(2,\) where \(1,\) was asked for"),
-        ([], r"returned shape \(0,\) where \(1,\) was asked for"),
-    ],
-)
-def test_a_scorer_that_returns_no_probabilities_has_failed(values: list[float], complaint: str) -> None:
-    scorer = WrongScorer(values)
-
-    with pytest.raises(ModelFailedError, match=rf"WrongScorer \(wrong\): correctness {complaint}"):
-        judge_coverage([trace()], scorer)
-
-
-class WrongLocator:
-    """Returns what it is told to."""
-
-    fingerprint = "wrong"
-
-    def __init__(self, spans: list[Span | None]) -> None:
-        self.spans = spans
-
-    def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
-        del items
-        return self.spans
-
-
-@pytest.mark.parametrize(
-    ("spans", "complaint"),
-    [([Span(3, 99)], "for a text of 42 characters"), ([Span(5, 3)], "for a text"), ([], "0 fragments for 1 texts")],
-)
-def test_a_locator_that_points_outside_its_text_has_failed(spans: list[Span | None], complaint: str) -> None:
-    locator = WrongLocator(spans)
-
-    with pytest.raises(ModelFailedError, match=complaint):
-        judge_coverage([trace(answer=BLUE)], KeywordScorer(), locator=locator)
-
-
-def test_an_empty_fragment_is_none() -> None:
-    locator = WrongLocator([Span(3, 3)])
-
-    judged = only(judge_coverage([trace(answer=BLUE)], KeywordScorer(), locator=locator))
-
-    assert judged.answer is not None
-    assert judged.answer.fragment is None
 
 
 TEXTS = st.one_of(st.sampled_from([BLUE, RED, GRASS, "", "  "]), st.text(max_size=30))

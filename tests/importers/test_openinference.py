@@ -219,56 +219,6 @@ def test_attributes_are_read_dotted_nested_and_as_text(tmp_path: Path, attribute
     assert (trace.steps[0].query, trace.steps[0].duration_s, trace.answer) == (_QUESTION, 1.0, "Paris.")
 
 
-def test_a_dataframe_of_spans_is_read_from_json_and_csv(tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
-    documents = [{"document.content": "A", "document.score": 0.5}, {"document.content": "it's B"}]
-    frame = pd.DataFrame(
-        {
-            "name": ["root", "r"],
-            "span_kind": ["CHAIN", "RETRIEVER"],
-            "parent_id": [None, "root"],
-            "start_time": pd.to_datetime(["2026-03-01T10:00:00Z", "2026-03-01T10:00:00Z"]),
-            "end_time": pd.to_datetime(["2026-03-01T10:00:02Z", "2026-03-01T10:00:01Z"]),
-            "context.span_id": ["root", "r"],
-            "context.trace_id": ["t1", "t1"],
-            "attributes.input.value": [_QUESTION, _QUESTION],
-            "attributes.output.value": ["Paris.", None],
-            "attributes.retrieval.documents": [None, documents],
-        }
-    ).set_index("context.span_id", drop=False)
-    frame.to_json(tmp_path / "records.json", orient="records", date_format="epoch")
-    frame.reset_index(drop=True).to_json(tmp_path / "columns.json", date_format="epoch")
-    frame.to_csv(tmp_path / "spans.csv", index=False)
-
-    for name in ("records.json", "columns.json", "spans.csv"):
-        (trace,) = import_traces(tmp_path / name)
-        assert [passage.text for passage in trace.chunks] == ["A", "it's B"], name
-        assert (trace.answer, trace.steps[0].duration_s) == ("Paris.", 1.0), name
-
-
-def test_a_dataframe_of_spans_is_read_from_parquet(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
-    rows = [
-        {
-            "context.span_id": "root",
-            "context.trace_id": "t",
-            "parent_id": None,
-            "span_kind": "CHAIN",
-            "attributes.input.value": "q",
-        },
-        {"context.span_id": "r", "context.trace_id": "t", "parent_id": "root", "span_kind": "RETRIEVER"},
-    ]
-    rows[1]["attributes.retrieval.documents"] = [{"document.content": "A", "document.id": None}]
-    pq.write_table(
-        pa.Table.from_pylist([rows[0] | {"attributes.retrieval.documents": None}, rows[1]]), tmp_path / "spans.parquet"
-    )
-
-    (trace,) = import_traces(tmp_path / "spans.parquet")
-
-    assert [passage.text for passage in trace.chunks] == ["A"]
-
-
 def test_documents_printed_as_no_literal_are_refused_and_not_lost(tmp_path: Path) -> None:
     row = _phoenix("r", "RETRIEVER", None, {"input.value": "q", "retrieval.documents": "[{'document.content': 'A'} {'x': 1}]"})
 

@@ -34,12 +34,12 @@ def test_the_smallest_line_is_a_question_and_an_answer(tmp_path: Path) -> None:
 
     traces = list(read_traces(path))
 
-    assert traces == [Trace(question=Question("Who?"), answer="Me.")]
+    assert traces == [Trace(question=Question(text="Who?"), answer="Me.")]
 
 
 def test_minus_infinity_travels_as_a_string_and_every_line_carries_the_schema(tmp_path: Path) -> None:
-    sample = Sample("x", token_logprobs=(-math.inf, -0.5))
-    trace = Trace(question=Question("Who?"), samples=(SampleSet(receiver="r", context="none", samples=(sample,)),))
+    sample = Sample(text="x", token_logprobs=(-math.inf, -0.5))
+    trace = Trace(question=Question(text="Who?"), samples=(SampleSet(receiver="r", context="none", samples=(sample,)),))
 
     write_traces(tmp_path / "t.jsonl", [trace])
 
@@ -51,7 +51,7 @@ def test_minus_infinity_travels_as_a_string_and_every_line_carries_the_schema(tm
 
 def test_a_gzipped_file_is_read_and_written_alike(tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl.gz"
-    traces = [Trace(question=Question("Who?"))]
+    traces = [Trace(question=Question(text="Who?"))]
 
     write_traces(path, traces)
 
@@ -248,8 +248,8 @@ def test_a_file_without_read_permission_is_an_input_error(tmp_path: Path) -> Non
 
 def test_a_large_file_is_read_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
-    passage = Passage("x" * 100_000)
-    write_traces(path, (Trace(question=Question(f"q{n}"), prompt=(passage,)) for n in range(100)))
+    passage = Passage(text="x" * 100_000)
+    write_traces(path, (Trace(question=Question(text=f"q{n}"), prompt=(passage,)) for n in range(100)))
 
     tracemalloc.start()
     count = sum(1 for _ in read_traces(path))
@@ -264,7 +264,7 @@ def test_an_error_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
     path = _file(tmp_path, _GOOD)
 
     with pytest.raises(ZeroDivisionError):
-        write_traces(path, (Trace(question=Question(str(1 // n))) for n in (1, 0)))
+        write_traces(path, (Trace(question=Question(text=str(1 // n))) for n in (1, 0)))
 
     assert path.read_bytes() == _GOOD
     assert [found.name for found in tmp_path.iterdir()] == ["traces.jsonl"]
@@ -280,7 +280,7 @@ def test_a_file_may_be_rewritten_from_itself(tmp_path: Path) -> None:
 
 
 def test_a_lone_surrogate_cannot_be_written_and_the_field_is_named(tmp_path: Path) -> None:
-    traces = [Trace(question=Question("q")), Trace(question=Question("q"), answer="\ud800")]
+    traces = [Trace(question=Question(text="q")), Trace(question=Question(text="q"), answer="\ud800")]
 
     with pytest.raises(InputError) as caught:
         write_traces(tmp_path / "t.jsonl", traces)
@@ -292,12 +292,12 @@ def test_a_folder_that_is_not_there_cannot_be_written_to(tmp_path: Path) -> None
     path = tmp_path / "none" / "t.jsonl"
 
     with pytest.raises(StoreError, match="check the folder"):
-        write_traces(path, [Trace(question=Question("q"))])
+        write_traces(path, [Trace(question=Question(text="q"))])
 
 
 def test_step_ids_survive_a_round_trip(tmp_path: Path) -> None:
     steps = (RetrievalStep(id="a"), RetrievalStep(kind="rerank", input_ids=("a",)))
-    trace = Trace(question=Question("q"), steps=steps)
+    trace = Trace(question=Question(text="q"), steps=steps)
 
     write_traces(tmp_path / "t.jsonl", [trace])
 

@@ -114,7 +114,7 @@ def test_any_ordinals_come_back_sorted(tmp_path: Path, ordinals: list[int]) -> N
 
 
 def _named(ordinal: int) -> TraceResult:
-    return TraceResult(Trace(question=Question("q"), id=f"t{ordinal}"))
+    return TraceResult(Trace(question=Question(text="q"), id=f"t{ordinal}"))
 
 
 @given(st.binary(max_size=60) | JSON.map(lambda data: json.dumps(data).encode()))

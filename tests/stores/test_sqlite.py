@@ -19,7 +19,7 @@ from rag_cover.traces import Trace
 
 
 def _result(number: int) -> TraceResult:
-    return TraceResult(Trace(question=Question(f"q{number}"), id=f"t{number}"), {"coverage": NotApplicable("no answer")})
+    return TraceResult(Trace(question=Question(text=f"q{number}"), id=f"t{number}"), {"coverage": NotApplicable("no answer")})
 
 
 def _items(numbers: Sequence[int]) -> list[tuple[int, str, TraceResult]]:
@@ -144,7 +144,7 @@ from rag_cover.stores import Store
 from rag_cover.traces import Trace
 store = Store(sys.argv[1])
 for block in range(100_000):
-    result = TraceResult(Trace(question=Question("q" * 999)))
+    result = TraceResult(Trace(question=Question(text="q" * 999)))
     store.append([(ordinal, "k", result) for ordinal in range(block * 7, block * 7 + 7)])
     print(block, flush=True)
 """
@@ -154,7 +154,7 @@ def test_a_process_killed_while_appending_loses_nothing_that_was_committed(tmp_p
     path = tmp_path / "run.db"
     with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
-        committed = [int(writer.stdout.readline()) for _ in range(30)]
+        committed = [int(writer.stdout.readline()) for _ in range(10)]
 
         writer.kill()
         committed += [int(line) for line in writer.stdout.read().split()]
@@ -226,7 +226,7 @@ def test_a_store_in_use_by_another_process_is_told(tmp_path: Path) -> None:
 def test_a_full_disk_is_told_and_what_was_there_stays(tmp_path: Path) -> None:
     with _filled(tmp_path / "run.db", 1) as store:
         store.rows("PRAGMA max_page_count = 5")
-        big = TraceResult(Trace(question=Question(os.urandom(50_000).hex())))
+        big = TraceResult(Trace(question=Question(text=os.urandom(50_000).hex())))
 
         with pytest.raises(StoreError, match="disk is full"):
             store.append([(1, "k", big)])

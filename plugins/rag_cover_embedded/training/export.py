@@ -63,7 +63,15 @@ class Graph:
             inputs = [source, self.constant(f"{name}.q", packed), self.constant(f"{name}.s", scales)]
             rows, columns = weight.shape
             product = self.node(
-                "MatMulNBits", inputs, f"{name}.x", domain=_MICROSOFT, K=columns, N=rows, bits=8, block_size=BLOCK, accuracy_level=4
+                "MatMulNBits",
+                inputs,
+                f"{name}.x",
+                domain=_MICROSOFT,
+                K=columns,
+                N=rows,
+                bits=8,
+                block_size=BLOCK,
+                accuracy_level=4,
             )
         else:
             product = self.node("MatMul", [source, self.constant(f"{name}.w", weight.T)], f"{name}.x")
@@ -117,15 +125,16 @@ def _embeddings(graph: Graph, network: JudgeNetwork) -> str:
         rows = graph.node("Gather", [graph.constant("words.q", np.rint(words / scales).astype(np.int8)), "ids"], "words.rows")
         levels = graph.node("Cast", [rows], "words.levels", to=TensorProto.FLOAT)
         scale = graph.node("Gather", [graph.constant("words.s", scales), "ids"], "words.scale")
-        looked_up = graph.node("Mul", [levels, scale], "words")
+        graph.node("Mul", [levels, scale], "words")
     else:
-        looked_up = graph.node("Gather", [graph.constant("words.w", words), "ids"], "words")
-    kinds = graph.node("Gather", [graph.constant("segments.w", _array(table.token_type_embeddings.weight)), "segments"], "kinds")
-    length = graph.node("Slice", [graph.node("Shape", ["ids"], "shape"), _index(graph, 1), _index(graph, 2)], "length")
+        graph.node("Gather", [graph.constant("words.w", words), "ids"], "words")
+    kinds = graph.node(
+        "Gather", [graph.constant("segments.w", _array(table.token_type_embeddings.weight)), "segments"], "kinds"
+    )
+    graph.node("Slice", [graph.node("Shape", ["ids"], "shape"), _index(graph, 1), _index(graph, 2)], "length")
     places = graph.constant("places.w", _array(table.position_embeddings.weight))
     place = graph.node("Slice", [places, _index(graph, 0), "length"], "places")
     total = graph.node("Add", [graph.node("Add", ["words", kinds], "words+kinds"), place], "embedded")
-    del looked_up, length
     return graph.norm(total, table.LayerNorm, "embedded.norm")
 
 
@@ -146,11 +155,18 @@ def _encoder_layer(graph: Graph, layer: nn.Module, source: str, name: str) -> st
     thirds = graph.constant(f"{name}.thirds", np.array([WIDTH] * 3, dtype=np.int64))
     graph.nodes.append(helper.make_node("Split", [joined, thirds], names, axis=-1))
     attended = graph.node(
-        "MultiHeadAttention", [*names, "", "mask"], f"{name}.attended", domain=_MICROSOFT, num_heads=HEADS, mask_filter_value=-1e9
+        "MultiHeadAttention",
+        [*names, "", "mask"],
+        f"{name}.attended",
+        domain=_MICROSOFT,
+        num_heads=HEADS,
+        mask_filter_value=-1e9,
     )
     mixed = graph.linear(attended, layer.attention.output.dense, f"{name}.mixed")
     first = graph.norm(graph.node("Add", [mixed, source], f"{name}.sum1"), layer.attention.output.LayerNorm, f"{name}.norm1")
-    wide = graph.node("Gelu", [graph.linear(first, layer.intermediate.dense, f"{name}.wide")], f"{name}.gelu", domain=_MICROSOFT)
+    wide = graph.node(
+        "Gelu", [graph.linear(first, layer.intermediate.dense, f"{name}.wide")], f"{name}.gelu", domain=_MICROSOFT
+    )
     narrow = graph.linear(wide, layer.output.dense, f"{name}.narrow")
     return graph.norm(graph.node("Add", [narrow, first], f"{name}.sum2"), layer.output.LayerNorm, f"{name}.norm2")
 

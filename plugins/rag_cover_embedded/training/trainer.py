@@ -15,13 +15,15 @@ from torch.nn import functional
 from transformers import BertModel
 
 from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_pairs, encode_texts, open_tokenizer
-from rag_cover_embedded.training.examples import NOT_ENTAILED, Example, plain_texts, training_examples
+from rag_cover_embedded.training.examples import plain_texts, training_examples
+from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from tokenizers import Tokenizer
 
 NO_TARGET = -100
 
@@ -176,7 +178,7 @@ def padded(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tens
 
 def _endless(items: Sequence[T], tokens: int, *, seed: int, skip: int) -> Iterator[list[T]]:
     """Yield batches for ever, shuffled anew each pass, of similar lengths within a batch; ``skip`` batches are passed over."""
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     while True:
         keyed = sorted(items, key=lambda item: _length(item) * rng.uniform(0.85, 1.15))
         batches: list[list[T]] = [[]]
@@ -201,8 +203,8 @@ def _length(item: Target | Encoded) -> int:
 
 def _groups(network: JudgeNetwork) -> list[dict[str, object]]:
     trained = [(name, p) for name, p in network.named_parameters() if p.requires_grad]
-    still = [p for name, p in trained if p.ndim < 2]  # noqa: PLR2004  # biases and layer norms do not decay
-    decayed = [p for name, p in trained if p.ndim >= 2]  # noqa: PLR2004
+    still = [p for name, p in trained if p.ndim < 2]  # biases and layer norms do not decay
+    decayed = [p for name, p in trained if p.ndim >= 2]
     return [{"params": decayed, "weight_decay": 0.01}, {"params": still, "weight_decay": 0.0}]
 
 
