@@ -9,7 +9,9 @@ covered (printed). Three ways to judge them with the same network, interleaved i
 
 - *proposed*: the shipped judge, whose first stage chooses the windows that are read, through `evaluate`;
 - *batched, every window*: the same with ``exhaustive=True``, on all traces or on ``--exhaustive`` of them, scaled;
-- *one at a time*: one call for each (sub-question, window), the plain way, timed on ``--calls`` random pairs, scaled.
+- *one at a time*: one pass of the cross-encoder for each (sub-question, window), tokenised alone, with no first stage: the
+  plain way, timed on ``--calls`` random pairs, scaled. Beside it the same pairs through the judge that reads every window,
+  one item a call, which runs its first stage too.
 
 Kept are the verdicts of *batched, every window*, on the traces that both judged. Peak memory is that of a process of its own
 that judges by the first way, growth likewise: time should grow with the number of traces, memory should not.
@@ -35,15 +37,17 @@ from _scores import counts, ratio
 from _tables import arguments, percent, plain, show
 from _traces import Material, texts_of, traces
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from rag_cover import Models, Trace, evaluate, open_scorer
 from rag_cover.backends import Scorer, ScoringItem, Span
 from rag_cover.intervals import Interval, bootstrap
 from rag_cover.results import TraceResult
 from rag_cover_embedded.answers import WINDOW
-from rag_cover_embedded.inputs import open_tokenizer
+from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.session import Session
 from rag_cover_embedded.weights import Weights
 
 Floats = NDArray[np.float64]
@@ -67,6 +71,7 @@ class Timing:
     exhaustive_s: float = 0.0
     exhaustive_traces: int = 0
     exhaustive_windows: int = 0
+    passes_s: list[float] = field(default_factory=list)
     calls_s: list[float] = field(default_factory=list)
     kept: list[Floats] = field(default_factory=list)
 
@@ -88,6 +93,15 @@ def judged(block: Sequence[Trace], judge: Scorer) -> tuple[float, list[Verdicts]
     return time.perf_counter() - began, [verdicts_of(result) for result in results]
 
 
+def passed(items: Iterable[ScoringItem], session: Session, tokenizer: Tokenizer) -> Iterator[float]:
+    """Run the cross-encoder over items, one at a time, and time each."""
+    for item in items:
+        began = time.perf_counter()
+        ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in (item.question, item.text)]
+        session.run([join(Task.ANSWERS, *ids)], ["answers"])
+        yield time.perf_counter() - began
+
+
 def called(items: Iterable[ScoringItem], judge: Scorer) -> Iterator[float]:
     """Judge items one at a time and time each call."""
     for item in items:
@@ -96,9 +110,8 @@ def called(items: Iterable[ScoringItem], judge: Scorer) -> Iterator[float]:
         yield time.perf_counter() - began
 
 
-def window_items(block: Sequence[Trace], weights: Weights) -> list[ScoringItem]:
+def window_items(block: Sequence[Trace], tokenizer: Tokenizer) -> list[ScoringItem]:
     """List every (sub-question, window) pair of traces."""
-    tokenizer = open_tokenizer(weights.tokenizer)
     found = []
     for trace in block:
         texts = texts_of(trace)
@@ -112,6 +125,7 @@ def measure(options: argparse.Namespace, count: int) -> Timing:
     """Judge all traces in the three ways, round by round; the two whole ways take turns at going first."""
     folder = Path(options.judge.partition(":")[2]) if ":" in options.judge else None
     weights = Weights.open(folder)
+    session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     proposing, exhaustive = open_scorer(options.judge), open_scorer(options.judge, exhaustive=True)
     single = EmbeddedJudge(folder, exhaustive=True)  # one of its own, so that no way profits from what another remembers
     for judge in (proposing, exhaustive, single):
@@ -121,8 +135,10 @@ def measure(options: argparse.Namespace, count: int) -> Timing:
     timing, size = Timing(), ROUND[options.case]
     calls = -(-options.calls * size // count)
     while block := list(islice(made, size)):
-        items = window_items(block, weights)
-        timing.calls_s += called(rng.sample(items, min(calls, len(items))), single)
+        items = window_items(block, tokenizer)
+        chosen = rng.sample(items, min(calls, len(items)))
+        timing.passes_s += passed(chosen, session, tokenizer)
+        timing.calls_s += called(chosen, single)
         if timing.traces < options.exhaustive:
             _both(block, len(items), (proposing, exhaustive), timing)
         else:
@@ -148,8 +164,11 @@ def _both(block: Sequence[Trace], windows: int, judges: tuple[Scorer, Scorer], t
 
 def show_speed(timing: Timing) -> None:
     """Print how fast each way is, and how much faster than one call at a time."""
-    plainly = _mean_of(timing.calls_s)
-    seconds = {f"one at a time ({len(timing.calls_s)} calls, scaled)": plainly.estimate * timing.windows}
+    plainly, calls = _mean_of(timing.passes_s), _mean_of(timing.calls_s)
+    seconds = {
+        f"one at a time ({len(timing.passes_s)} passes, scaled)": plainly.estimate * timing.windows,
+        f"one at a time, by the judge ({len(timing.calls_s)} calls, scaled)": calls.estimate * timing.windows,
+    }
     if timing.exhaustive_traces:
         scaled = timing.exhaustive_s / timing.exhaustive_windows * timing.windows
         seconds[f"batched, every window ({timing.exhaustive_traces} traces, scaled)"] = scaled

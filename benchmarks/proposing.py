@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from rag_cover import demo
 from rag_cover.intervals import wilson
-from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing
+from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Mixing, Proposing
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join, open_tokenizer
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, segmented
@@ -157,9 +157,9 @@ def judged_windows(weights: Weights, pairs: Sequence[Asked]) -> Windows:
         for question, mine in zip(asked, np.split(similar, bounds), strict=True):
             scores.append(window_scores(mine, vectors[question].weights, text.windows(WINDOW)).astype(np.float64))
             encoded += _encoded(ids[question], text)
-    temperature = weights.about["fitted"]["temperatures"]["answers"]
-    logits = np.array([float(logit[0]) for (logit,) in session.run(encoded, ["answers"])])
-    return _ranked(scores, 1 / (1 + np.exp(-logits / temperature)))
+    mixing = Mixing(**weights.about["fitted"]["mixing"])
+    logits = [float(logit[0]) for (logit,) in session.run(encoded, ["answers"])]
+    return _ranked(scores, np.array(list(map(mixing.probability, logits, np.concatenate(scores).tolist()))))
 
 
 def _encoded(question: Sequence[int], text: SegmentedText) -> Iterator[Encoded]:

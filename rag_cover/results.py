@@ -45,7 +45,8 @@ class Loss(StrEnum):
 class Verdict:
     """One judgment of (sub-question, text): its probability, whether that reaches the threshold, the answering fragment.
 
-    ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered or the judge offers no Locator.
+    ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered
+    or the judge offers no Locator.
     """
 
     probability: float

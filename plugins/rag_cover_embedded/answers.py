@@ -1,7 +1,8 @@
 """Does this text answer this question, and where: reference-free coverage in two stages.
 
 Late interaction ranks a text's windows for a question (`proposals`); the cross-encoder judges the best-ranked ones in rounds
-and stops at the first that answers. A text whose best window scores below the floor is not read closely: its probability is
+and stops at the first that answers. A window's probability is a logistic function of both: the cross-encoder's logit and the
+window's score. A text whose best window scores below the floor is not read closely: its probability is
 the first stage's own calibrated estimate, kept below the threshold.
 """
 
@@ -21,7 +22,7 @@ from rag_cover_embedded.proposals import question_vectors, similarities, window_
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.session import Session
 
-__all__ = ["AnswerJudge", "Judgment", "Proposing"]
+__all__ = ["AnswerJudge", "Judgment", "Mixing", "Proposing"]
 
 MAX_QUESTION = 128
 WINDOW = 96
@@ -35,6 +36,23 @@ class Judgment:
 
     probability: float
     fragment: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mixing:
+    """How a window's probability is made of the cross-encoder's logit and the first stage's score: a logistic regression."""
+
+    logit: float
+    score: float
+    intercept: float
+
+    def probability(self, logit: float, score: float) -> float:
+        """Return P(the window answers).
+
+        >>> Mixing(logit=1.0, score=2.0, intercept=-1.0).probability(0.0, 0.5)
+        0.5
+        """
+        return 1 / (1 + math.exp(-(self.logit * logit + self.score * score + self.intercept)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +83,11 @@ class Proposing:
 
 @dataclass(slots=True)
 class _Reading:
-    """One (question, text) pair under way: its windows, those still to judge (best first), and the best found so far."""
+    """One (question, text) pair under way: its windows still to judge with their scores, best first, and the best so far."""
 
     question: tuple[int, ...]
     text: SegmentedText
-    waiting: list[Window]
+    waiting: list[tuple[Window, float]]
     probability: float
     window: Window | None = None
     span: tuple[int, int] | None = None
@@ -82,10 +100,10 @@ class AnswerJudge:
     """Judges (question, text) pairs; ``proposing`` None reads every window of every text, in one round."""
 
     def __init__(
-        self, session: Session, tokenizer: Tokenizer, *, threshold: float, temperature: float, proposing: Proposing | None
-    ):
+        self, session: Session, tokenizer: Tokenizer, *, threshold: float, mixing: Mixing, proposing: Proposing | None
+    ) -> None:
         self._session, self._tokenizer = session, tokenizer
-        self._threshold, self._temperature, self._proposing = threshold, temperature, proposing
+        self._threshold, self._mixing, self._proposing = threshold, mixing, proposing
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgment]:
         """Judge pairs of question and text; a blank text answers nothing, with probability 0."""
@@ -107,17 +125,15 @@ class AnswerJudge:
         encoded = self._tokenizer.encode_batch([encodable(question) for question in questions], add_special_tokens=False)
         ids = [tuple(encoding.ids[:MAX_QUESTION]) for encoding in encoded]
         numbered = [(questions[question], texts[text]) for question, text in pairs]
-        scores = self._scores(list(questions), cut, numbered) if self._proposing else None
+        scores = self._scores(list(questions), cut, numbered)
         return [
-            self._reading(ids[question], cut[text], None if scores is None else scores[row])
+            self._reading(ids[question], cut[text], scores[row]) if len(scores[row]) else None
             for row, (question, text) in enumerate(numbered)
         ]
 
-    def _reading(self, question: tuple[int, ...], text: SegmentedText, scores: NDArray[np.float32] | None) -> _Reading | None:
-        windows = text.windows(WINDOW)
-        if not windows or not question:
-            return None
-        if self._proposing is None or scores is None:
+    def _reading(self, question: tuple[int, ...], text: SegmentedText, scores: NDArray[np.float32]) -> _Reading:
+        windows = list(zip(text.windows(WINDOW), scores.tolist(), strict=True))
+        if self._proposing is None:
             return _Reading(question, text, windows, 0.0)
         ranked = [windows[window] for window in self._proposing.ranked(scores)]
         estimate = 0.0 if ranked else self._proposing.estimate(float(scores.max()), self._threshold)
@@ -150,10 +166,10 @@ class AnswerJudge:
         share = max((len(reading.waiting) for reading in readings), default=0) if self._proposing is None else 1
         taken = 0
         while batch := [
-            (reading, window)
+            (reading, window, score)
             for reading in readings
             if reading.probability < self._threshold or self._proposing is None
-            for window in reading.waiting[:share]
+            for window, score in reading.waiting[:share]
         ]:
             for reading in readings:
                 reading.waiting = reading.waiting[share:]
@@ -161,12 +177,11 @@ class AnswerJudge:
             taken += share
             share = taken
 
-    def _judge_windows(self, batch: Sequence[tuple[_Reading, Window]]) -> None:
-        encoded = [_pair(reading, window) for reading, window in batch]
-        for (reading, window), pair, (logit, span) in zip(
-            batch, encoded, self._session.run(encoded, ["answers", "span"]), strict=True
-        ):
-            probability = 1 / (1 + math.exp(-float(logit[0]) / self._temperature))
+    def _judge_windows(self, batch: Sequence[tuple[_Reading, Window, float]]) -> None:
+        encoded = [_pair(reading, window) for reading, window, _ in batch]
+        found = self._session.run(encoded, ["answers", "span"])
+        for (reading, window, score), pair, (logit, span) in zip(batch, encoded, found, strict=True):
+            probability = self._mixing.probability(float(logit[0]), score)
             if reading.window is None or probability > reading.probability:
                 reading.probability, reading.window, reading.span = probability, window, _best_span(span[pair.start : -1])
 

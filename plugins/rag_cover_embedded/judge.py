@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover_embedded.answers import AnswerJudge, Judgment, Proposing
+from rag_cover_embedded.answers import AnswerJudge, Judgment, Mixing, Proposing
 from rag_cover_embedded.inputs import encodable, encode_texts, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.verdicts import correctness, entailment
@@ -46,7 +46,7 @@ class EmbeddedJudge:
             self._session,
             self._tokenizer,
             threshold=self.threshold,
-            temperature=self._temperatures["answers"],
+            mixing=Mixing(**fitted["mixing"]),
             proposing=None if exhaustive else Proposing(**fitted["proposing"]),
         )
         self._remembered: OrderedDict[bytes, Judgment] = OrderedDict()

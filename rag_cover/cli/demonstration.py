@@ -1,4 +1,4 @@
-"""``rag-cover demo``: two pipelines whose losses are known, evaluated and compared in under a minute, offline."""
+"""``rag-cover demo``: two pipelines whose losses are known, evaluated and compared offline."""
 
 from __future__ import annotations
 

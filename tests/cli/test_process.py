@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from rag_cover.demo import trace_paths
+
 JUDGE = """
 import time
 from rag_cover.backends import Backend
@@ -96,16 +98,17 @@ def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[...,
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_the_demo_makes_no_connection_and_finds_where_each_pipeline_loses(
+def test_the_embedded_judge_makes_no_connection_and_finds_where_each_pipeline_loses(
     process: Callable[..., Any], command: Callable[..., Any], embedded_judge: str
 ) -> None:
-    done = process("demo", "--judge", embedded_judge, "--out", "shown", before=NO_NETWORK)
+    few = ("--judge", embedded_judge, "--limit", "5", "--quiet")
 
-    compared = command("compare", "shown/narrow.sqlite", "shown/forgetful.sqlite", "--json")
+    ended = [process("evaluate", str(path), *few, before=NO_NETWORK) for path in trace_paths()]
+
+    compared = command("compare", "narrow-coverage.sqlite", "forgetful-coverage.sqlite", "--json")
     narrow, forgetful = (json.loads(compared.stdout)[f"losses_{side}"] for side in "ab")
-    assert done.exit_code == 0, done.stderr
+    assert [(done.exit_code, done.stderr) for done in ended] == [(0, "")] * 2
     assert narrow["not retrieved"] > forgetful["not retrieved"]
-    assert narrow["retrieved, then dropped"] < forgetful["retrieved, then dropped"]
     assert narrow["in the prompt, not used"] < forgetful["in the prompt, not used"]
 
 
