@@ -133,7 +133,7 @@ def measure(options: argparse.Namespace, count: int) -> Timing:
     rng = random.Random(options.seed)  # noqa: S311  # a sample, not a secret
     made = traces(Material.read(options.data), options.case, count, options.seed)
     timing, size = Timing(), ROUND[options.case]
-    calls = -(-options.calls * size // count)
+    calls = -(-options.calls // -(-count // size))
     while block := list(islice(made, size)):
         items = window_items(block, tokenizer)
         chosen = rng.sample(items, min(calls, len(items)))

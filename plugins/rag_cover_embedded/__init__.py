@@ -33,7 +33,7 @@ def backends() -> list[Backend]:
 @hook
 def commands() -> dict[str, str]:
     """Offer ``rag-cover train judge``."""
-    return {"train": "rag_cover_embedded.commands:train"}
+    return {"train": "rag_cover_embedded.command_line:train"}
 
 
 def open_judge(model: str = "", *, threads: int | None = None, exhaustive: bool = False) -> EmbeddedJudge:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from rag_cover.errors import CorruptFileError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -51,7 +53,11 @@ def open_tokenizer(path: Path) -> Tokenizer:
     """Open a tokenizer so that special tokens written in a text stay text, without padding or truncation."""
     from tokenizers import Tokenizer as Opened
 
-    tokenizer = Opened.from_file(str(path))
+    try:
+        tokenizer = Opened.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower; re-raised with what to do
+        message = f"{path} is no tokenizer: {error}. Reinstall rag-cover."
+        raise CorruptFileError(message) from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True

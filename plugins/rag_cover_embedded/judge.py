@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover_embedded.answers import AnswerJudge, Judgment, Mixing, Proposing
+from rag_cover_embedded.answers import AnswerJudge, Judgment
 from rag_cover_embedded.inputs import encodable, encode_texts, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.verdicts import correctness, entailment
@@ -36,21 +36,24 @@ class EmbeddedJudge:
 
     def __init__(self, weights: Path | None = None, *, threads: int | None = None, exhaustive: bool = False) -> None:
         opened = Weights.open(weights)
-        fitted = opened.about["fitted"]
-        self.threshold = float(fitted["threshold"])
+        self._fitted = opened.fitted
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
-        self._temperatures = {name: float(value) for name, value in fitted["temperatures"].items()}
         self._session = Session(opened.network, threads=threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
         self._answers = AnswerJudge(
             self._session,
             self._tokenizer,
             threshold=self.threshold,
-            mixing=Mixing(**fitted["mixing"]),
-            proposing=None if exhaustive else Proposing(**fitted["proposing"]),
+            mixing=self._fitted.mixing,
+            proposing=None if exhaustive else self._fitted.proposing,
         )
         self._remembered: OrderedDict[bytes, Judgment] = OrderedDict()
         self._lock = Lock()
+
+    @property
+    def threshold(self) -> float:
+        """Return the fitted cut for reference-free coverage."""
+        return self._fitted.threshold
 
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
@@ -60,7 +63,7 @@ class EmbeddedJudge:
         given = [row for row, item in enumerate(items) if item.references and item.text.strip()]
         if given:
             chosen = [items[row] for row in given]
-            found[given] = correctness(self._session, self._tokenizer, chosen, temperature=self._temperatures["correct"])
+            found[given] = correctness(self._session, self._tokenizer, chosen, temperature=self._fitted.correct_temperature)
         return found
 
     def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
@@ -69,7 +72,7 @@ class EmbeddedJudge:
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
-        return entailment(self._session, self._tokenizer, pairs, temperature=self._temperatures["entailment"])
+        return entailment(self._session, self._tokenizer, pairs, temperature=self._fitted.entailment_temperature)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, 384) unit vectors, close to all-MiniLM-L6-v2's; a text counts up to its 254th token."""

@@ -10,10 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover.errors import CorruptFileError
+from rag_cover_embedded.answers import Mixing, Proposing
 
-__all__ = ["Weights", "sha256_of"]
+__all__ = ["Fitted", "Weights", "sha256_of"]
 
 FOLDER = Path(__file__).parent / "weights"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The numbers fitted after training: the cut for coverage, the other heads' temperatures, the two stages' settings."""
+
+    threshold: float
+    correct_temperature: float
+    entailment_temperature: float
+    mixing: Mixing
+    proposing: Proposing
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +33,8 @@ class Weights:
     """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers."""
 
     folder: Path
-    about: Mapping[str, Any]
+    sha256: str
+    fitted: Fitted
 
     @classmethod
     def open(cls, folder: Path | None = None) -> Weights:
@@ -33,16 +46,15 @@ class Weights:
         folder = folder or FOLDER
         try:
             about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
-            for name, wanted in about["sha256"].items():
-                if (found := sha256_of(folder / name)) != wanted:
-                    message = f"{folder / name} is damaged: its sha256 is {found}, not {wanted}. Reinstall rag-cover."
-                    raise CorruptFileError(message)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            if isinstance(error, CorruptFileError):
-                raise
-            message = f"The judge's files in {folder} cannot be read ({error}). Reinstall rag-cover."
+            for name in ("judge.onnx", "tokenizer.json"):
+                _refuse_changed(folder / name, about["sha256"][name])
+            return cls(folder, about["sha256"]["judge.onnx"], _fitted(about["fitted"]))
+        except FileNotFoundError as missing:
+            message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
+            raise CorruptFileError(message) from missing
+        except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+            message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). Reinstall rag-cover."
             raise CorruptFileError(message) from error
-        return cls(folder, about)
 
     @property
     def network(self) -> Path:
@@ -57,7 +69,23 @@ class Weights:
     @property
     def fingerprint(self) -> str:
         """Name the judge by its network's sha256."""
-        return f"embedded:{self.about['sha256']['judge.onnx'][:16]}"
+        return f"embedded:{self.sha256[:16]}"
+
+
+def _refuse_changed(path: Path, wanted: str) -> None:
+    if (found := sha256_of(path)) != wanted:
+        message = f"{path} is damaged: its sha256 is {found}, not {wanted}. Reinstall rag-cover."
+        raise CorruptFileError(message)
+
+
+def _fitted(numbers: Mapping[str, Any]) -> Fitted:
+    return Fitted(
+        threshold=float(numbers["threshold"]),
+        correct_temperature=float(numbers["temperatures"]["correct"]),
+        entailment_temperature=float(numbers["temperatures"]["entailment"]),
+        mixing=Mixing(**numbers["mixing"]),
+        proposing=Proposing(**numbers["proposing"]),
+    )
 
 
 def sha256_of(path: Path) -> str:

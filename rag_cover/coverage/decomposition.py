@@ -15,7 +15,7 @@ from itertools import islice
 from rag_cover.coverage.clauses import MARKS, asked, holds_several, questions_in
 from rag_cover.coverage.phrases import is_plural, listed
 from rag_cover.coverage.shapes import Facet, facets_of
-from rag_cover.coverage.words import words
+from rag_cover.coverage.words import words_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Question, Role, SubQuestion
 
@@ -29,7 +29,7 @@ _SHARED = re.compile(
     r"(?P<ask>what\ (?:is|was)\ the\ [\w\s-]{3,60}?\ (?:of|in|for)|who\ \w+)\ (?P<list>[^?]+)", re.VERBOSE | re.IGNORECASE
 )
 _FOREIGN = frozenset(
-    words(
+    words_of(
         """ist sind der das und wie wird nicht ein eine el los las que qué cuál por para est les des une dans pourquoi che
         perché di het een wat zijn och är vad como são uma det som il quali quand où"""
     )
@@ -64,7 +64,7 @@ def _distinct(facets: Iterable[Facet]) -> Iterator[Facet]:
     """Keep the first of those that differ in articles, number and punctuation only."""
     seen: set[str] = set()
     for role, text in facets:
-        key = " ".join(word.rstrip("s") for word in words(text) if word not in ("a", "an", "the", "is", "are")) or text
+        key = " ".join(word.rstrip("s") for word in words_of(text) if word not in ("a", "an", "the", "is", "are")) or text
         if key not in seen:
             seen.add(key)
             yield role, text
@@ -72,7 +72,7 @@ def _distinct(facets: Iterable[Facet]) -> Iterator[Facet]:
 
 def _facets(text: str) -> Iterator[Facet]:
     question = text.rstrip(f" .!{MARKS}")
-    if len(question.split()) <= _LONGEST and not _FOREIGN.intersection(words(question)) and not holds_several(text):
+    if len(question.split()) <= _LONGEST and not _FOREIGN.intersection(words_of(question)) and not holds_several(text):
         yield from ((Role.CORE, each) for each in _each_of(question))
         yield from facets_of(question)
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.coverage.words import FUNCTION_WORDS, words
+from rag_cover.coverage.words import FUNCTION_WORDS, words_of
 
 __all__ = ["definition_of", "is_noun_phrase", "is_plural", "listed", "objective", "subject_in"]
 
 _LONGEST = 6  # words of what still passes for a noun phrase
 _PRONOUNS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
-_DETERMINERS = frozenset(words("a an the this these some any all most many my your our their his her its no"))
+_DETERMINERS = frozenset(words_of("a an the this these some any all most many my your our their his her its no"))
 _INSIDE = frozenset({"of", "and", "de", "van", "von", "for"})
 _LINKS = frozenset({"in", "on", "to", "at"})
 _IRREGULAR_PLURALS = frozenset({"people", "children", "men", "women", "mice", "teeth", "feet", "geese", "cattle", "police"})
 _SINGULAR_ENDINGS = ("ss", "us", "is", "news", "diabetes", "series", "physics", "economics", "mathematics", "politics")
 _VERBS = frozenset(
-    words(
+    words_of(
         """affect cause work make have need use become happen play influence impact change help differ lead get come go produce
         form occur matter exist mean live die eat sleep grow fall rise float sink fly run move turn look feel taste smell sound
         like love hate want think believe know learn see hear say speak write read win lose fail succeed start begin end stop
@@ -31,7 +31,7 @@ _VERBS = frozenset(
     )
 )
 _PREDICATES = frozenset(
-    words(
+    words_of(
         """still so always often never usually now currently considered not too very more most less such only also important bad
         good better worse best worst safe dangerous healthy unhealthy hard easy difficult popular famous known called made used
         different similar able necessary useful expensive cheap rare common blue red green yellow white black pink

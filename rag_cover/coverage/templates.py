@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from rag_cover.coverage.phrases import definition_of, is_noun_phrase, is_plural, objective, subject_in
-from rag_cover.coverage.words import content_words, words
+from rag_cover.coverage.words import content_words, words_of
 
 __all__ = ["Fields", "fields_of", "filled"]
 
@@ -20,7 +20,7 @@ _LONGEST = 15  # words; anything longer reads badly in a template
 _TELLING = 8  # letters; a shorter common noun ("cats") needs no definition
 _AS_GIVEN = ("act", "other", "best", "what", "adjective", "rest")
 _IRREGULAR = frozenset({"better", "worse", "further", "farther", "rather", "other", "after", "under", "over"})
-_ENDS_IN_E = tuple(words("saf larg nic clos wis rar strang simpl pur rip loos dens wid fin gentl"))
+_ENDS_IN_E = tuple(words_of("saf larg nic clos wis rar strang simpl pur rip loos dens wid fin gentl"))
 _ADJECTIVAL = re.compile(
     r"(?:\w+(?:en|al|ic|ed|ing|ive|ous|ful|less|able|ible|ary|ian|ese|ish)|fresh|raw|whole|skim|hot|cold|red|green|white|black|brown|big|small"
     r"|old|new|fast|slow|hard|soft|wet|dry|high|low|long|short|left|right|public|private|dark|light|blue|sweet|single|double)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["FUNCTION_WORDS", "content_words", "words"]
+__all__ = ["FUNCTION_WORDS", "content_words", "words_of"]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+(?:['’]\w+)*")  # in scripts without spaces, a character is a word
 
@@ -19,10 +19,10 @@ not there here also just only very too more most much many other same
 FUNCTION_WORDS = frozenset(_WORD.findall(_FUNCTION_WORDS))
 
 
-def words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """List the words of a text in lower case, without punctuation.
 
-    >>> words("What's Mr. Holmes's first name?")
+    >>> words_of("What's Mr. Holmes's first name?")
     ["what's", 'mr', "holmes's", 'first', 'name']
     """
     return _WORD.findall(text.lower())
@@ -34,7 +34,7 @@ def content_words(text: str) -> frozenset[str]:
     >>> sorted(content_words("Why are the skies of Mars red?"))
     ['mar', 'red', 'sky']
     """
-    return frozenset(_stem(word) for word in words(text) if word.replace("’", "'") not in FUNCTION_WORDS)
+    return frozenset(_stem(word) for word in words_of(text) if word.replace("’", "'") not in FUNCTION_WORDS)
 
 
 def _stem(word: str) -> str:

