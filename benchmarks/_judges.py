@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import unicodedata
@@ -23,8 +24,14 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 def about_judge(name: str) -> dict[str, Any]:
     """Read what an embedded judge says about itself (judge.json)."""
+    weights = opened_weights(name)
+    return dict(json.loads((weights.folder / "judge.json").read_text(encoding="utf-8")))
+
+
+def opened_weights(name: str) -> Weights:
+    """Open the weights of an embedded judge by its name."""
     folder = name.partition(":")[2]
-    return dict(Weights.open(Path(folder) if folder else None).about)
+    return Weights.open(Path(folder) if folder else None)
 
 
 def squad_normalised(text: str) -> str:

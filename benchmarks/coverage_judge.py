@@ -9,7 +9,7 @@
 2. Where: does the located fragment overlap the one that people marked, against a random two-sentence window and the one that
    shares most words with the sub-question?
 3. The demo's labels: every sub-question against every passage of the demo's corpus and against both answers. Written for
-   this project; where judge.json says that they chose the threshold, so does the table.
+   this project; where judge.json says that the judge's last numbers were fitted on them, so does the table.
 
 Intervals are bootstraps over sub-questions (1, 2) and over questions (3).
 """
@@ -166,8 +166,7 @@ def main() -> None:
     if isinstance(judge, Embedder):
         show_published(cases, judge, judge, options.seed)
     show_fragments(cases, locator, options.seed)
-    used = "demo" in str(about_judge(options.judge))
-    note = " (used to choose the threshold)" if used else ""
+    note = " (used to fit the judge)" if "demo" in str(about_judge(options.judge)) else ""
     for name, found in demo_cases(options.limit, options.seed).items():
         show_demo(name, found, judge, note, options.seed)
 

@@ -33,6 +33,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from _judges import opened_weights
 from _scores import counts, ratio
 from _tables import arguments, percent, plain, show
 from _traces import Material, texts_of, traces
@@ -48,7 +49,6 @@ from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.segments import segmented
 from rag_cover_embedded.session import Session
-from rag_cover_embedded.weights import Weights
 
 Floats = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
@@ -123,11 +123,12 @@ def window_items(block: Sequence[Trace], tokenizer: Tokenizer) -> list[ScoringIt
 
 def measure(options: argparse.Namespace, count: int) -> Timing:
     """Judge all traces in the three ways, round by round; the two whole ways take turns at going first."""
-    folder = Path(options.judge.partition(":")[2]) if ":" in options.judge else None
-    weights = Weights.open(folder)
+    weights = opened_weights(options.judge)
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     proposing, exhaustive = open_scorer(options.judge), open_scorer(options.judge, exhaustive=True)
-    single = EmbeddedJudge(folder, exhaustive=True)  # one of its own, so that no way profits from what another remembers
+    single = EmbeddedJudge(
+        weights.folder, exhaustive=True
+    )  # one of its own, so that no way profits from what another remembers
     for judge in (proposing, exhaustive, single):
         judge.correctness([ScoringItem("Who?", "Nobody.")])
     rng = random.Random(options.seed)  # noqa: S311  # a sample, not a secret

@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 from _datasets import Hop, hops_of, lines, paragraphs_of, sample, squad_articles, two_wiki
+from _judges import about_judge, opened_weights
 from _tables import arguments, percent, show
 from numpy.typing import NDArray
 
 from rag_cover import demo
 from rag_cover.intervals import wilson
-from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Mixing, Proposing
+from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join, open_tokenizer
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, segmented
@@ -157,9 +158,9 @@ def judged_windows(weights: Weights, pairs: Sequence[Asked]) -> Windows:
         for question, mine in zip(asked, np.split(similar, bounds), strict=True):
             scores.append(window_scores(mine, vectors[question].weights, text.windows(WINDOW)).astype(np.float64))
             encoded += _encoded(ids[question], text)
-    mixing = Mixing(**weights.about["fitted"]["mixing"])
     logits = [float(logit[0]) for (logit,) in session.run(encoded, ["answers"])]
-    return _ranked(scores, np.array(list(map(mixing.probability, logits, np.concatenate(scores).tolist()))))
+    mixed = map(weights.fitted.mixing.probability, logits, np.concatenate(scores).tolist())
+    return _ranked(scores, np.array(list(mixed)))
 
 
 def _encoded(question: Sequence[int], text: SegmentedText) -> Iterator[Encoded]:
@@ -267,10 +268,9 @@ def main() -> None:
     parser.add_argument("--long-documents", type=int, default=4)
     parser.add_argument("--long-words", type=int, default=6_000)
     options = parser.parse_args()
-    folder = options.judge.partition(":")[2]
-    weights = Weights.open(Path(folder) if folder else None)
-    fitted = weights.about["fitted"]
-    threshold = options.threshold or float(fitted["threshold"])
+    weights = opened_weights(options.judge)
+    fitted = weights.fitted
+    threshold = options.threshold or fitted.threshold
     rng = random.Random(options.seed)  # noqa: S311  # a sample, not a secret
     limit = options.limit or 300
     pairs = {
@@ -286,7 +286,7 @@ def main() -> None:
         for setting in product(FLOORS, MARGINS, MOST)
     }
     chosen = {f"≥ {recall:g}": cheapest(games, recall) for recall in sorted({*RECALLS, options.target})}
-    shipped = (fitted["proposing"]["floor"], fitted["proposing"]["margin"], fitted["proposing"]["most"])
+    shipped = (fitted.proposing.floor, fitted.proposing.margin, fitted.proposing.most)
     games[shipped] = {name: play(windows, shipped, threshold) for name, windows in sets.items()}
     _show_games(games, {name: setting for name, setting in chosen.items() if setting} | {"as it is": shipped})
     best = np.concatenate([windows.scores[:, 0] for windows in sets.values()])
@@ -295,7 +295,8 @@ def main() -> None:
     floor, margin, most = chosen[f"≥ {options.target:g}"] or shipped
     proposing = Proposing(floor, margin, most, round(slope, 3), round(intercept, 3))
     _show_fit(sets, proposing, threshold)
-    print("\n" + json.dumps(fitted | {"threshold": threshold, "proposing": asdict(proposing)}, indent=2))
+    numbers = about_judge(options.judge)["fitted"] | {"threshold": threshold, "proposing": asdict(proposing)}
+    print("\n" + json.dumps(numbers, indent=2))
 
 
 if __name__ == "__main__":

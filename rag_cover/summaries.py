@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Failure
-from rag_cover.coverage import METRICS, CoverageTable, Scenarios, scenarios_of, statistics_of, table_of
+from rag_cover.coverage import METRICS, CoverageTable, Scenarios, scenarios_of, statistics_as_rated, statistics_of, table_of
 from rag_cover.intervals import Interval, Statistic, bootstrap
 from rag_cover.questions import Question, Role
 from rag_cover.results import Loss, NotApplicable, TraceResult
@@ -224,7 +224,7 @@ def summarise(results: Iterable[TraceResult], *, judge: str, seed: int = 0) -> S
 
 
 def _row(result: TraceResult) -> Floats:
-    coverage = statistics_of(table_of(result.coverage)) if result.coverage else _NO_COVERAGE
+    coverage = statistics_as_rated(table_of(result.coverage), result.coverage.rating) if result.coverage else _NO_COVERAGE
     grounded = result.groundedness
     supported = sum(sentence.supported for sentence in grounded.sentences) if grounded else 0
     return np.concatenate([coverage, [supported, len(grounded.sentences) if grounded else 0]])

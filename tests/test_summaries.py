@@ -1,4 +1,4 @@
-from rag_cover import Models, Question, SubQuestion, Trace, evaluate
+from rag_cover import CoverageMeasure, Models, Question, SubQuestion, Trace, evaluate
 from rag_cover.questions import Role
 from rag_cover.results import Loss
 from rag_cover.summaries import SUMMARY_METRICS
@@ -60,3 +60,13 @@ def test_rule_made_sub_questions_are_said_to_be_rule_made() -> None:
     summary = evaluate([Trace(question="What is paint and why is it red?", answer="x")], models=MODELS).summary()
 
     assert any("made by rules" in note for note in summary.notes)
+
+
+def test_the_rating_keeps_the_weights_it_was_measured_with() -> None:
+    measure = CoverageMeasure(weights={Role.CORE: 3.0})
+
+    summary = evaluate([_trace("red paint")], measures=[measure], models=MODELS).summary()
+
+    rating = summary.metrics["rating"].interval
+    assert rating is not None
+    assert rating.estimate == 1.5

@@ -15,6 +15,7 @@ from rag_cover.coverage.metrics import (
     coverage_metrics,
     per_question,
     scenarios_of,
+    statistics_as_rated,
     statistics_of,
 )
 from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
@@ -40,6 +41,7 @@ __all__ = [
     "per_question",
     "rating",
     "scenarios_of",
+    "statistics_as_rated",
     "statistics_of",
     "table_of",
     "type_roles",

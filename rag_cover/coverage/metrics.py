@@ -40,6 +40,7 @@ __all__ = [
     "coverage_metrics",
     "per_question",
     "scenarios_of",
+    "statistics_as_rated",
     "statistics_of",
 ]
 
@@ -132,11 +133,16 @@ def statistics_of(table: CoverageTable, *, weights: Mapping[Role, float] = RATIN
 
     Only `METRICS` and `per_question` read the columns; their order is not part of the interface.
     """
+    return statistics_as_rated(table, rating(table, weights=weights))
+
+
+def statistics_as_rated(table: CoverageTable, rated: float | None) -> Floats:
+    """Sum up one table whose rating is known already, such as one made with other weights."""
     sums = np.zeros(sum(_WIDTHS.values()))
     for row in table.rows:
         if row.role is not None:
             _count(sums, row, row.role)
-    if (rated := rating(table, weights=weights)) is not None:
+    if rated is not None:
         sums[_AT["rating", None]] += (rated, 1)
     return sums
 
