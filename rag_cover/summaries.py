@@ -35,6 +35,9 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_OF_RETRIEVAL = frozenset(
+    ("core_retrieved", "background_retrieved", "follow_up_retrieved", "core_use", "retrieval_headroom", "frequency_gap")
+)
 _GROUNDED = 2  # the last two columns of the sums: supported sentences, sentences
 
 
@@ -200,8 +203,10 @@ def summarise(results: Iterable[TraceResult], *, judge: str, seed: int = 0) -> S
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
+    retrieval = False
     for result in results:
         traces += 1
+        retrieval = retrieval or _knows_retrieval(result)
         sums.add(result)
         if result.trace.pipeline:
             pipelines[result.trace.pipeline] = None
@@ -215,7 +220,9 @@ def summarise(results: Iterable[TraceResult], *, judge: str, seed: int = 0) -> S
         questions=len(sums.rows),
         pipelines=tuple(pipelines),
         judge=judge,
-        metrics={name: _value(metric, rows, counts, seed) for name, metric in SUMMARY_METRICS.items()},
+        metrics={
+            name: _value(metric, rows, counts, retrieval=retrieval, seed=seed) for name, metric in SUMMARY_METRICS.items()
+        },
         scenarios=scenarios_of(rows[:, :-_GROUNDED].sum(axis=0)) if len(rows) else {},
         losses=sums.losses_of(sums.rows),
         outcomes=counts,
@@ -248,19 +255,27 @@ def _counts(states: Counter[tuple[str, str]]) -> OutcomeCounts:
     return OutcomeCounts(totals["measured"], totals["not applicable"], totals["failed"], reasons)
 
 
-def _value(metric: SummaryMetric, rows: Floats, counts: Mapping[str, OutcomeCounts], seed: int) -> MetricValue:
+def _knows_retrieval(result: TraceResult) -> bool:
+    return result.coverage is not None and any(each.chunks is not None for each in result.coverage.sub_questions)
+
+
+def _value(
+    metric: SummaryMetric, rows: Floats, counts: Mapping[str, OutcomeCounts], *, retrieval: bool, seed: int
+) -> MetricValue:
     interval = metric.interval(rows, seed=seed)
-    reason = None if interval else _reason(metric, counts)
+    reason = None if interval else _reason(metric, counts, retrieval=retrieval)
     return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better)
 
 
-def _reason(metric: SummaryMetric, counts: Mapping[str, OutcomeCounts]) -> str:
+def _reason(metric: SummaryMetric, counts: Mapping[str, OutcomeCounts], *, retrieval: bool) -> str:
     measure = "groundedness" if metric.name == "groundedness" else "coverage"
     if measure not in counts:
         return f"{measure} was not measured"
     if not counts[measure].measured:
         return next(iter(counts[measure].reasons), "no traces")
-    return "nothing to divide by: no trace has what it is a share of"
+    if metric.name in _OF_RETRIEVAL and not retrieval:
+        return "not applicable: no trace has retrieval steps"
+    return "no sub-question of the traces counts in it"
 
 
 def _notes(result: TraceResult) -> list[str]:

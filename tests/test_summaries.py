@@ -70,3 +70,9 @@ def test_the_rating_keeps_the_weights_it_was_measured_with() -> None:
     rating = summary.metrics["rating"].interval
     assert rating is not None
     assert rating.estimate == 1.5
+
+
+def test_answers_without_retrieval_make_retrieval_not_applicable() -> None:
+    summary = evaluate([_trace("red paint")], models=MODELS).summary()
+
+    assert summary.metrics["core_use"].undefined_because == "not applicable: no trace has retrieval steps"

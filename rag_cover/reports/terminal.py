@@ -119,8 +119,12 @@ def _metrics(metrics: Sequence[MetricValue]) -> Table:
 
 
 def _undefined_lines(summary: Summary) -> list[Text]:
-    rows = [metric_row(metric) for metric in summary.metrics.values() if metric.interval is None]
-    return [Text(f"{row.label}: undefined because {one_line(row.reason)}", style="dim") for row in rows]
+    labels: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.interval is None:
+            row = metric_row(metric)
+            labels.setdefault(one_line(row.reason), []).append(row.label)
+    return [Text(f"Undefined ({reason}): {'; '.join(named)}", style="dim") for reason, named in labels.items()]
 
 
 def _gauge(metric: MetricValue) -> Text:

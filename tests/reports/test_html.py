@@ -143,7 +143,7 @@ def test_a_huge_passage_is_cut_to_its_start_and_the_cut_is_said(
 def test_undefined_metrics_give_their_reason_and_no_number(render: Render, results: list[TraceResult]) -> None:
     page = render(results)
 
-    assert "undefined because no answer covers a follow-up sub-question" in page.text
+    assert "undefined: no answer covers a follow-up sub-question" in page.text
     assert not re.search(r"\b(nan|NaN|None|inf)\b", page.text.split('"use strict"')[0])
 
 

@@ -41,7 +41,7 @@ def test_everything_fits_80_columns(summary: Summary, comparison: Comparison, re
 def test_undefined_metrics_give_their_reason(summary: Summary) -> None:
     shown = words(printed(summary_panel(summary)))
 
-    assert "Order alignment: undefined because no answer covers a follow-up sub-question" in shown
+    assert "Undefined (no answer covers a follow-up sub-question): Order alignment" in shown
     assert "nan" not in shown.lower()
 
 
