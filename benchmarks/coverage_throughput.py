@@ -126,9 +126,7 @@ def measure(options: argparse.Namespace, count: int) -> Timing:
     weights = opened_weights(options.judge)
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     proposing, exhaustive = open_scorer(options.judge), open_scorer(options.judge, exhaustive=True)
-    single = EmbeddedJudge(
-        weights.folder, exhaustive=True
-    )  # one of its own, so that no way profits from what another remembers
+    single = EmbeddedJudge(weights.folder, exhaustive=True)  # so that no way profits from what another remembers
     for judge in (proposing, exhaustive, single):
         judge.correctness([ScoringItem("Who?", "Nobody.")])
     rng = random.Random(options.seed)  # noqa: S311  # a sample, not a secret

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from rag_cover import Store
 from rag_cover.demo import trace_paths
+from rag_cover.errors import StoreError
 
 JUDGE = """
 import time
@@ -79,12 +81,11 @@ def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: P
 def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     folder: Path, make: Callable[..., Path], one: Callable[..., Any], process: Callable[..., Any]
 ) -> None:
-    make(folder / "traces.jsonl", [one(number) for number in range(300)])
+    make(folder / "traces.jsonl", [one(number) for number in range(3000)])
     process("--version", before=JUDGE)
     command = [sys.executable, "command.py", "evaluate", "traces.jsonl", "--judge", "slow", "--workers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, text=True) as running:
-        wait_until((folder / "traces-coverage.sqlite").exists)
-        time.sleep(1)
+        wait_until(lambda: held(folder / "traces-coverage.sqlite") > 0)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=120)
 
@@ -110,6 +111,14 @@ def test_the_embedded_judge_makes_no_connection_and_finds_where_each_pipeline_lo
     assert [(done.exit_code, done.stderr) for done in ended] == [(0, "")] * 2
     assert narrow["not retrieved"] > forgetful["not retrieved"]
     assert narrow["in the prompt, not used"] < forgetful["in the prompt, not used"]
+
+
+def held(path: Path) -> int:
+    try:
+        with Store.open(path, create=False) as store:
+            return len(store)
+    except StoreError:
+        return 0
 
 
 def wait_until(ready: Callable[[], bool], seconds: float = 120) -> None:

@@ -15,8 +15,8 @@ from rag_cover_embedded.judge import EmbeddedJudge
 Pair = tuple[int, int]
 Judges = Callable[..., EmbeddedJudge]
 
-LONGEST = 12
-few = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+LONGEST = 8
+few = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 several_pairs = st.lists(st.tuples(st.integers(0, 147), st.integers(0, 80)), min_size=2, max_size=LONGEST, unique=True)
 
 

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["offline_first_traces", "offline_own_judge"])
+def test_offline_examples_run_and_print(name: str, source_tree: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(source_tree / "examples" / f"{name}.py")], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_every_example_says_in_its_first_line_what_it_needs(source_tree: Path) -> None:
+    for path in (source_tree / "examples").glob("*.py"):
+        assert "Needs " in path.read_text().splitlines()[0]
