@@ -135,3 +135,11 @@ def test_broken_json_over_lines_is_told_with_its_line_and_column(tmp_path: Path)
         list(import_traces(path))
 
     assert caught.value.line == 3
+
+
+def test_a_trace_with_a_misspelt_field_is_refused_as_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text('{"question": "Why?", "anwser": "Because."}\n')
+
+    with pytest.raises(InputError, match="unknown field 'anwser' of Trace"):
+        list(import_traces(path))
