@@ -19,7 +19,9 @@ from rag_cover.demo import trace_paths
 from rag_cover.errors import StoreError
 
 JUDGE = """
+import signal
 import time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background inherits that it is ignored
 from rag_cover.backends import Backend
 from rag_cover.hooks import hook
 from rag_cover.registry import plugins
