@@ -140,10 +140,12 @@ def _percent(values: Floats, seed: int) -> str:
 
 def main() -> None:
     """Run the benchmark."""
-    options = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--corpora", default="musique,hotpotqa,2wiki", help="which corpora, by name")
+    options = parser.parse_args()
     embedder = open_embedder(options.judge)
     rows = []
-    for name in ("musique", "hotpotqa", "2wiki"):
+    for name in options.corpora.split(","):
         found = collection(options.data, name, options.limit, options.seed)
         ours = by_vectors(found, embedder.embed(found.texts), embedder.embed(found.questions))
         original = by_vectors(found, original_vectors(found.texts), original_vectors(found.questions))
