@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,9 @@ import pytest
 
 from rag_cover import Store
 from rag_cover.demo import trace_paths
-from rag_cover.errors import StoreError
 
 JUDGE = """
+import os
 import signal
 import time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background inherits that it is ignored
@@ -26,9 +24,12 @@ from rag_cover.backends import Backend
 from rag_cover.hooks import hook
 from rag_cover.registry import plugins
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
-class Slow(KeywordScorer):
+class Interrupted(KeywordScorer):
+    # presses Ctrl-C while it judges the fourth block
     def correctness(self, items):
-        time.sleep(0.2)
+        if self.asked.calls == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
         return super().correctness(items)
 class Plugin:
     @hook
@@ -37,7 +38,7 @@ class Plugin:
             "words", "judges by words",
             scorer=lambda _: KeywordScorer(), locator=lambda _: KeywordLocator(), entailer=lambda _: KeywordEntailer(),
         )
-        return [words, Backend("slow", "takes its time", scorer=lambda _: Slow())]
+        return [words, Backend("interrupted", "stops half-way", scorer=lambda _: Interrupted())]
 plugins().register(Plugin())
 """
 NO_NETWORK = """
@@ -83,16 +84,14 @@ def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: P
 def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     folder: Path, make: Callable[..., Path], one: Callable[..., Any], process: Callable[..., Any]
 ) -> None:
-    make(folder / "traces.jsonl", [one(number) for number in range(3000)])
-    process("--version", before=JUDGE)
-    command = [sys.executable, "command.py", "evaluate", "traces.jsonl", "--judge", "slow", "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, text=True) as running:
-        wait_until(lambda: held(folder / "traces-coverage.sqlite") > 0)
-        running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=120)
+    make(folder / "traces.jsonl", [one(number) for number in range(300)])
 
-    assert running.returncode == 130
-    assert "kept in traces-coverage.sqlite; run the same command with --resume to go on" in said
+    done = process("evaluate", "traces.jsonl", "--judge", "interrupted", "--workers", "1", before=JUDGE)
+
+    assert done.exit_code == 130, done.stderr
+    assert "kept in traces-coverage.sqlite; run the same command with --resume to go on" in done.stderr
+    with Store.open(folder / "traces-coverage.sqlite", create=False) as store:
+        assert 0 < len(store) < 300
 
 
 def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[..., Any], traces: Path) -> None:
@@ -113,18 +112,3 @@ def test_the_embedded_judge_makes_no_connection_and_finds_where_each_pipeline_lo
     assert [(done.exit_code, done.stderr) for done in ended] == [(0, "")] * 2
     assert narrow["not retrieved"] > forgetful["not retrieved"]
     assert narrow["in the prompt, not used"] < forgetful["in the prompt, not used"]
-
-
-def held(path: Path) -> int:
-    try:
-        with Store.open(path, create=False) as store:
-            return len(store)
-    except StoreError:
-        return 0
-
-
-def wait_until(ready: Callable[[], bool], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < end
-        time.sleep(0.05)
