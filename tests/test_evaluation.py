@@ -187,7 +187,7 @@ def test_a_process_killed_in_the_middle_and_resumed_evaluates_every_trace_once(t
     command = [sys.executable, "-c", _SLOW_RUN, str(path), str(store), str(log)]
     running = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     for _ in range(600):
-        if log.exists() and len(log.read_text().splitlines()) >= 128:  # the fourth block is asked: the first is kept
+        if log.exists() and len(log.read_text().splitlines()) >= 300:  # the fourth block is asked: the first is kept
             break
         time.sleep(0.02)
     running.send_signal(signal.SIGKILL)
