@@ -25,6 +25,7 @@ def backends() -> list[Backend]:
             entailer=open_judge,
             scorer=open_judge,
             locator=open_judge,
+            relevance=open_judge,
             embedder=open_judge,
         )
     ]

@@ -117,6 +117,18 @@ class AnswerJudge:
                     judged[row] = Judgment(reading.probability, reading.fragment() if covered else None)
         return judged
 
+    def evidence(self, pairs: Sequence[tuple[str, str]]) -> list[NDArray[np.float64]]:
+        """Return, for each pair, the (windows, 2) logit and score of the windows to read: what `Mixing` is fitted on."""
+        found: list[NDArray[np.float64]] = [np.zeros((0, 2))] * len(pairs)
+        for rows in _by_text(pairs):
+            readings = self._begin([pairs[row] for row in rows])
+            for row, reading in zip(rows, readings, strict=True):
+                if reading is not None:
+                    run = self._session.run([_pair(reading, window) for window, _ in reading.waiting], ["answers"])
+                    scores = [score for _, score in reading.waiting]
+                    found[row] = np.stack([[float(logit[0]) for (logit,) in run], scores], axis=1)
+        return found
+
     def _begin(self, pairs: Sequence[tuple[str, str]]) -> list[_Reading | None]:
         """Segment each text once, and choose the windows to judge for each of its questions."""
         texts = _numbered(text for _, text in pairs)

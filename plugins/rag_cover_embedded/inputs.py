@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CLS, SEP, PAD = 101, 102, 0
 MAX_FIRST = 96
+MAX_ASKED = 48
 MAX_TOKENS = 256
 
 
@@ -37,13 +38,15 @@ class Task(IntEnum):
 class Encoded:
     """Token ids of one input, its segment ids, and where the second part's tokens stand in its text.
 
-    ``offsets[i]`` are the code points (start, end) in the second text of token ``start + i``.
+    ``offsets[i]`` are the code points (start, end) in the second text of token ``start + i``. ``features`` (for answer
+    correctness alone) are `likeness` of the text to the references.
     """
 
     ids: tuple[int, ...]
     segments: tuple[int, ...]
     start: int = 0
     offsets: tuple[tuple[int, int], ...] = ()
+    features: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -95,6 +98,7 @@ def join(
     second: Sequence[int],
     offsets: Sequence[tuple[int, int]] = (),
     *,
+    features: Sequence[float] = (),
     max_tokens: int = MAX_TOKENS,
 ) -> Encoded:
     """Join the token ids of two parts into the input of one judging task."""
@@ -103,7 +107,7 @@ def join(
     rest = list(second[: room - len(kept)])
     ids = (int(task), *kept, SEP, *rest, SEP)
     segments = (0,) * (len(kept) + 2) + (1,) * (len(rest) + 1)
-    return Encoded(ids, segments, len(kept) + 2, tuple(offsets[: len(rest)]))
+    return Encoded(ids, segments, len(kept) + 2, tuple(offsets[: len(rest)]), tuple(features))
 
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[Encoded]:
@@ -117,10 +121,21 @@ def _alone(ids: Sequence[int], offsets: Sequence[tuple[int, int]], max_tokens: i
     return Encoded((CLS, *kept, SEP), (0,) * (len(kept) + 2), 1, tuple(offsets[: len(kept)]))
 
 
-def question_with_references(question: str, references: Sequence[str]) -> str:
-    """Write the first part of a correctness pair: the question, then its accepted answers.
+def groups_of_references(tokenizer: Tokenizer, question: Sequence[int], references: Sequence[str]) -> list[list[int]]:
+    """Write the first parts of correctness pairs, ``question answer: reference ; reference``, each with what fits.
 
-    >>> question_with_references("Who wrote Emma?", ["Jane Austen", "Austen"])
-    'Who wrote Emma? answer: Jane Austen ; Austen'
+    Of a question (token ids) with more than 48 tokens the last 48 are kept, of a reference too long for the rest its first
+    ones; no reference is left out.
     """
-    return f"{question} answer: {' ; '.join(references)}"
+    asked = list(question[-MAX_ASKED:])
+    lead = tokenizer.encode(" answer: ", add_special_tokens=False).ids
+    between = tokenizer.encode(" ; ", add_special_tokens=False).ids
+    room = MAX_FIRST - len(asked) - len(lead)
+    groups: list[list[int]] = []
+    for encoding in tokenizer.encode_batch([encodable(reference) for reference in references], add_special_tokens=False):
+        ids = encoding.ids[:room]
+        if groups and len(groups[-1]) + len(between) + len(ids) <= room:
+            groups[-1] += [*between, *ids]
+        else:
+            groups.append(list(ids))
+    return [[*asked, *lead, *group] for group in groups]

@@ -1,4 +1,4 @@
-"""The embedded judge: Scorer, Locator, Entailer and Embedder over one small encoder, on the CPU, deterministic."""
+"""The embedded judge: Scorer, Locator, Relevance, Entailer and Embedder over one small encoder, on the CPU, deterministic."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem, Span
+from rag_cover.backends import ScoringItem, Span, TokenRelevance
 from rag_cover_embedded.answers import AnswerJudge, Judgment
 from rag_cover_embedded.inputs import encodable, encode_texts, open_tokenizer
+from rag_cover_embedded.relevance import token_relevance
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.verdicts import correctness, entailment
 from rag_cover_embedded.weights import Weights
@@ -73,6 +74,10 @@ class EmbeddedJudge:
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
         return entailment(self._session, self._tokenizer, pairs, temperature=self._fitted.entailment_temperature)
+
+    def token_relevance(self, question: str, texts: Sequence[str]) -> TokenRelevance:
+        """Return P(a text says something about a word of the question), for each text and each word but function words."""
+        return token_relevance(self._session, self._tokenizer, question, texts)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, 384) unit vectors, close to all-MiniLM-L6-v2's; a text counts up to its 254th token."""

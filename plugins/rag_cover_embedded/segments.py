@@ -45,6 +45,10 @@ class SegmentedText:
         """Return the range of tokens a window holds."""
         return slice(int(self.bounds[window[0]]), int(self.bounds[window[1]]))
 
+    def written(self, text: str, window: Window) -> str:
+        """Cut a window out of the text it was made from."""
+        return text[self.sentences[window[0]].start : self.sentences[window[1] - 1].end]
+
     def around(self, window: Window, first: int, last: int) -> Span:
         """Return the sentences that hold a window's tokens ``first`` to ``last`` (counted from the window's start)."""
         start = self.bounds[window[0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
 from rag_cover_embedded.inputs import PAD, Encoded
+from rag_cover_embedded.likeness import FEATURES
 
 __all__ = ["Session"]
 
 Floats = NDArray[np.float32]
 
 BATCH_TOKENS = 4096
-_PER_TOKEN = frozenset({"tokens", "span"})
+_PER_TOKEN = frozenset({"tokens", "span", "relevance"})
 
 
 class Session:
@@ -57,11 +59,13 @@ class Session:
             start += size
 
 
-def _feed(batch: Sequence[Encoded]) -> dict[str, NDArray[np.int64] | NDArray[np.int32]]:
+def _feed(batch: Sequence[Encoded]) -> dict[str, NDArray[Any]]:
     width = max(map(len, batch))
     ids = np.full((len(batch), width), PAD, dtype=np.int64)
     segments = np.zeros((len(batch), width), dtype=np.int64)
     mask = np.zeros((len(batch), width), dtype=np.int32)
+    features = np.zeros((len(batch), len(FEATURES)), dtype=np.float32)
     for row, encoded in enumerate(batch):
         ids[row, : len(encoded)], segments[row, : len(encoded)], mask[row, : len(encoded)] = encoded.ids, encoded.segments, 1
-    return {"ids": ids, "segments": segments, "mask": mask}
+        features[row, : len(encoded.features)] = encoded.features
+    return {"ids": ids, "segments": segments, "mask": mask, "features": features}

@@ -7,45 +7,48 @@ premise entails a hypothesis if, for each part of the hypothesis, some window of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.inputs import Encoded, Task, encodable, join, question_with_references
+from rag_cover_embedded.inputs import Encoded, Task, encodable, groups_of_references, join
+from rag_cover_embedded.likeness import likeness, ranked_references
 from rag_cover_embedded.segments import SegmentedText, segmented
 from rag_cover_embedded.session import Session
 
-__all__ = ["correctness", "entailment"]
+__all__ = ["correctness", "correctness_inputs", "entailment"]
 
 Floats = NDArray[np.float32]
 
-MAX_FIRST = 96
 WINDOW = 152
 HYPOTHESIS_WINDOW = 88
-_MAX_REFERENCES = 240  # characters in one group
 
 
 def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
-    """Return (n,) P(the text agrees with some reference); the question is cut to its last tokens where it leaves no room.
-
-    References are judged in groups of about 240 characters.
-    """
+    """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references."""
     texts = segmented(tokenizer, [item.text for item in items])
-    rows, encoded = [], []
-    for row, (item, text) in enumerate(zip(items, texts, strict=True)):
-        for group in _groups(item.references):
-            first = _ids(tokenizer, question_with_references(item.question, group))[-MAX_FIRST:]
-            pairs = [join(Task.CORRECT, first, window) for window in _windows(text, WINDOW)]
-            encoded += pairs
-            rows += [row] * len(pairs)
-    logits = np.array([logit[0] for (logit,) in session.run(encoded, ["correct"])], dtype=np.float32)
+    encoded = [correctness_inputs(tokenizer, item, text) for item, text in zip(items, texts, strict=True)]
+    rows = np.repeat(np.arange(len(items)), [len(inputs) for inputs in encoded])
+    logits = np.array([logit[0] for (logit,) in session.run([*chain(*encoded)], ["correct"])], dtype=np.float32)
     best = np.full(len(items), -np.inf, dtype=np.float32)
-    np.maximum.at(best, np.array(rows, dtype=np.intp), logits)
+    np.maximum.at(best, rows, logits)
     probabilities: Floats = 1 / (1 + np.exp(-best / temperature))
     return probabilities
+
+
+def correctness_inputs(tokenizer: Tokenizer, item: ScoringItem, text: SegmentedText) -> list[Encoded]:
+    """Pair every window of a text with every group of references; references that are likeliest found come first."""
+    question = _ids(tokenizer, item.question)
+    groups = groups_of_references(tokenizer, question, ranked_references(item.references, item.text))
+    encoded = []
+    for window in text.windows(WINDOW):
+        features = likeness(item.question, item.references, text.written(item.text, window))
+        ids = text.ids[text.tokens(window)].tolist()
+        encoded += [join(Task.CORRECT, group, ids, features=features) for group in groups]
+    return encoded
 
 
 def entailment(session: Session, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], *, temperature: float) -> Floats:
@@ -88,12 +91,3 @@ def _windows(text: SegmentedText, size: int) -> list[list[int]]:
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     return list(tokenizer.encode(encodable(text), add_special_tokens=False).ids)
-
-
-def _groups(references: Sequence[str]) -> list[list[str]]:
-    groups: list[list[str]] = []
-    for reference in references:
-        if not groups or sum(map(len, groups[-1])) + len(reference) > _MAX_REFERENCES:
-            groups.append([])
-        groups[-1].append(reference)
-    return groups

@@ -124,10 +124,6 @@ def _examples(data: Path) -> tuple[Example, ...]:
     return tuple(training_examples(data))
 
 
-def _question_of(example: Example) -> str:
-    return example.first.partition(" answer: ")[0] if example.task is Task.CORRECT else example.first
-
-
 @pytest.fixture
 def data(shared_folder: Path) -> Path:
     return shared_folder / "data"
@@ -135,7 +131,7 @@ def data(shared_folder: Path) -> Path:
 
 @pytest.mark.shared
 def test_no_question_that_tests_is_among_the_training_examples(data: Path) -> None:
-    trained = {_letters(_question_of(example)) for example in _examples(data) if example.task is not Task.ENTAILMENT}
+    trained = {_letters(example.first) for example in _examples(data) if example.task is not Task.ENTAILMENT}
 
     met = sorted({(name, text) for name, text in _held_out_questions(data) if _letters(text) in trained})
 

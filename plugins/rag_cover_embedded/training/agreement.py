@@ -4,64 +4,86 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_cover_embedded.inputs import Task, question_with_references
-from rag_cover_embedded.training.labels import NO_SPAN, Example
+from rag_cover_embedded.training.labels import Example, agreeing, answering, not_answering
 from rag_cover_embedded.training.sources import rows_of, window_around
-from rag_cover_embedded.training.splits import trains
+from rag_cover_embedded.training.splits import Part
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+_LONGEST_ALIAS = 5  # words
 
 
 def squad_correctness(
     text: str, question: dict[str, Any], context: str, sentences: list[tuple[int, int]], rng: random.Random
 ) -> Iterator[Example]:
     """Say of an alternative answer or its sentence that it is right, of a neighbouring phrase that it is wrong."""
-    if rng.random() > 0.5:
+    if rng.random() > 0.3:
         return
     answers = list(dict.fromkeys(answer["text"] for answer in question["answers"]))
-    first = question_with_references(text, answers[:1])
     start, end = window_around(sentences, question["answers"][0]["answer_start"], rng, most=1)
-    yield Example(Task.CORRECT, first, answers[-1] if rng.random() < 0.5 else context[start:end], 1.0)
+    yield agreeing(text, answers[:1], answers[-1] if rng.random() < 0.5 else context[start:end], 1.0)
     names = re.findall(r"\b(?:[A-Z][\w'-]+(?: (?:of |the )?[A-Z][\w'-]+)*|\d[\d,.]*\d)", context)
     wrong = [name for name in names if not any(name.lower() in a.lower() or a.lower() in name.lower() for a in answers)]
     if wrong:
-        yield Example(Task.CORRECT, first, rng.choice(wrong), 0.0)
+        yield agreeing(text, answers[:1], rng.choice(wrong), 0.0)
 
 
-def verdict_examples(data: Path, rng: random.Random) -> Iterator[Example]:
+def verdict_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Read human verdicts on five systems' answers; right answers also answer, another question's do not."""
-    rows = [row for row in rows_of(data / "answers/evouna_nq.jsonl") if trains(row["question"]) and not row["improper"]]
+    rows = [row for row in rows_of(data / "answers/evouna_nq.jsonl") if part.has(row["question"]) and not row["improper"]]
     for row in rows:
-        references = row["golden_answer"].split("/")
-        first = question_with_references(row["question"], references)
+        references = [answer.strip() for answer in row["golden_answer"].split("/") if answer.strip()]
         for system in SYSTEMS:
             answer, verdict = row[f"answer_{system}"], row[f"judge_{system}"]
             if answer and verdict is not None:
-                yield Example(Task.CORRECT, first, answer, float(verdict))
+                yield agreeing(row["question"], varied(references, rng), answer, float(verdict))
         other = rng.choice(rows)
-        for text, label in ((row["answer_gpt4"], 1.0), (other["answer_chatgpt"], 0.0)):
-            if text and (not label or row["judge_gpt4"]) and len(text.split()) > 5:
-                yield Example(Task.ANSWERS, row["question"], text, label, None if label else NO_SPAN)
+        if row["answer_gpt4"] and row["judge_gpt4"] and len(row["answer_gpt4"].split()) > 5:
+            yield answering(row["question"], row["answer_gpt4"])
+        if other["answer_chatgpt"] and len(other["answer_chatgpt"].split()) > 5:
+            yield not_answering(row["question"], other["answer_chatgpt"])
 
 
-def rated_prediction_examples(data: Path) -> Iterator[Example]:
+def varied(references: Sequence[str], rng: random.Random) -> list[str]:
+    """Write references, every third time, as lists of aliases do: in any order, turned around, with case and articles changed.
+
+    >>> varied(["Jane Austen"], random.Random(4))
+    ['Jane Austen']
+    """
+    if rng.random() > 0.35:
+        return list(references)
+    found = [*references, *(alias for reference in references for alias in _aliases(reference, rng))]
+    rng.shuffle(found)
+    return list(dict.fromkeys(found))
+
+
+def _aliases(reference: str, rng: random.Random) -> list[str]:
+    words = reference.split()
+    if len(words) > _LONGEST_ALIAS or any(char.isdigit() for char in reference):
+        return []
+    forms = [reference.upper(), reference.lower(), f"The {reference}", f"{words[-1]}, {' '.join(words[:-1])}".rstrip(", ")]
+    if len(words) > 1:
+        forms += [f"{words[-1]} ({' '.join(words[:-1])})", f"{words[0][0]}. {' '.join(words[1:])}", "-".join(words)]
+    return rng.sample(forms, rng.randint(1, min(4, len(forms))))
+
+
+def rated_prediction_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Read EfficientQA's rated predictions: definitely, possibly, not correct."""
     labels = {"def_correct_predictions": 1.0, "poss_correct_predictions": 0.6, "def_incorrect_predictions": 0.0}
     for row in rows_of(data / "answers/efficientqa_test.jsonl"):
-        if trains(row["question"]):
-            first = question_with_references(row["question"], row["answer"])
+        if part.has(row["question"]):
             for field, label in labels.items():
-                yield from (Example(Task.CORRECT, first, text, label) for text in row[field] if text.strip())
+                found = (text for text in row[field] if text.strip())
+                yield from (agreeing(row["question"], varied(row["answer"], rng), text, label) for text in found)
 
 
-def similar_answer_examples(data: Path) -> Iterator[Example]:
+def similar_answer_examples(data: Path, part: Part) -> Iterator[Example]:
     """Read pairs of NQ answers with human similarity 0, 1, 2, in both directions."""
     for row in rows_of(data / "answers/sas_nq.jsonl"):
-        if trains(row["question"]):
+        if part.has(row["question"]):
+            label = (0.0, 0.6, 1.0)[int(float(row["label"]))]
             for reference, text in ((row["answer1"], row["answer2"]), (row["answer2"], row["answer1"])):
-                first = question_with_references(row["question"], [reference])
-                yield Example(Task.CORRECT, first, text, (0.0, 0.6, 1.0)[int(float(row["label"]))])
+                yield agreeing(row["question"], [reference], text, label)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.agreement import squad_correctness
-from rag_cover_embedded.training.labels import NO_SPAN, Example
+from rag_cover_embedded.training.labels import Example, answering, not_answering
 from rag_cover_embedded.training.sources import (
     excerpt,
     paragraphs_of,
@@ -19,32 +20,37 @@ from rag_cover_embedded.training.sources import (
     window_around,
     word_share,
 )
-from rag_cover_embedded.training.splits import trains
+from rag_cover_embedded.training.splits import Part
 
 
-def squad_examples(data: Path, rng: random.Random) -> Iterator[Example]:
+def squad_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Cut paragraphs into windows of a few sentences: with the answer, beside it, and unanswerable ones."""
-    contexts = [context for context, _ in squad_paragraphs(data)]
-    for context, questions in squad_paragraphs(data):
+    contexts = [context for context, _ in squad_paragraphs(data, part)]
+    for context, questions in squad_paragraphs(data, part):
         sentences = sentence_spans(context)
         for question in questions:
             text = question["question"].strip()
             if question["is_impossible"]:
                 plausible = question.get("plausible_answers") or [{"answer_start": 0, "text": ""}]
-                start, end = window_around(sentences, plausible[0]["answer_start"], rng)
-                yield Example(Task.ANSWERS, text, context[start:end], 0.0, NO_SPAN)
+                for most in (1, 3):
+                    start, end = window_around(sentences, plausible[0]["answer_start"], rng, most=most)
+                    yield not_answering(text, context[start:end])
                 continue
             answer = question["answers"][0]
             begin, stop = answer["answer_start"], answer["answer_start"] + len(answer["text"])
             start, end = window_around(sentences, begin, rng)
             if stop > end:
                 continue
-            yield Example(Task.ANSWERS, text, context[start:end], 1.0, (begin - start, stop - start))
+            yield answering(text, context[start:end], (begin - start, stop - start))
+            if (other := _swapped(text, context, rng)) is not None:
+                yield not_answering(other, context[start:end], label=0.05)
             answers = {a["text"] for a in question["answers"]}
-            yield from _beside(text, context, sentences, answers, rng)
-            yield from _without_the_answer(text, context, sentences, answers, begin)
-            if rng.random() < 0.3:
-                yield Example(Task.ANSWERS, text, excerpt(rng.choice(contexts), rng), 0.0, NO_SPAN)
+            if rng.random() < 0.5:
+                yield from _beside(text, context, sentences, answers, rng)
+            if rng.random() < 0.5:
+                yield from _without_the_answer(text, context, sentences, answers, begin)
+            if rng.random() < 0.1:
+                yield not_answering(text, excerpt(rng.choice(contexts), rng))
             yield from squad_correctness(text, question, context, sentences, rng)
 
 
@@ -57,7 +63,7 @@ def _beside(
     if free:
         likest = max(free, key=lambda span: word_share(question, context[slice(*span)]))
         start, end = likest if rng.random() < 0.5 else rng.choice(free)
-        yield Example(Task.ANSWERS, question, context[start:end], 0.0, NO_SPAN)
+        yield not_answering(question, context[start:end])
 
 
 def _without_the_answer(
@@ -68,26 +74,36 @@ def _without_the_answer(
     near = [context[a:b].strip() for i, (a, b) in enumerate(sentences) if i != index and abs(i - index) <= 2]
     text = " ".join(near)
     if text and not any(answer.lower() in text.lower() for answer in answers):
-        yield Example(Task.ANSWERS, question, text, 0.0, NO_SPAN)
+        yield not_answering(question, text)
 
 
-def qed_examples(data: Path, rng: random.Random) -> Iterator[Example]:
+def _swapped(question: str, context: str, rng: random.Random) -> str | None:
+    """Ask about another name or number of the same passage: most such questions it does not answer."""
+    for pattern in (r"\b\d[\d,.]*\d\b", r"(?<=[a-z] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"):
+        mine = re.findall(pattern, question)
+        others = [each for each in re.findall(pattern, context) if each not in question]
+        if mine and others and rng.random() < 0.5:
+            return question.replace(rng.choice(mine), rng.choice(others))
+    return None
+
+
+def qed_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair NQ questions with their paragraph, and with another one."""
-    rows = [row for row in rows_of(data / "reading/qed_dev.jsonl") if trains(row["question_text"])]
+    rows = [row for row in rows_of(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])]
     for row in rows:
         paragraph, question = row["paragraph_text"], row["question_text"]
         answer = row["original_nq_answers"][0][0]
         start, end = window_around(sentence_spans(paragraph), answer["start"], rng)
         if answer["end"] <= end:
-            yield Example(Task.ANSWERS, question, paragraph[start:end], 1.0, (answer["start"] - start, answer["end"] - start))
+            yield answering(question, paragraph[start:end], (answer["start"] - start, answer["end"] - start))
             yield from _beside(question, paragraph, sentence_spans(paragraph), {answer["string"]}, rng)
-        yield Example(Task.ANSWERS, question, excerpt(rng.choice(rows)["paragraph_text"], rng), 0.0, NO_SPAN)
+        yield not_answering(question, excerpt(rng.choice(rows)["paragraph_text"], rng))
 
 
-def two_hop_examples(data: Path, rng: random.Random) -> Iterator[Example]:
-    """Pair each single-hop question of 2Wiki with its paragraph, the other hop's and a distractor."""
+def two_hop_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+    """Pair each single-hop question of 2Wiki with its paragraph, the other hop's and a distractor; no hop answers the whole."""
     for row in rows_of(data / "multihop/2wiki_500.jsonl"):
-        if not trains(row["question"]):
+        if not part.has(row["question"]):
             continue
         paragraphs = [(title, " ".join(sentences)) for title, sentences in paragraphs_of(row)]
         for pair, (subject, _, value) in zip(row["qa_pairs"], row["evidences"], strict=False):
@@ -96,22 +112,24 @@ def two_hop_examples(data: Path, rng: random.Random) -> Iterator[Example]:
                 place = text.lower().find(value.lower())
                 if about and place >= 0:
                     span = (place + len(title) + 2, place + len(title) + 2 + len(value))
-                    yield Example(Task.ANSWERS, pair["question"], f"{title}. {text}", 1.0, span)
+                    yield answering(pair["question"], f"{title}. {text}", span)
+                    if row["type"] == "compositional":  # one paragraph alone never answers these
+                        yield not_answering(row["question"], f"{title}. {text}", touched=pair["question"])
                 elif not about and place < 0 and rng.random() < 0.3:
-                    yield Example(Task.ANSWERS, pair["question"], f"{title}. {text}", 0.0, NO_SPAN)
+                    yield not_answering(pair["question"], f"{title}. {text}")
 
 
-def strategy_examples(data: Path) -> Iterator[Example]:
+def strategy_examples(data: Path, part: Part) -> Iterator[Example]:
     """Pair StrategyQA's sub-questions with its facts where as many facts as questions line up by words."""
     for row in json.loads((data / "multihop/strategyqa_train.json").read_text()):
         questions = [question for question in row["decomposition"] if "#" not in question]
-        if not trains(row["question"]) or len(row["facts"]) < 2:
+        if not part.has(row["question"]) or len(row["facts"]) < 2:
             continue
         for question in questions:
             shares = [word_share(question, fact) for fact in row["facts"]]
             best = max(range(len(shares)), key=shares.__getitem__)
             if shares[best] >= 0.6:
-                yield Example(Task.ANSWERS, question, row["facts"][best], 0.9)
+                yield Example(Task.ANSWERS, question, row["facts"][best], 0.9, touched=question)
             worst = min(range(len(shares)), key=shares.__getitem__)
             if shares[worst] <= 0.3:
-                yield Example(Task.ANSWERS, question, row["facts"][worst], 0.05, NO_SPAN)
+                yield not_answering(question, row["facts"][worst], label=0.05)

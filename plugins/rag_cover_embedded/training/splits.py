@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from dataclasses import dataclass
 
 TRAIN_BUCKETS = 70
 TRAIN_BUCKETS_BY_DOCUMENT = 80
@@ -31,3 +32,25 @@ def trains(question: str) -> bool:
 def trains_by_document(key: str) -> bool:
     """Tell whether a SQuAD article or an NLI premise belongs to the training part (buckets 0-79)."""
     return bucket(key) < TRAIN_BUCKETS_BY_DOCUMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A range of buckets: of top-level questions, and of documents (SQuAD articles, NLI premises)."""
+
+    questions: range
+    documents: range
+
+    def has(self, question: str) -> bool:
+        """Tell whether a top-level question belongs to the part."""
+        return bucket(question) in self.questions
+
+    def has_document(self, key: str) -> bool:
+        """Tell whether an article's title or a premise belongs to the part."""
+        return bucket(key) in self.documents
+
+
+LEARNING = Part(range(67), range(78))
+"""What the weights see."""
+FITTING = Part(range(67, TRAIN_BUCKETS), range(78, TRAIN_BUCKETS_BY_DOCUMENT))
+"""The rest of the training part: temperatures and thresholds are fitted on it."""

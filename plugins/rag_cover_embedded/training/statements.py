@@ -11,25 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.labels import ENTAILMENT, NOT_ENTAILED, Example
-from rag_cover_embedded.training.sources import held_out_squad_texts, paragraphs_of, rows_of, sentences_of, squad_paragraphs
-from rag_cover_embedded.training.splits import trains, trains_by_document
+from rag_cover_embedded.training.labels import ENTAILMENT, NOT_ENTAILED, Example, answering, not_answering
+from rag_cover_embedded.training.sources import other_squad_texts, paragraphs_of, rows_of, sentences_of, squad_paragraphs
+from rag_cover_embedded.training.splits import Part
 
 
-def entailment_examples(data: Path, rng: random.Random) -> Iterator[Example]:
+def entailment_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Read the NLI file; QNLI rows are question and sentence, so they train the answers head."""
-    held_out = held_out_squad_texts(data)
-    around = [sentence for context, _ in squad_paragraphs(data) for sentence in sentences_of(context)]
-    keep = {"breaking_nli": 0.4, "med": 0.7}
+    elsewhere = other_squad_texts(data, part)
+    around = [sentence for context, _ in squad_paragraphs(data, part) for sentence in sentences_of(context)]
+    keep = {"breaking_nli": 0.2, "med": 0.4, "counterfactual_nli": 0.8}
     with gzip.open(data / "nli/train.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            if not trains_by_document(row["premise"]) or rng.random() > keep.get(row["source"], 1.0):
+            if not part.has_document(row["premise"]) or rng.random() > keep.get(row["source"], 1.0):
                 continue
             if row["source"] == "qnli":
-                if row["premise"] not in held_out and not any(row["hypothesis"][:80] in text for text in held_out):
-                    yield Example(Task.ANSWERS, row["premise"], row["hypothesis"], float(row["label"] == "entailment"))
+                if row["premise"] not in elsewhere and not any(row["hypothesis"][:80] in text for text in elsewhere):
+                    entailed = row["label"] == "entailment"
+                    yield (answering if entailed else not_answering)(row["premise"], row["hypothesis"])
             elif row["scheme"] == "3way" or row["label"] == "entailment":
-                premise = _surrounded(row["premise"], around, rng) if rng.random() < 0.25 else row["premise"]
+                premise = _surrounded(row["premise"], around, rng) if rng.random() < 0.1 else row["premise"]
                 yield Example(Task.ENTAILMENT, premise, row["hypothesis"], ENTAILMENT[row["label"]])
             else:
                 yield Example(Task.ENTAILMENT, row["premise"], row["hypothesis"], NOT_ENTAILED)
@@ -42,13 +43,13 @@ def _surrounded(premise: str, sentences: Sequence[str], rng: random.Random) -> s
     return " ".join(parts)
 
 
-def passage_entailment_examples(data: Path, rng: random.Random) -> Iterator[Example]:
+def passage_entailment_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair passages with statements: their own sentences, shortened or altered, another passage's, answers to questions."""
-    for context, _ in squad_paragraphs(data):
+    for context, _ in squad_paragraphs(data, part):
         found = sentences_of(context)
-        if len(found) < 4:
+        if len(found) < 4 or rng.random() < 0.3:
             continue
-        for chosen in rng.sample(range(len(found)), 3):
+        for chosen in rng.sample(range(len(found)), 2):
             start = rng.randint(max(0, chosen - 3), chosen)
             window, statement = found[start : start + 4], found[chosen]
             yield Example(Task.ENTAILMENT, " ".join(window), _shortened(statement, rng), ENTAILMENT["entailment"])
@@ -58,9 +59,9 @@ def passage_entailment_examples(data: Path, rng: random.Random) -> Iterator[Exam
             if outside:
                 yield Example(Task.ENTAILMENT, " ".join(window), rng.choice(outside), NOT_ENTAILED)
     for row in rows_of(data / "multihop/2wiki_500.jsonl"):
-        if trains(row["question"]):
+        if part.has(row["question"]):
             yield from _two_hop_statements(row)
-    yield from _answer_statements(data)
+    yield from _answer_statements(data, part)
 
 
 def _two_hop_statements(row: dict[str, Any]) -> Iterator[Example]:
@@ -75,9 +76,11 @@ def _two_hop_statements(row: dict[str, Any]) -> Iterator[Example]:
                 yield Example(Task.ENTAILMENT, text, pair["answer"], NOT_ENTAILED)
 
 
-def _answer_statements(data: Path) -> Iterator[Example]:
+def _answer_statements(data: Path, part: Part) -> Iterator[Example]:
     """Pair QED's paragraphs with answers that people judged: right ones that name the same thing, wrong ones that do not."""
-    paragraphs = {row["question_text"]: row for row in rows_of(data / "reading/qed_dev.jsonl") if trains(row["question_text"])}
+    paragraphs = {
+        row["question_text"]: row for row in rows_of(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])
+    }
     for row in rows_of(data / "answers/evouna_nq.jsonl"):
         if (source := paragraphs.get(row["question"])) is None or row["improper"]:
             continue

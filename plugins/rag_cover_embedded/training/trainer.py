@@ -6,6 +6,7 @@ import json
 import random
 import time
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -14,30 +15,27 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import BertModel
 
-from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_pairs, encode_texts, open_tokenizer
+from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tokenizer
 from rag_cover_embedded.training.examples import plain_texts, training_examples
-from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
+from rag_cover_embedded.training.labels import NOT_ENTAILED
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
+from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
-
-    from tokenizers import Tokenizer
-
-NO_TARGET = -100
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """How long and how fast to train. The rate rises over ``warmup`` steps, holds, and falls to 0 over the last part."""
 
-    steps: int = 2000
-    learning_rate: float = 1e-4
+    steps: int = 3000
+    learning_rate: float = 1.2e-4
     warmup: int = 100
-    falling: float = 0.35
+    falling: float = 0.85
     batch_tokens: int = 4096
-    text_tokens: int = 768
+    text_tokens: int = 640
     checkpoint_every: int = 100
     seed: int = 0
 
@@ -52,17 +50,6 @@ class Schedule:
         return self.learning_rate * min(rising, left, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One encoded example with its label and answer tokens (0, 0 for *none*, ``NO_TARGET`` where unknown)."""
-
-    encoded: Encoded
-    task: Task
-    label: float
-    start: int
-    end: int
-
-
 T = TypeVar("T", Target, Encoded)
 
 
@@ -71,7 +58,6 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = open_tokenizer(pretrained_folder() / "tokenizer.json")
-    targets = encode_examples(tokenizer, training_examples(data, seed=schedule.seed))
     texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
     network = JudgeNetwork.pretrained()
     teacher = BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False).eval()
@@ -79,11 +65,15 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
     first = _resume(out, network, optimiser)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
-    batches = _endless(targets, schedule.batch_tokens, seed=schedule.seed, skip=first)
-    text_batches = _endless(texts, schedule.text_tokens, seed=schedule.seed + 1, skip=first)
+
+    def judged(seed: int) -> list[Target]:
+        return encode_examples(tokenizer, training_examples(data, seed=seed))
+
+    batches = _endless(judged, schedule.batch_tokens, seed=schedule.seed, skip=first)
+    text_batches = _endless(lambda _: texts, schedule.text_tokens, seed=schedule.seed + 1, skip=first)
     began = time.monotonic()
     with (out / "log.jsonl").open("a") as log:
-        log.write(json.dumps({"schedule": asdict(schedule), "from": first, "examples": len(targets)}) + "\n")
+        log.write(json.dumps({"schedule": asdict(schedule), "from": first}) + "\n")
         for step in range(first, schedule.steps):
             for group in optimiser.param_groups:
                 group["lr"] = schedule.rate(step)
@@ -103,50 +93,40 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
                 _save(out, network, optimiser, step + 1)
 
 
-def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[Target]:
-    """Encode examples and find their answers' tokens."""
-    targets = []
-    for task in (Task.ENTAILMENT, Task.ANSWERS, Task.CORRECT):
-        chosen = [example for example in examples if example.task is task]
-        encoded = encode_pairs(tokenizer, task, [(example.first, example.second) for example in chosen])
-        targets += [
-            Target(code, task, example.label, *_answer_tokens(code, example.span))
-            for code, example in zip(encoded, chosen, strict=True)
-        ]
-    return targets
-
-
-def _answer_tokens(encoded: Encoded, span: tuple[int, int] | None) -> tuple[int, int]:
-    if span is None:
-        return NO_TARGET, NO_TARGET
-    if span[0] < 0:
-        return 0, 0
-    inside = [i for i, (start, end) in enumerate(encoded.offsets) if start < span[1] and end > span[0]]
-    return (encoded.start + inside[0], encoded.start + inside[-1]) if inside else (NO_TARGET, NO_TARGET)
-
-
 def judging_losses(network: JudgeNetwork, batch: Sequence[Target], device: torch.device) -> dict[str, Tensor]:
     """Compute each head's mean loss over its examples of the batch, weighted by their share of it."""
     ids, mask, segments = padded([target.encoded for target in batch], device)
     vectors = network.token_vectors(ids, mask, segments)
     losses = {}
     rows = {task: [i for i, target in enumerate(batch) if target.task is task] for task in Task}
-    lead = vectors[:, 0]
+    lead = vectors[:, 0].float()
     if chosen := rows[Task.ENTAILMENT]:
         labels = torch.tensor([int(batch[i].label) for i in chosen], device=device)
         loss = _entailment_loss(network.entailment(lead[chosen]).float(), labels)
         losses["entailment"] = loss * len(chosen) / len(batch)
-    for task, name, head in ((Task.ANSWERS, "answers", network.answers), (Task.CORRECT, "correct", network.correct)):
-        if chosen := rows[task]:
-            labels = torch.tensor([batch[i].label for i in chosen], device=device)
-            logits = head(lead[chosen]).float()[:, 0]
-            losses[name] = functional.binary_cross_entropy_with_logits(logits, labels) * len(chosen) / len(batch)
+    if chosen := rows[Task.ANSWERS]:
+        losses["answers"] = (
+            _binary_loss(network.answers(lead[chosen]), [batch[i].label for i in chosen]) * len(chosen) / len(batch)
+        )
+    if chosen := rows[Task.CORRECT]:
+        features = torch.tensor([batch[i].encoded.features for i in chosen], device=device)
+        logits = network.correct(torch.cat([lead[chosen], features], dim=-1))
+        losses["correct"] = _binary_loss(logits, [batch[i].label for i in chosen]) * len(chosen) / len(batch)
     placed = [i for i, target in enumerate(batch) if target.start != NO_TARGET]
     if placed:
         logits = network.span_logits(vectors[placed], mask[placed], segments[placed])
         ends = torch.tensor([[batch[i].start, batch[i].end] for i in placed], device=device)
         losses["span"] = 0.3 * functional.cross_entropy(logits, ends) * len(placed) / len(batch)
+    if known := [(i, 1 + j, label) for i, target in enumerate(batch) for j, label in enumerate(target.touched) if label >= 0]:
+        where = torch.tensor([(i, j) for i, j, _ in known], device=device)
+        logits = network.relevance(vectors[where[:, 0], where[:, 1]])
+        share = len({i for i, _, _ in known}) / len(batch)
+        losses["relevance"] = 0.3 * _binary_loss(logits, [float(label) for _, _, label in known]) * share
     return losses
+
+
+def _binary_loss(logits: Tensor, labels: Sequence[float]) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(logits.float()[:, 0], torch.tensor(labels, device=logits.device))
 
 
 def _entailment_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -176,11 +156,14 @@ def padded(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tens
     return tuple(torch.from_numpy(array).to(device) for array in (ids, mask, segments))
 
 
-def _endless(items: Sequence[T], tokens: int, *, seed: int, skip: int) -> Iterator[list[T]]:
-    """Yield batches for ever, shuffled anew each pass, of similar lengths within a batch; ``skip`` batches are passed over."""
+def _endless(made: Callable[[int], Sequence[T]], tokens: int, *, seed: int, skip: int) -> Iterator[list[T]]:
+    """Yield batches for ever, of similar lengths within a batch; ``skip`` batches are passed over.
+
+    Each pass asks for its items by a seed of its own, so that samples, windows and aliases are drawn anew.
+    """
     rng = random.Random(seed)
-    while True:
-        keyed = sorted(items, key=lambda item: _length(item) * rng.uniform(0.85, 1.15))
+    for number in count(seed):
+        keyed = sorted(made(number), key=lambda item: _length(item) * rng.uniform(0.94, 1.06))
         batches: list[list[T]] = [[]]
         widest = 0
         for item in keyed:
