@@ -23,7 +23,7 @@ def _train() -> None:
 def judge(
     data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, nli/, reading/, multihop/).")],
     out: Annotated[Path, typer.Option(help="Where checkpoints, the log and, at the end, the judge's folder go.")],
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of about 4,096 tokens.")] = 3000,
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of about 4,096 tokens.")] = 2600,
     seed: Annotated[int, typer.Option(help="Of data order, sampling and initial heads.")] = 0,
 ) -> None:
     """Train the embedded judge, or go on from the last checkpoint in OUT; needs the extra 'train'."""

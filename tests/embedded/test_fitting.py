@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="needs the extra 'train'")
 
-from rag_cover_embedded.answers import Mixing
+from rag_cover_embedded.evidence import Evidence, Mixing
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.fitting import (
     best_threshold,
@@ -26,14 +27,16 @@ RNG = np.random.default_rng(5)
 
 
 def test_the_mixing_is_found_again() -> None:
-    true = Mixing(0.8, 6.0, -3.0)
-    evidence = [np.stack([RNG.normal(0, 3, n), RNG.uniform(0, 1, n)], axis=1) for n in RNG.integers(1, 4, 6_000)]
+    true = Mixing(logit=0.8, score=6.0, margin=0.2, touched=0.0, least=-0.3, intercept=-3.0)
+    evidence = [
+        [Evidence(*RNG.normal(0, 3, 1), *RNG.uniform(0, 1, 1), *RNG.normal(0, 3, 3)) for _ in range(count)]
+        for count in RNG.integers(1, 4, 8_000)
+    ]
     labels = np.array([RNG.random() < likeliest(true, found) for found in evidence], dtype=np.float64)
 
     found = fitted_mixing(evidence, labels)
 
-    assert math.isclose(found.logit, true.logit, rel_tol=0.15)
-    assert math.isclose(found.score, true.score, rel_tol=0.2)
+    assert np.allclose(list(asdict(found).values()), list(asdict(true).values()), rtol=0.15, atol=0.05)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])

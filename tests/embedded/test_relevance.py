@@ -41,7 +41,9 @@ def test_the_judge_offers_relevance(judge: EmbeddedJudge) -> None:
 
 
 def test_a_text_touches_the_words_it_speaks_of(judge: EmbeddedJudge) -> None:
-    values = judge.token_relevance(QUESTION, ["Zell is a small town known for its wine.", "Bananas ripen after harvest."]).values
+    values = judge.token_relevance(
+        QUESTION, ["Zell is a small town known for its wine.", "Bananas ripen after harvest."]
+    ).values
 
     assert values[0, 4] > values[0, 1]
     assert values[0].mean() > values[1].mean()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,7 +70,7 @@ def test_the_same_seed_cuts_the_same_windows(examples: list[Example]) -> None:
     assert examples != [*written_examples(random.Random(2), LEARNING)]
 
 
-def test_the_texts_are_described(source_tree: Path) -> None:
+def test_the_texts_are_described() -> None:
     described = (TEXTS / "README.md").read_text(encoding="utf-8")
 
     assert all(path.name in described for path in TEXTS.glob("*.jsonl"))

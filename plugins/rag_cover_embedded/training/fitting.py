@@ -1,8 +1,8 @@
 """What is fitted after training, on examples that the weights never saw: temperatures, the mixing, the threshold.
 
-Temperatures divide the logits of the heads for correctness and entailment (Guo et al., 2017). The mixing turns the best
-window's logit and score into the probability that a text answers a question: a logistic regression of which the likeliest
-window speaks, fitted by maximum likelihood. The threshold is the cut with the highest balanced accuracy on the same texts.
+Temperatures divide the logits of the heads for correctness and entailment (Guo et al., 2017). The mixing turns what is known of
+the windows of a text into the probability that it answers a question: a logistic regression of which the likeliest window
+speaks, fitted by maximum likelihood. The threshold is the cut with the highest balanced accuracy on the same texts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.answers import AnswerJudge, Mixing
+from rag_cover_embedded.answers import AnswerJudge
+from rag_cover_embedded.evidence import Evidence, Mixing
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.examples import training_examples
@@ -33,6 +34,7 @@ from rag_cover_embedded.weights import Weights
 
 Floats = NDArray[np.float64]
 
+RIDGE = 1.0
 _LEAST = 1e-7
 _TEMPERATURES = np.geomspace(0.25, 4, 161)
 
@@ -42,7 +44,7 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     weights = Weights.open(folder)
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     examples = training_examples(data, FITTING, seed=seed)
-    answers = AnswerJudge(session, tokenizer, threshold=1.0, mixing=Mixing(1.0, 0.0, 0.0), proposing=None)
+    answers = AnswerJudge(session, tokenizer, threshold=1.0, mixing=weights.fitted.mixing, proposing=None)
     texts = [*whole_texts(data, random.Random(seed), FITTING)]
     evidence = answers.evidence([(text.first, text.second) for text in texts])
     labels = np.array([text.label for text in texts])
@@ -65,33 +67,38 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     return dict(about["fitted"])
 
 
-def fitted_mixing(evidence: Sequence[Floats], labels: Floats) -> Mixing:
-    """Fit logit, score and intercept to (windows, 2) evidence of texts and their labels in [0, 1]."""
+def fitted_mixing(evidence: Sequence[Sequence[Evidence]], labels: Floats) -> Mixing:
+    """Fit the weights of the evidence to the windows of texts and to the texts' labels in [0, 1].
+
+    The evidence is scaled to unit variance for a small ridge penalty, which settles what the labels leave open.
+    """
+    rows = np.array([found for windows in evidence for found in windows])
+    scale = rows.std(axis=0)
     most = max(map(len, evidence))
-    padded = np.stack([np.pad(found, ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
-    windows, wanted = torch.from_numpy(padded), torch.from_numpy(labels)
-    numbers = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([numbers], max_iter=200, line_search_fn="strong_wolfe")
+    padded = np.stack([np.pad(np.array(found), ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
+    windows, wanted = torch.from_numpy(padded / scale), torch.from_numpy(labels)
+    numbers = torch.zeros(rows.shape[1] + 1, dtype=torch.float64)
+    numbers[0] = 1.0
+    numbers.requires_grad_()
+    optimiser = torch.optim.LBFGS([numbers], max_iter=500, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        logits = (windows @ numbers[:2] + numbers[2]).amax(dim=1)
-        total = functional.binary_cross_entropy_with_logits(logits, wanted) + 1e-4 * numbers.square().sum()
+        logits = (windows @ numbers[:-1] + numbers[-1]).amax(dim=1)
+        penalty = RIDGE * numbers[:-1].square().sum() / len(wanted)
+        total = functional.binary_cross_entropy_with_logits(logits, wanted) + penalty
         total.backward()
         return total
 
     optimiser.step(loss)
-    logit, score, intercept = (round(float(number), 4) for number in numbers.detach())
-    return Mixing(logit, score, intercept)
+    *scaled, intercept = numbers.detach().tolist()
+    weights = (round(weight / each, 4) for weight, each in zip(scaled, scale.tolist(), strict=True))
+    return Mixing(**dict(zip(Evidence._fields, weights, strict=True)), intercept=round(intercept, 4))
 
 
-def likeliest(mixing: Mixing, evidence: Floats) -> float:
-    """Return the highest probability of a text's windows, 0 for a text without any.
-
-    >>> likeliest(Mixing(1.0, 0.0, 0.0), np.array([[0.0, 0.2], [-1.0, 0.9]]))
-    0.5
-    """
-    return max((mixing.probability(logit, score) for logit, score in evidence.tolist()), default=0.0)
+def likeliest(mixing: Mixing, evidence: Sequence[Evidence]) -> float:
+    """Return the highest probability of a text's windows, 0 for a text without any."""
+    return max(map(mixing.probability, evidence), default=0.0)
 
 
 def best_threshold(probabilities: Floats, labels: Floats) -> float:

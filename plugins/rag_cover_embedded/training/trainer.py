@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Schedule:
     """How long and how fast to train. The rate rises over ``warmup`` steps, holds, and falls to 0 over the last part."""
 
-    steps: int = 3000
+    steps: int = 2600
     learning_rate: float = 1.2e-4
     warmup: int = 100
     falling: float = 0.85
