@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +17,36 @@ from rag_cover.errors import CorruptFileError
 from rag_cover_embedded.inputs import PAD, Encoded
 from rag_cover_embedded.likeness import FEATURES
 
-__all__ = ["Session"]
+__all__ = ["Session", "feed"]
 
 Floats = NDArray[np.float32]
 
-BATCH_TOKENS = 4096
+BATCH_TOKENS = 512  # small enough for the caches of one core
 _PER_TOKEN = frozenset({"tokens", "span", "relevance"})
 
 
 class Session:
-    """A thread-safe runner of one ONNX file."""
+    """A thread-safe runner of one ONNX file. Each thread runs batches of its own, so that none waits for another."""
 
     def __init__(self, path: Path, *, threads: int | None = None, batch_tokens: int = BATCH_TOKENS) -> None:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        if threads:
-            options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         try:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the runtime's own errors have no common class; re-raised with what to do
             message = f"{path} cannot be run by onnxruntime {onnxruntime.__version__}: {error}. Reinstall rag-cover."
             raise CorruptFileError(message) from error
+        self._threads = threads or _cores()
+        self._workers = ThreadPoolExecutor(self._threads, thread_name_prefix="rag-cover-judge")
         self._batch_tokens = batch_tokens
 
     def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
         """Return, for each encoding, the named outputs; those per token have the encoding's own length."""
         results: list[tuple[Floats, ...]] = [()] * len(encoded)
-        for rows in self._batches(encoded):
-            arrays = self._session.run(list(outputs), _feed([encoded[row] for row in rows]))
+        batches = self._batches(encoded)
+        feeds = ([encoded[row] for row in rows] for rows in batches)
+        for rows, arrays in zip(batches, self._workers.map(partial(self._run, outputs), feeds), strict=True):
             for place, row in enumerate(rows):
                 results[row] = tuple(
                     array[place, : len(encoded[row])] if name in _PER_TOKEN else array[place]
@@ -49,17 +54,29 @@ class Session:
                 )
         return results
 
-    def _batches(self, encoded: Sequence[Encoded]) -> Iterator[list[int]]:
-        """Group row numbers by length, longest first, so that little is padding and memory peaks at once."""
+    def _run(self, outputs: Sequence[str], batch: Sequence[Encoded]) -> list[Floats]:
+        return list(self._session.run(list(outputs), feed(batch)))
+
+    def _batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
+        """Group row numbers by length, longest first, so that little is padding and every thread has its share."""
         order = sorted(range(len(encoded)), key=lambda row: len(encoded[row]), reverse=True)
-        start = 0
+        share = -(-sum(map(len, encoded)) // self._threads)
+        most = min(self._batch_tokens, share)
+        batches, start = [], 0
         while start < len(order):
-            size = max(1, self._batch_tokens // len(encoded[order[start]]))
-            yield order[start : start + size]
+            size = max(1, most // len(encoded[order[start]]))
+            batches.append(order[start : start + size])
             start += size
+        return batches
 
 
-def _feed(batch: Sequence[Encoded]) -> dict[str, NDArray[Any]]:
+def _cores() -> int:
+    """Count the processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def feed(batch: Sequence[Encoded]) -> dict[str, NDArray[Any]]:
+    """Stack encodings as the network takes them: (batch, length) arrays, and (batch, features)."""
     width = max(map(len, batch))
     ids = np.full((len(batch), width), PAD, dtype=np.int64)
     segments = np.zeros((len(batch), width), dtype=np.int64)

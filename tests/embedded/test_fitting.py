@@ -27,7 +27,7 @@ RNG = np.random.default_rng(5)
 
 
 def test_the_mixing_is_found_again() -> None:
-    true = Mixing(logit=0.8, score=6.0, margin=0.2, touched=0.0, least=-0.3, intercept=-3.0)
+    true = Mixing(logit=0.8, score=6.0, margin=0.2, touched=0.0, least=0.3, intercept=-3.0)
     evidence = [
         [Evidence(*RNG.normal(0, 3, 1), *RNG.uniform(0, 1, 1), *RNG.normal(0, 3, 3)) for _ in range(count)]
         for count in RNG.integers(1, 4, 8_000)

@@ -70,30 +70,29 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
 def fitted_mixing(evidence: Sequence[Sequence[Evidence]], labels: Floats) -> Mixing:
     """Fit the weights of the evidence to the windows of texts and to the texts' labels in [0, 1].
 
-    The evidence is scaled to unit variance for a small ridge penalty, which settles what the labels leave open.
+    No evidence speaks against an answer: weights are squares. A small ridge penalty, on evidence scaled to unit variance,
+    settles what the labels leave open.
     """
     rows = np.array([found for windows in evidence for found in windows])
     scale = rows.std(axis=0)
     most = max(map(len, evidence))
     padded = np.stack([np.pad(np.array(found), ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
     windows, wanted = torch.from_numpy(padded / scale), torch.from_numpy(labels)
-    numbers = torch.zeros(rows.shape[1] + 1, dtype=torch.float64)
-    numbers[0] = 1.0
-    numbers.requires_grad_()
-    optimiser = torch.optim.LBFGS([numbers], max_iter=500, line_search_fn="strong_wolfe")
+    roots = torch.full((rows.shape[1],), 0.5, dtype=torch.float64, requires_grad=True)
+    intercept = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([roots, intercept], max_iter=500, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        logits = (windows @ numbers[:-1] + numbers[-1]).amax(dim=1)
-        penalty = RIDGE * numbers[:-1].square().sum() / len(wanted)
+        logits = (windows @ roots.square() + intercept).amax(dim=1)
+        penalty = RIDGE * roots.pow(4).sum() / len(wanted)
         total = functional.binary_cross_entropy_with_logits(logits, wanted) + penalty
         total.backward()
         return total
 
     optimiser.step(loss)
-    *scaled, intercept = numbers.detach().tolist()
-    weights = (round(weight / each, 4) for weight, each in zip(scaled, scale.tolist(), strict=True))
-    return Mixing(**dict(zip(Evidence._fields, weights, strict=True)), intercept=round(intercept, 4))
+    weights = (roots.detach().square().numpy() / scale).round(4).tolist()
+    return Mixing(**dict(zip(Evidence._fields, weights, strict=True)), intercept=round(float(intercept), 4))
 
 
 def likeliest(mixing: Mixing, evidence: Sequence[Evidence]) -> float:
