@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -115,11 +116,10 @@ def main() -> None:
     for size in map(int, options.batches.split(",")):
         batch = pairs(size, options.tokens, options.seed)
         original = Original(options.checkpoint, threads=options.threads, batch=size)
-        fed = feed(batch)
-        ways: dict[str, Callable[[], object]] = {
-            "torch, fp32": lambda original=original, batch=batch: original.run(batch, OUTPUTS),  # type: ignore[misc]
-            "onnxruntime": lambda fed=fed: graph.run(list(OUTPUTS), fed),  # type: ignore[misc]
-            "the judge's session": lambda batch=batch: session.run(batch, OUTPUTS),  # type: ignore[misc]
+        ways = {
+            "torch, fp32": partial(original.run, batch, OUTPUTS),
+            "onnxruntime": partial(graph.run, list(OUTPUTS), feed(batch)),
+            "the judge's session": partial(session.run, batch, OUTPUTS),
         }
         taken = timed(ways, options.rounds, 0.2)
         show_speed(taken, size, f"{size} pairs of {options.tokens} tokens, {options.threads} threads")

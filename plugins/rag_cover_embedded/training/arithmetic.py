@@ -93,9 +93,10 @@ class Bytes:
     @staticmethod
     def _zeros(graph: Graph, zero: int) -> str:
         """Return the zero point, once for each row: `QuantizeLinear` asks for as many as scales."""
-        if not any(node.name == f"zeros{zero}" for node in graph.nodes):
-            graph.node("Expand", [graph.constant(f"zero{zero}.each", [zero], np.uint8), "rows"], f"zeros{zero}")
-        return f"zeros{zero}"
+        name = f"zeros{zero}"
+        if name not in graph.nodes:
+            graph.node("Expand", [graph.constant(f"{name}.each", [zero], np.uint8), "rows"], name)
+        return name
 
     def product(self, graph: Graph, rows: Rows, weight: NDArray[np.float32], name: str) -> str:
         """Multiply bytes with bytes, then scale each row."""

@@ -15,13 +15,14 @@ import onnx
 from onnx import TensorProto, helper
 
 from rag_cover_embedded.likeness import FEATURES
-from rag_cover_embedded.training.arithmetic import Arithmetic, Bytes
+from rag_cover_embedded.training.arithmetic import Arithmetic, Bytes, Rows
 from rag_cover_embedded.training.graph import MICROSOFT, Graph, array
 from rag_cover_embedded.training.network import TASK_TOKENS, WIDTH, JudgeNetwork
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
     from torch import nn
 
 HEADS = 12
@@ -49,11 +50,10 @@ def export(network: JudgeNetwork, path: Path, arithmetic: Arithmetic | None = No
     _outputs(graph, network, hidden)
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in ("ids", "segments")]
     inputs.append(helper.make_tensor_value_info("mask", TensorProto.INT32, ["batch", "length"]))
-    features = ["batch", len(FEATURES)]
-    inputs.append(helper.make_tensor_value_info("features", TensorProto.FLOAT, features))
+    inputs.append(helper.make_tensor_value_info("features", TensorProto.FLOAT, ["batch", len(FEATURES)]))
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape)) for name, shape in OUTPUTS.items()]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid(MICROSOFT, 1)]
-    body = helper.make_graph(graph.nodes, "rag_cover_judge", inputs, outputs, list(graph.constants.values()))
+    body = helper.make_graph(list(graph.nodes.values()), "rag_cover_judge", inputs, outputs, list(graph.constants.values()))
     onnx.save(helper.make_model(body, opset_imports=opsets, ir_version=10, producer_name="rag_cover"), path)
 
 
@@ -78,52 +78,54 @@ def _embeddings(graph: Graph, arithmetic: Arithmetic, network: JudgeNetwork) -> 
 
 
 def _mask(graph: Graph) -> None:
-    """Make what is added to scores: (batch, 1, length, length), 0 for real tokens."""
+    """Make what is added to scores, (batch, 1, length, length): 0 for real tokens."""
     real = graph.node("Cast", ["mask"], "real", to=TensorProto.FLOAT)
     padding = graph.node("Sub", [graph.constant("one", np.float32(1)), real], "padding")
-    masked = graph.node("Mul", [padding, graph.constant("masked", np.float32(_MASKED))], "masking")
-    axes = graph.constant("axes12", [1, 2], np.int64)
+    added = graph.node("Mul", [padding, graph.constant("masked", np.float32(_MASKED))], "masking.tokens")
+    added = graph.node("Unsqueeze", [added, graph.constant("middle", [1, 2], np.int64)], "masking.row")
     shape = graph.node("Concat", [graph.index(1), graph.index(1), "length", graph.index(1)], "masking.shape", axis=0)
-    graph.node("Expand", [graph.node("Unsqueeze", [masked, axes], "masking.row"), shape], "masking.square")
+    graph.node("Expand", [added, shape], "masking")
 
 
 def _encoder_layer(graph: Graph, arithmetic: Arithmetic, layer: nn.Module, source: str, name: str) -> str:
     attended = _attention(graph, arithmetic, layer.attention.self, source, name)
     mixing, widening, narrowing = layer.attention.output.dense, layer.intermediate.dense, layer.output.dense
-    values = array(mixing.weight) @ array(layer.attention.self.value.bias)  # weights of attention add up to 1
+    values = array(mixing.weight) @ array(layer.attention.self.value.bias)  # the weights of attention add up to 1
     rows = arithmetic.prepared(graph, attended, f"{name}.mixed.in")
-    mixed = arithmetic.product(graph, rows, array(mixing.weight), f"{name}.mixed.x")
-    mixed = graph.biased(mixed, array(mixing.bias) + values, f"{name}.mixed")
+    mixed = _linear(graph, arithmetic, rows, (array(mixing.weight), array(mixing.bias) + values), f"{name}.mixed")
     first = graph.norm(graph.node("Add", [mixed, source], f"{name}.sum1"), layer.attention.output.LayerNorm, f"{name}.norm1")
     rows = arithmetic.prepared(graph, first, f"{name}.wide.in")
     wide = arithmetic.product(graph, rows, array(widening.weight), f"{name}.wide")
     bias = graph.constant(f"{name}.wide.b", array(widening.bias))
     curved = graph.node("FastGelu", [wide, bias], f"{name}.gelu", domain=MICROSOFT)
     rows = arithmetic.prepared(graph, curved, f"{name}.narrow.in", least=_LOWEST_GELU)
-    narrow = arithmetic.product(graph, rows, array(narrowing.weight), f"{name}.narrow.x")
-    narrow = graph.biased(narrow, array(narrowing.bias), f"{name}.narrow")
+    narrow = _linear(graph, arithmetic, rows, (array(narrowing.weight), array(narrowing.bias)), f"{name}.narrow")
     return graph.norm(graph.node("Add", [narrow, first], f"{name}.sum2"), layer.output.LayerNorm, f"{name}.norm2")
 
 
 def _attention(graph: Graph, arithmetic: Arithmetic, layer: nn.Module, source: str, name: str) -> str:
     """Attend without the biases of keys, which softmax cancels, and of values, which the caller adds."""
     rows = arithmetic.prepared(graph, source, f"{name}.attention.in")
-    query = arithmetic.product(graph, rows, array(layer.query.weight), f"{name}.query.x")
-    query = graph.biased(query, array(layer.query.bias), f"{name}.query")
-    key, value = (
-        arithmetic.product(graph, rows, array(part.weight), f"{name}.{kind}")
-        for kind, part in (("key", layer.key), ("value", layer.value))
-    )
-    heads = [graph.node("Reshape", [part, "by_head"], f"{part}.heads") for part in (query, key, value)]
+    parts = [
+        _linear(graph, arithmetic, rows, (array(layer.query.weight), array(layer.query.bias)), f"{name}.query"),
+        arithmetic.product(graph, rows, array(layer.key.weight), f"{name}.key"),
+        arithmetic.product(graph, rows, array(layer.value.weight), f"{name}.value"),
+    ]
+    query, key, value = (graph.node("Reshape", [part, "by_head"], f"{part}.heads") for part in parts)
+    heads_first = {"domain": MICROSOFT, "transBatchB": 1}
     scale = (WIDTH // HEADS) ** -0.5
-    scores = graph.node(
-        "FusedMatMul", heads[:2], f"{name}.scores", domain=MICROSOFT, transBatchA=1, transBatchB=1, transB=1, alpha=scale
-    )
-    scores = graph.node("Add", [scores, "masking.square"], f"{name}.scores.masked")
-    weights = graph.node("Softmax", [scores], f"{name}.weights", axis=-1)
-    attended = graph.node("FusedMatMul", [weights, heads[2]], f"{name}.attended", domain=MICROSOFT, transBatchB=1)
+    scores = graph.node("FusedMatMul", [query, key], f"{name}.scores", transBatchA=1, transB=1, alpha=scale, **heads_first)
+    weights = graph.node("Softmax", [graph.node("Add", [scores, "masking"], f"{name}.masked")], f"{name}.weights", axis=-1)
+    attended = graph.node("FusedMatMul", [weights, value], f"{name}.attended", **heads_first)
     by_token = graph.node("Transpose", [attended], f"{name}.attended.by_token", perm=[2, 0, 1, 3])
     return graph.node("Reshape", [by_token, "by_row"], f"{name}.attended.rows")
+
+
+def _linear(
+    graph: Graph, arithmetic: Arithmetic, rows: Rows, layer: tuple[NDArray[np.float32], NDArray[np.float32]], name: str
+) -> str:
+    weight, bias = layer
+    return graph.biased(arithmetic.product(graph, rows, weight, f"{name}.x"), bias, name)
 
 
 def _outputs(graph: Graph, network: JudgeNetwork, hidden: str) -> None:

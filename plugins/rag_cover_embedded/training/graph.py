@@ -21,14 +21,13 @@ MICROSOFT = "com.microsoft"
 class Graph:
     """Nodes and constants, each result named as it is made."""
 
-    nodes: list[NodeProto] = field(default_factory=list)
+    nodes: dict[str, NodeProto] = field(default_factory=dict)
     constants: dict[str, TensorProto] = field(default_factory=dict)
 
     def constant(self, name: str, values: ArrayLike, kind: type[np.generic] = np.float32) -> str:
         """Add a constant, once, and return its name."""
         if name not in self.constants:
-            array = np.ascontiguousarray(values, dtype=kind).reshape(np.shape(values))
-            self.constants[name] = numpy_helper.from_array(array, name)
+            self.constants[name] = numpy_helper.from_array(np.array(values, dtype=kind, order="C"), name)
         return name
 
     def index(self, value: int) -> str:
@@ -37,7 +36,7 @@ class Graph:
 
     def node(self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any) -> str:
         """Add a node with one output and return the output's name."""
-        self.nodes.append(helper.make_node(kind, list(inputs), [name], name=name, domain=domain, **attributes))
+        self.nodes[name] = helper.make_node(kind, list(inputs), [name], name=name, domain=domain, **attributes)
         return name
 
     def biased(self, product: str, bias: NDArray[np.float32], name: str) -> str:

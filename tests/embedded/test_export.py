@@ -1,0 +1,178 @@
+"""The exported graph computes what the network computes: a small one with random weights, in floats and in bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rag_cover_embedded.likeness import FEATURES
+
+if TYPE_CHECKING:
+    from rag_cover_embedded.training.network import JudgeNetwork
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+Feed = dict[str, NDArray[Any]]
+Arrays = dict[str, NDArray[np.float32]]
+
+LENGTHS = (40, 3, 17, 29, 40)
+WORDS = 200
+
+
+@pytest.fixture(scope="module")
+def network() -> JudgeNetwork:
+    """Make a network of two layers whose weights are large enough for every part to matter."""
+    from rag_cover_embedded.training.network import JudgeNetwork
+
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=WORDS, hidden_size=384, num_hidden_layers=2, num_attention_heads=12, intermediate_size=96
+    )
+    network: JudgeNetwork = JudgeNetwork(transformers.BertModel(config, add_pooling_layer=False)).eval()
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, mean=float(parameter.detach().mean()), std=0.1)
+    return network
+
+
+@pytest.fixture(scope="module")
+def feed() -> Feed:
+    """Make texts of several lengths, one of each task and two more; the second half of each is segment 1."""
+    rng = np.random.default_rng(0)
+    real = np.arange(max(LENGTHS)) < np.array(LENGTHS)[:, None]
+    ids = np.where(real, rng.integers(4, WORDS, real.shape), 0)
+    ids[:, 0] = (101, 1, 2, 3, 2)
+    segments = real & (np.arange(max(LENGTHS)) * 2 >= np.array(LENGTHS)[:, None])
+    features = rng.random((len(LENGTHS), len(FEATURES)), dtype=np.float32)
+    return {"ids": ids, "segments": segments.astype(np.int64), "mask": real.astype(np.int32), "features": features}
+
+
+def _run(path: Path, feed: Feed) -> Arrays:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, feed), strict=True))
+
+
+@pytest.fixture(scope="module")
+def in_bytes(network: JudgeNetwork, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from rag_cover_embedded.training.export import export
+
+    path = tmp_path_factory.mktemp("bytes") / "judge.onnx"
+    export(network, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def in_floats(network: JudgeNetwork, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from rag_cover_embedded.training.arithmetic import Floats
+    from rag_cover_embedded.training.export import export
+
+    path = tmp_path_factory.mktemp("floats") / "judge.onnx"
+    export(network, path, Floats())
+    return path
+
+
+@pytest.fixture(scope="module")
+def wanted(network: JudgeNetwork, feed: Feed) -> Arrays:
+    """Return what torch computes; padding counts as nothing."""
+    from rag_cover_embedded.training.network import mean_pooled
+
+    ids, segments, mask, features = (torch.from_numpy(feed[name]) for name in ("ids", "segments", "mask", "features"))
+    with torch.inference_mode():
+        tokens = network.token_vectors(ids, mask, segments)
+        heads = {name: getattr(network, name)(tokens[:, 0]) for name in ("entailment", "answers")}
+        heads["correct"] = network.correct(torch.cat([tokens[:, 0], features], dim=-1))
+        places = {name: getattr(network, name)(tokens) for name in ("span", "relevance")}
+        found = {"tokens": tokens, "embedding": mean_pooled(tokens, mask), **heads, **places}
+    return {name: array.numpy() for name, array in found.items()}
+
+
+def _apart(found: Arrays, wanted: Arrays, feed: Feed) -> dict[str, float]:
+    """Return each output's root mean square difference, in standard deviations of what is wanted; padding left out."""
+    real = feed["mask"].astype(bool)
+    apart = {}
+    for name, values in wanted.items():
+        one, other = (array[real] if array.ndim == 3 else array for array in (found[name], values))
+        apart[name] = float(np.sqrt(np.mean((one - other) ** 2)) / other.std())
+    return apart
+
+
+def test_the_graph_has_every_output(in_bytes: Path, feed: Feed, wanted: Arrays) -> None:
+    found = _run(in_bytes, feed)
+
+    assert {name: array.shape for name, array in found.items()} == {name: array.shape for name, array in wanted.items()}
+
+
+def test_in_floats_it_is_the_network(in_floats: Path, feed: Feed, wanted: Arrays) -> None:
+    apart = _apart(_run(in_floats, feed), wanted, feed)
+
+    assert max(apart.values()) < 1e-3, apart
+
+
+def test_in_bytes_it_stays_close(in_bytes: Path, feed: Feed, wanted: Arrays) -> None:
+    apart = _apart(_run(in_bytes, feed), wanted, feed)
+
+    assert max(apart.values()) < 0.1, apart
+
+
+def test_bytes_take_a_quarter_of_the_place(in_bytes: Path, in_floats: Path) -> None:
+    places = 512 * 384 * 4 + 3 * 384 * 384 * 4  # position vectors and heads stay as they are
+
+    assert in_bytes.stat().st_size - places < 0.3 * (in_floats.stat().st_size - places)
+
+
+def test_in_bytes_a_text_does_not_depend_on_its_batch_or_padding(in_bytes: Path, feed: Feed) -> None:
+    together = _run(in_bytes, feed)
+
+    for row, length in enumerate(LENGTHS):
+        alone = _run(in_bytes, {name: _text(name, array, row, length) for name, array in feed.items()})
+        for name, array in alone.items():
+            mine = together[name][row, :length] if array.ndim == 3 else together[name][row]
+            assert np.abs(array[0] - mine).max() <= 1e-5, name
+
+
+def _text(name: str, array: NDArray[Any], row: int, length: int) -> NDArray[Any]:
+    return array[row : row + 1] if name == "features" else array[row : row + 1, :length]
+
+
+def test_an_outlier_in_one_text_leaves_the_others_as_they_are(in_bytes: Path, feed: Feed) -> None:
+    other = {name: array.copy() for name, array in feed.items()}
+    other["ids"][0, 1:] = 7
+
+    before, after = _run(in_bytes, feed), _run(in_bytes, other)
+
+    assert np.abs(before["answers"][0] - after["answers"][0]).max() > 1e-3
+    assert np.abs(before["answers"][1:] - after["answers"][1:]).max() <= 1e-5
+
+
+def test_two_products_fit_in_16_bits() -> None:
+    from rag_cover_embedded.training.arithmetic import WEIGHT_LEVELS
+
+    assert 2 * 255 * WEIGHT_LEVELS < 2**15
+
+
+def test_the_largest_weight_of_each_row_uses_the_last_level() -> None:
+    from rag_cover_embedded.training.arithmetic import quantised
+
+    matrix = np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32)
+
+    levels, scales = quantised(matrix, 64)
+
+    assert np.abs(levels).max(axis=1).tolist() == [64] * 5
+    assert np.abs(levels * scales[:, None] - matrix).max() <= scales.max() / 2 * 1.0001
+
+
+def test_a_row_of_zeros_stays_zero() -> None:
+    from rag_cover_embedded.training.arithmetic import quantised
+
+    levels, scales = quantised(np.zeros((2, 8), dtype=np.float32), 64)
+
+    assert not (levels * scales[:, None]).any()
