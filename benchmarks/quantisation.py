@@ -34,7 +34,7 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
 from rag_cover.intervals import Interval
-from rag_cover_embedded.evidence import likeliest_span
+from rag_cover_embedded.answers import likeliest_span
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, open_tokenizer
 from rag_cover_embedded.segments import segmented
 from rag_cover_embedded.session import Session
@@ -116,7 +116,7 @@ def reading_heads(data: Path, tokenizer: Tokenizer, limit: int, seed: int) -> tu
 
 
 def _text(logits: NDArray[np.float32], encoded: Encoded, text: str) -> str:
-    (first, last), _ = likeliest_span(logits[encoded.start : -1])
+    first, last = likeliest_span(logits[encoded.start : -1])
     return text[encoded.offsets[first][0] : encoded.offsets[last][1]]
 
 

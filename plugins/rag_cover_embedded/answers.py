@@ -1,9 +1,9 @@
 """Does this text answer this question, and where: reference-free coverage in two stages.
 
 Late interaction ranks a text's windows for a question (`proposals`); the cross-encoder judges the best-ranked ones in rounds
-and stops at the first that answers. A window's probability weighs what both say of it (`evidence`). A text whose best window
-scores below the floor is not read closely: its probability is the first stage's own calibrated estimate, kept below the
-threshold.
+and stops at the first that answers. A window's probability is a logistic function of both: the cross-encoder's logit and the
+window's score. A text whose best window scores below the floor is not read closely: its probability is
+the first stage's own calibrated estimate, kept below the threshold.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Span
-from rag_cover_embedded.evidence import OUTPUTS, Evidence, Mixing, evidence_of
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
-from rag_cover_embedded.relevance import asked_words, words_of_tokens
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.session import Session
 
-__all__ = ["AnswerJudge", "Judgment", "Proposing"]
+__all__ = ["AnswerJudge", "Judgment", "Mixing", "Proposing", "likeliest_span"]
 
 MAX_QUESTION = 128
 WINDOW = 96
 GROUP_CHARACTERS = 1_000_000
+_LONGEST_ANSWER = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,23 @@ class Judgment:
 
     probability: float
     fragment: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mixing:
+    """How a window's probability is made of the cross-encoder's logit and the first stage's score: a logistic regression."""
+
+    logit: float
+    score: float
+    intercept: float
+
+    def probability(self, logit: float, score: float) -> float:
+        """Return P(the window answers).
+
+        >>> Mixing(logit=1.0, score=2.0, intercept=-1.0).probability(0.0, 0.5)
+        0.5
+        """
+        return 1 / (1 + math.exp(-(self.logit * logit + self.score * score + self.intercept)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +81,11 @@ class Proposing:
         return [int(window) for window in order if scores[window] >= least]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question's token ids, and where in a pair the tokens of each of its words stand."""
-
-    ids: tuple[int, ...]
-    words: tuple[tuple[int, ...], ...]
-
-
 @dataclass(slots=True)
 class _Reading:
     """One (question, text) pair under way: its windows still to judge with their scores, best first, and the best so far."""
 
-    question: _Asked
+    question: tuple[int, ...]
     text: SegmentedText
     waiting: list[tuple[Window, float]]
     probability: float
@@ -109,15 +117,16 @@ class AnswerJudge:
                     judged[row] = Judgment(reading.probability, reading.fragment() if covered else None)
         return judged
 
-    def evidence(self, pairs: Sequence[tuple[str, str]]) -> list[list[Evidence]]:
-        """Return what is known of each window of each pair: what `Mixing` is fitted on."""
-        found: list[list[Evidence]] = [[] for _ in pairs]
+    def evidence(self, pairs: Sequence[tuple[str, str]]) -> list[NDArray[np.float64]]:
+        """Return, for each pair, the (windows, 2) logit and score of the windows to read: what `Mixing` is fitted on."""
+        found: list[NDArray[np.float64]] = [np.zeros((0, 2))] * len(pairs)
         for rows in _by_text(pairs):
             readings = self._begin([pairs[row] for row in rows])
             for row, reading in zip(rows, readings, strict=True):
                 if reading is not None:
-                    read = self._weighed([(reading, window, score) for window, score in reading.waiting])
-                    found[row] = [evidence for evidence, _ in read]
+                    run = self._session.run([_pair(reading, window) for window, _ in reading.waiting], ["answers"])
+                    scores = [score for _, score in reading.waiting]
+                    found[row] = np.stack([[float(logit[0]) for (logit,) in run], scores], axis=1)
         return found
 
     def _begin(self, pairs: Sequence[tuple[str, str]]) -> list[_Reading | None]:
@@ -125,15 +134,16 @@ class AnswerJudge:
         texts = _numbered(text for _, text in pairs)
         questions = _numbered(question for question, _ in pairs)
         cut = segmented(self._tokenizer, list(texts))
-        asked = [_asked(self._tokenizer, encodable(question)) for question in questions]
+        encoded = self._tokenizer.encode_batch([encodable(question) for question in questions], add_special_tokens=False)
+        ids = [tuple(encoding.ids[:MAX_QUESTION]) for encoding in encoded]
         numbered = [(questions[question], texts[text]) for question, text in pairs]
         scores = self._scores(list(questions), cut, numbered)
         return [
-            self._reading(asked[question], cut[text], scores[row]) if len(scores[row]) else None
+            self._reading(ids[question], cut[text], scores[row]) if len(scores[row]) else None
             for row, (question, text) in enumerate(numbered)
         ]
 
-    def _reading(self, question: _Asked, text: SegmentedText, scores: NDArray[np.float32]) -> _Reading:
+    def _reading(self, question: tuple[int, ...], text: SegmentedText, scores: NDArray[np.float32]) -> _Reading:
         windows = list(zip(text.windows(WINDOW), scores.tolist(), strict=True))
         if self._proposing is None:
             return _Reading(question, text, windows, 0.0)
@@ -180,32 +190,25 @@ class AnswerJudge:
             share = taken
 
     def _judge_windows(self, batch: Sequence[tuple[_Reading, Window, float]]) -> None:
-        for (reading, window, _), (evidence, span) in zip(batch, self._weighed(batch), strict=True):
-            probability = self._mixing.probability(evidence)
-            if reading.window is None or probability > reading.probability:
-                reading.probability, reading.window, reading.span = probability, window, span
-
-    def _weighed(self, batch: Sequence[tuple[_Reading, Window, float]]) -> list[tuple[Evidence, tuple[int, int]]]:
         encoded = [_pair(reading, window) for reading, window, _ in batch]
-        found = self._session.run(encoded, OUTPUTS)
-        return [
-            evidence_of(outputs, pair.start, reading.question.words, score)
-            for (reading, _, score), pair, outputs in zip(batch, encoded, found, strict=True)
-        ]
+        found = self._session.run(encoded, ["answers", "span"])
+        for (reading, window, score), pair, (logit, span) in zip(batch, encoded, found, strict=True):
+            probability = self._mixing.probability(float(logit[0]), score)
+            if reading.window is None or probability > reading.probability:
+                reading.probability, reading.window, reading.span = probability, window, likeliest_span(span[pair.start : -1])
 
 
 def _pair(reading: _Reading, window: Window) -> Encoded:
-    return join(Task.ANSWERS, reading.question.ids, reading.text.ids[reading.text.tokens(window)].tolist())
+    return join(Task.ANSWERS, reading.question, reading.text.ids[reading.text.tokens(window)].tolist())
 
 
-def _asked(tokenizer: Tokenizer, question: str) -> _Asked:
-    encoding = tokenizer.encode(question, add_special_tokens=False)
-    ids, words = tuple(encoding.ids[:MAX_QUESTION]), asked_words(question)
-    places: list[list[int]] = [[] for _ in words]
-    for place, word in enumerate(words_of_tokens(words, encoding.offsets[:MAX_QUESTION]), start=1):
-        if word >= 0:
-            places[word].append(place)
-    return _Asked(ids, tuple(tuple(found) for found in places if found))
+def likeliest_span(logits: NDArray[np.float32]) -> tuple[int, int]:
+    """Choose the first and last token of the likeliest answer of at most 40 tokens."""
+    starts, ends = logits[:, 0], logits[:, 1]
+    total = starts[:, None] + ends[None, :]
+    allowed = np.tri(len(logits), k=_LONGEST_ANSWER, dtype=bool) & ~np.tri(len(logits), k=-1, dtype=bool)
+    first, last = np.unravel_index(int(np.where(allowed, total, -np.inf).argmax()), total.shape)
+    return int(first), int(last)
 
 
 def _by_text(pairs: Sequence[tuple[str, str]]) -> Iterator[list[int]]:

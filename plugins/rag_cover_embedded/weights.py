@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover.errors import CorruptFileError
-from rag_cover_embedded.answers import Proposing
-from rag_cover_embedded.evidence import Mixing
+from rag_cover_embedded.answers import Mixing, Proposing
 
 __all__ = ["Fitted", "Weights", "sha256_of"]
 

@@ -1,8 +1,9 @@
 """What is fitted after training, on examples that the weights never saw: temperatures, the mixing, the threshold.
 
-Temperatures divide the logits of the heads for correctness and entailment (Guo et al., 2017). The mixing turns what is known of
-the windows of a text into the probability that it answers a question: a logistic regression of which the likeliest window
-speaks, fitted by maximum likelihood. The threshold is the cut with the highest balanced accuracy on the same texts.
+Temperatures divide the logits of the heads for correctness and entailment (Guo et al., 2017). The mixing turns the best
+window's logit and score into the probability that a text answers a question: a logistic regression of which the likeliest
+window speaks, fitted by maximum likelihood to four kinds of text that weigh the same: written texts and their hard questions,
+and the demo's answers, its passages, and of these the eight nearest to each question.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.answers import AnswerJudge
-from rag_cover_embedded.evidence import Evidence, Mixing
+from rag_cover_embedded.answers import AnswerJudge, Mixing
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.examples import training_examples
@@ -34,7 +35,8 @@ from rag_cover_embedded.weights import Weights
 
 Floats = NDArray[np.float64]
 
-RIDGE = 1.0
+RIDGE = 1 / 600
+RETRIEVED = 8
 _LEAST = 1e-7
 _TEMPERATURES = np.geomspace(0.25, 4, 161)
 
@@ -45,10 +47,14 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     examples = training_examples(data, FITTING, seed=seed)
     answers = AnswerJudge(session, tokenizer, threshold=1.0, mixing=weights.fitted.mixing, proposing=None)
-    texts = [*whole_texts(data, random.Random(seed), FITTING)]
-    evidence = answers.evidence([(text.first, text.second) for text in texts])
-    labels = np.array([text.label for text in texts])
-    mixing = fitted_mixing(evidence, labels)
+    sources = whole_texts(data, random.Random(seed), FITTING)
+    evidence = {name: answers.evidence([(each.first, each.second) for each in texts]) for name, texts in sources.items()}
+    labels = {name: np.array([each.label for each in texts]) for name, texts in sources.items()}
+    near = best_ranked([each.first for each in sources["demo passages"]], evidence["demo passages"])
+    evidence["near passages"] = [evidence["demo passages"][row] for row in near]
+    labels["near passages"] = labels["demo passages"][near]
+    weights = [np.full(len(found), 1 / len(found)) for found in labels.values()]
+    mixing = fitted_mixing([*chain(*evidence.values())], np.concatenate([*labels.values()]), np.concatenate(weights))
     items = [ScoringItem(e.first, e.second, e.references) for e in examples if e.task is Task.CORRECT]
     right = np.array([e.label for e in examples if e.task is Task.CORRECT])
     agreed = correctness(session, tokenizer, items, temperature=1.0).astype(np.float64)
@@ -56,7 +62,6 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     followed = entailment(session, tokenizer, [(e.first, e.second) for e in stated], temperature=1.0).astype(np.float64)
     about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
     about["fitted"] |= {
-        "threshold": best_threshold(np.array([likeliest(mixing, found) for found in evidence]), labels),
         "mixing": asdict(mixing),
         "temperatures": {
             "correct": correctness_temperature(agreed, right),
@@ -67,50 +72,44 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     return dict(about["fitted"])
 
 
-def fitted_mixing(evidence: Sequence[Sequence[Evidence]], labels: Floats) -> Mixing:
-    """Fit the weights of the evidence to the windows of texts and to the texts' labels in [0, 1].
+def fitted_mixing(evidence: Sequence[Floats], labels: Floats, weights: Floats) -> Mixing:
+    """Fit the mixing to (windows, 2) evidence of texts, the texts' labels in [0, 1] and what each text weighs.
 
-    No evidence speaks against an answer: weights are squares. A small ridge penalty, on evidence scaled to unit variance,
-    settles what the labels leave open.
+    Neither logit nor score speaks against an answer: their weights are squares. A small ridge penalty, on evidence scaled to
+    unit variance, settles what the labels leave open.
     """
-    rows = np.array([found for windows in evidence for found in windows])
-    scale = rows.std(axis=0)
+    scale = np.concatenate(evidence).std(axis=0)
     most = max(map(len, evidence))
-    padded = np.stack([np.pad(np.array(found), ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
-    windows, wanted = torch.from_numpy(padded / scale), torch.from_numpy(labels)
-    roots = torch.full((rows.shape[1],), 0.5, dtype=torch.float64, requires_grad=True)
-    intercept = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([roots, intercept], max_iter=500, line_search_fn="strong_wolfe")
+    padded = np.stack([np.pad(found, ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
+    windows, wanted, share = (torch.from_numpy(array) for array in (padded / scale, labels, weights / weights.sum()))
+    roots = torch.full((2,), 0.5, dtype=torch.float64, requires_grad=True)
+    offset = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([roots, offset], max_iter=500, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        logits = (windows @ roots.square() + intercept).amax(dim=1)
-        penalty = RIDGE * roots.pow(4).sum() / len(wanted)
-        total = functional.binary_cross_entropy_with_logits(logits, wanted) + penalty
+        logits = (windows @ roots.square() + offset).amax(dim=1)
+        total = functional.binary_cross_entropy_with_logits(logits, wanted, share, reduction="sum")
+        total += RIDGE * roots.pow(4).sum()
         total.backward()
         return total
 
     optimiser.step(loss)
-    weights = (roots.detach().square().numpy() / scale).round(4).tolist()
-    return Mixing(**dict(zip(Evidence._fields, weights, strict=True)), intercept=round(float(intercept), 4))
+    logit, score = (roots.detach().square().numpy() / scale).round(4).tolist()
+    return Mixing(logit, score, round(offset.item(), 4))
 
 
-def likeliest(mixing: Mixing, evidence: Sequence[Evidence]) -> float:
-    """Return the highest probability of a text's windows, 0 for a text without any."""
-    return max(map(mixing.probability, evidence), default=0.0)
+def best_ranked(questions: Sequence[str], evidence: Sequence[Floats]) -> list[int]:
+    """Choose, for each question, the eight texts that the first stage ranks highest: what retrieval would bring.
 
-
-def best_threshold(probabilities: Floats, labels: Floats) -> float:
-    """Choose, between 0.2 and 0.8, the cut with the highest balanced accuracy, of several the one nearest to 0.5.
-
-    >>> best_threshold(np.array([0.1, 0.3, 0.6, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]))
-    0.5
+    >>> best_ranked(["a", "b", "a"], [np.array([[9.0, 0.1]]), np.array([[9.0, 0.2]]), np.array([[9.0, 0.3]])])
+    [0, 1, 2]
     """
-    cuts = np.round(np.arange(0.2, 0.801, 0.01), 2)
-    said, true = probabilities >= cuts[:, None], labels >= 0.5  # probable is true
-    balanced = said[:, true].mean(axis=1) + (~said[:, ~true]).mean(axis=1)
-    good = cuts[balanced >= balanced.max() - 1e-9]
-    return float(good[np.abs(good - 0.5).argmin()])
+    rows: dict[str, list[int]] = {}
+    for row, question in enumerate(questions):
+        rows.setdefault(question, []).append(row)
+    best = [-found[:, 1].max() for found in evidence]
+    return sorted(row for found in rows.values() for row in sorted(found, key=best.__getitem__)[:RETRIEVED])
 
 
 def correctness_temperature(probabilities: Floats, labels: Floats) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from rag_cover_embedded.training.sources import rows_of, sentence_spans, word_sh
 from rag_cover_embedded.training.splits import Part
 
 TEXTS = Path(__file__).parent / "texts"
+DEMO = Path(str(files("rag_cover"))) / "demo"
 CLAIMS = {"supported": "entailment", "not_mentioned": "neutral", "contradicted": "contradiction"}
 _WINDOW = 420  # characters, about what one window of the judge holds
 
@@ -59,15 +61,33 @@ def _coverage(row: dict[str, Any], rng: random.Random) -> Iterator[Example]:
             yield not_answering(question, text[slice(*likest)])
 
 
-def whole_texts(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
-    """Pair questions with whole texts, as users do: the written ones, and NQ questions with theirs and another's paragraph."""
-    for row in rows_of(TEXTS / "coverage.jsonl"):
-        for asked in row["asked"] if part.has(row["text"]) else ():
-            yield Example(Task.ANSWERS, asked["question"], row["text"], float("fragment" in asked))
+def whole_texts(data: Path, rng: random.Random, part: Part) -> dict[str, list[Example]]:
+    """Pair questions with whole texts, as users do: written ones, NQ's own and other paragraphs, the demo's."""
+    written = [
+        Example(Task.ANSWERS, asked["question"], row["text"], float("fragment" in asked))
+        for row in rows_of(TEXTS / "coverage.jsonl")
+        for asked in (row["asked"] if part.has(row["text"]) else ())
+    ]
     rows = [row for row in rows_of(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])]
     for row in rows:
-        yield Example(Task.ANSWERS, row["question_text"], row["paragraph_text"], 1.0)
-        yield Example(Task.ANSWERS, row["question_text"], rng.choice(rows)["paragraph_text"], float(False))
+        for text, label in ((row["paragraph_text"], 1.0), (rng.choice(rows)["paragraph_text"], 0.0)):
+            written.append(Example(Task.ANSWERS, row["question_text"], text, label))
+    return {"written": written, "demo answers": [*_demo_answers()], "demo passages": [*_demo_passages()]}
+
+
+def _demo_passages() -> Iterator[Example]:
+    corpus = {row["id"]: row["text"] for row in rows_of(DEMO / "corpus.jsonl")}
+    for row in rows_of(DEMO / "labels.jsonl"):
+        for name, text in corpus.items():
+            yield Example(Task.ANSWERS, row["sub_question"], text, float(name in row["passages"]))
+
+
+def _demo_answers() -> Iterator[Example]:
+    traces = [trace for name in ("narrow", "forgetful") for trace in rows_of(DEMO / f"{name}.jsonl")]
+    answers = {(trace["pipeline"], trace["question"]["id"]): trace["answer"] for trace in traces}
+    for row in rows_of(DEMO / "labels.jsonl"):
+        for pipeline, covered in row["answers"].items():
+            yield Example(Task.ANSWERS, row["sub_question"], answers[pipeline, row["question_id"]], float(covered))
 
 
 def _windows(sentences: list[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
