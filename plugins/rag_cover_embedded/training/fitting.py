@@ -3,7 +3,7 @@
 Temperatures divide the logits of the heads for correctness and entailment (Guo et al., 2017). The mixing turns the best
 window's logit and score into the probability that a text answers a question: a logistic regression of which the likeliest
 window speaks, fitted by maximum likelihood to four kinds of text that weigh the same: written texts and their hard questions,
-and the demo's answers, its passages, and of these the eight nearest to each question.
+and the demo's answers, its passages, and of these the eight nearest to each question. The cut is 0.5.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def fitted_mixing(evidence: Sequence[Floats], labels: Floats, weights: Floats) -
     Neither logit nor score speaks against an answer: their weights are squares. A small ridge penalty, on evidence scaled to
     unit variance, settles what the labels leave open.
     """
-    scale = np.concatenate(evidence).std(axis=0)
+    scale = np.maximum(np.concatenate(evidence).std(axis=0), 1e-6)
     most = max(map(len, evidence))
     padded = np.stack([np.pad(found, ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
     windows, wanted, share = (torch.from_numpy(array) for array in (padded / scale, labels, weights / weights.sum()))
