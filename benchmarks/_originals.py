@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import Encoded
-from rag_cover_embedded.likeness import FEATURES
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled
 from rag_cover_embedded.training.trainer import padded
 

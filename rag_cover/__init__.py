@@ -1,9 +1,12 @@
 """rag_cover: see what RAG answers leave out, where it was lost, and what each retrieval step was worth."""
 
+from rag_cover.agreement import JudgeCheck, LabelledText
+from rag_cover.checking import check_judge
 from rag_cover.comparison import compare
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.errors import RagCoverError
 from rag_cover.evaluation import Evaluation, Progress, evaluate
+from rag_cover.importers import read_labels
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.registry import (
     Models,
@@ -25,6 +28,8 @@ __all__ = [
     "CoverageMeasure",
     "Evaluation",
     "GroundednessMeasure",
+    "JudgeCheck",
+    "LabelledText",
     "Models",
     "Passage",
     "Progress",
@@ -39,6 +44,7 @@ __all__ = [
     "Summary",
     "Trace",
     "build_retriever",
+    "check_judge",
     "compare",
     "evaluate",
     "open_embedder",
@@ -48,6 +54,7 @@ __all__ = [
     "open_receiver",
     "open_relevance",
     "open_scorer",
+    "read_labels",
     "read_traces",
     "write_traces",
 ]

@@ -1,8 +1,9 @@
-"""How sure a figure is: Wilson and bootstrap intervals, and the paired permutation test.
+"""How sure a figure is: Wilson, bootstrap and cluster-robust intervals, and the paired permutation test.
 
 Statistics are functions of *sums over clusters* (here: questions), so a resample is a reweighting: with ``sums`` of shape
 (clusters, k), a bootstrap is ``weights @ sums`` with multinomial weights (Efron & Tibshirani, 1993, ch. 6), and a paired
-permutation swaps the two sides of a cluster (Good, 2005, ch. 3).
+permutation swaps the two sides of a cluster (Good, 2005, ch. 3). Where each cluster's influence on an estimate is known in
+closed form, its variance is G/(G-1) times the sum of their squares over the G clusters (Cameron & Miller, 2015, §II).
 """
 
 from __future__ import annotations
@@ -16,20 +17,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["Interval", "Statistic", "bootstrap", "permutation_p_value", "wilson"]
+__all__ = ["Interval", "Statistic", "bootstrap", "cluster_robust", "permutation_p_value", "wilson"]
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """Maps sums (..., k) to values (...); NaN where undefined."""
 
 _Z95 = 1.959963984540054
+_LEAST_CLUSTERS = 4  # from which the expansion of Student's t holds to three digits
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A point estimate with its 95% interval; ``n`` is the number of units (clusters) it rests on.
 
-    ``lower`` and ``upper`` are None where fewer than two clusters leave nothing to resample.
+    ``lower`` and ``upper`` are None where too few clusters (for the bootstrap fewer than two) leave nothing to judge it by.
     """
 
     estimate: float
@@ -82,6 +84,24 @@ def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, s
     return Interval(estimate, _float(lower), _float(upper), len(rows))
 
 
+def cluster_robust(estimate: float, influences: ArrayLike, *, degrees: int | None = None) -> Interval:
+    """Give an estimate its interval from the influence of each cluster on it; fewer than four clusters give none.
+
+    The quantile is Student's t with ``degrees`` of freedom; None: the clusters less one.
+
+    >>> shares = np.array([1.0, 0.0] * 25)
+    >>> interval = cluster_robust(0.5, (shares - 0.5) / 50)
+    >>> round(interval.lower, 3), round(interval.upper, 3)
+    (0.356, 0.644)
+    """
+    values = np.asarray(influences, dtype=np.float64)
+    free = len(values) - 1 if degrees is None else degrees
+    if free + 1 < _LEAST_CLUSTERS:
+        return Interval(estimate, None, None, len(values))
+    half = _student_t(free) * math.sqrt((free + 1) / free * float(values @ values))
+    return Interval(estimate, estimate - half, estimate + half, len(values))
+
+
 def permutation_p_value(
     sums_a: ArrayLike, sums_b: ArrayLike, statistic: Statistic, *, permutations: int = 10_000, seed: int = 0
 ) -> float | None:
@@ -112,6 +132,18 @@ def permutation_p_value(
         gaps = statistic((total + swing) / 2) - statistic((total - swing) / 2)
         at_least += int(np.sum(np.abs(gaps) >= abs(observed) - 1e-12))
     return at_least / (permutations + 1)
+
+
+def _student_t(degrees: int) -> float:
+    """Return the 97.5% quantile of Student's t by its expansion (Abramowitz & Stegun, 1964, 26.7.5)."""
+    z = _Z95
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, 1))
 
 
 def _resampled(rows: Floats, statistic: Statistic, resamples: int, seed: int) -> Floats:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import bootstrap, permutation_p_value, wilson
+from rag_cover.intervals import bootstrap, cluster_robust, permutation_p_value, wilson
 
 Floats = NDArray[np.float64]
 
@@ -89,3 +89,27 @@ def test_a_difference_in_every_question_is_as_unlikely_as_a_coin_that_always_fal
 def test_a_paired_test_refuses_unequal_sides() -> None:
     with pytest.raises(InvalidValueError):
         permutation_p_value([[1, 1]], [[1, 1], [0, 1]], _share)
+
+
+def test_a_cluster_robust_interval_is_that_of_the_mean_where_clusters_are_rows() -> None:
+    values = np.array([2.0, 4.0, 4.0, 5.0, 5.0])
+
+    interval = cluster_robust(4.0, (values - 4) / 5)
+
+    # s² = 6/4, se = sqrt(1.5/5), t of 4 degrees of freedom 2.776
+    assert interval.upper == pytest.approx(4 + 2.776 * math.sqrt(0.3), abs=0.001)
+    assert interval.n == 5
+
+
+@pytest.mark.parametrize(("degrees", "quantile"), [(3, 3.182), (4, 2.776), (9, 2.262), (49, 2.010), (999, 1.962)])
+def test_its_quantile_is_student_s(degrees: int, quantile: float) -> None:
+    interval = cluster_robust(0.0, [1.0, -1.0], degrees=degrees)
+
+    half = math.sqrt((degrees + 1) / degrees * 2)
+    assert interval.upper == pytest.approx(quantile * half, rel=0.002)
+
+
+def test_three_clusters_have_an_estimate_and_no_interval() -> None:
+    interval = cluster_robust(0.5, [0.1, 0.0, -0.1])
+
+    assert (interval.estimate, interval.lower, interval.upper, interval.n) == (0.5, None, None, 3)

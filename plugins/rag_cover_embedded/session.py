@@ -14,8 +14,8 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
+from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
-from rag_cover_embedded.likeness import FEATURES
 
 __all__ = ["Session", "feed"]
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rag_cover.cli.checking import judge_app
 from rag_cover.cli.comparing import compare_pipelines
 from rag_cover.cli.converting import convert_traces
 from rag_cover.cli.demonstration import show_demo
@@ -50,7 +51,7 @@ def _start(
 
     A trace is one line of JSON, the smallest {"question": "…", "answer": "…"}.
 
-    Exit codes: 0 well, 1 a gate failed, 2 wrong usage, 3 bad input, 130 interrupted.
+    Exit codes: 0 well, 1 a gate or check failed, 2 wrong usage, 3 bad input, 130 interrupted.
     """
 
 
@@ -58,6 +59,7 @@ app.command("demo", rich_help_panel="Start here")(show_demo)
 app.command("evaluate", rich_help_panel="Measure")(evaluate_traces)
 app.command("compare", rich_help_panel="Measure")(compare_pipelines)
 app.command("report", rich_help_panel="Measure")(report_results)
+app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("convert", rich_help_panel="Prepare")(convert_traces)
 app.command("backends", rich_help_panel="Prepare")(list_backends)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import Entailer, Locator, Scorer, ScoringItem, Span, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 
-__all__ = ["entailments", "fragments", "probabilities", "threshold_in_range"]
+__all__ = ["entailments", "fragments", "probabilities", "relations", "threshold_in_range"]
 
 _ROUNDING = 1e-5  # a softmax in single precision may add up to a hair above 1
 
@@ -43,12 +43,21 @@ def entailments(entailer: Entailer, pairs: Iterable[tuple[str, str]]) -> Mapping
     Raises:
         ModelFailedError: it returned another shape, or a value that is no probability.
     """
+    return {pair: classes[0] for pair, classes in relations(entailer, pairs).items()}
+
+
+def relations(entailer: Entailer, pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], tuple[float, float, float]]:
+    """Ask an entailer as `entailments` does, for P(entailment), P(neutral) and P(contradiction).
+
+    Raises:
+        ModelFailedError: it returned another shape, or a value that is no probability.
+    """
     distinct = tuple(dict.fromkeys(pairs))
     if not distinct:
         return {}
     values = np.asarray(entailer.entail(distinct))
     _refuse_unless_probabilities(entailer, "entail", values, (len(distinct), 3))
-    return dict(zip(distinct, _shortest(values[:, 0]), strict=True))
+    return dict(zip(distinct, zip(*map(_shortest, values.T), strict=True), strict=True))
 
 
 def fragments(locator: Locator, items: Iterable[ScoringItem]) -> Mapping[ScoringItem, Span | None]:

@@ -1,18 +1,16 @@
 """The report for the terminal: rich renderables that fit 80 columns, with or without colour.
 
 Every text from outside goes through `untrusted.one_line` into a `Text`, so that neither markup nor escape sequences in it do
-anything. Where the output cannot carry our symbols they become plain ASCII of the same width.
+anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from rich.box import ROUNDED, SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.box import ROUNDED
+from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +18,7 @@ from rag_cover.intervals import Interval
 from rag_cover.reports.comparing import comparison_headline, comparison_view
 from rag_cover.reports.drilldown import worst
 from rag_cover.reports.figures import ComparisonRow, metric_row
+from rag_cover.reports.renderables import Encodable, plain_table
 from rag_cover.reports.states import State, by_role, core_coverage, state_of
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import counted, headline, loss_advice, losses_sentence, scale_of
@@ -30,21 +29,8 @@ __all__ = ["comparison_table", "summary_panel", "worst_questions"]
 
 _GAUGE = 10
 _BAR = 28
-_PLAIN = str.maketrans("–—\N{MINUS SIGN}…·●━─█→≥×±⟦⟧", "---~*o=-#>>x+[]")
 _STYLES = {"better": "green", "worse": "red", "different": "bold"}
 _LOSS_STYLES: Mapping[Loss, str] = {Loss.NOT_RETRIEVED: "red", Loss.DROPPED: "magenta", Loss.UNUSED: "yellow"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Encodable:
-    """Renders its content in ASCII where the terminal's encoding carries no more."""
-
-    content: RenderableType
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for segment in console.render(self.content, options):
-            plain = segment.text.translate(_PLAIN).encode("ascii", "replace").decode() if options.ascii_only else segment.text
-            yield Segment(plain, segment.style, segment.control)
 
 
 def summary_panel(summary: Summary) -> RenderableType:
@@ -60,13 +46,13 @@ def summary_panel(summary: Summary) -> RenderableType:
         *_outcome_lines(summary),
         *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in summary.notes),
     ]
-    return _Encodable(Panel(Group(*parts), title="rag_cover", title_align="left", box=ROUNDED, padding=(0, 1)))
+    return Encodable(Panel(Group(*parts), title="rag_cover", title_align="left", box=ROUNDED, padding=(0, 1)))
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
     """Show two pipelines side by side, and which questions changed most."""
     view = comparison_view(comparison)
-    table = _table(("Metric", "left"), ("A", "right"), ("B", "right"), ("Difference", "right"), ("B is", "left"))
+    table = plain_table(("Metric", "left"), ("A", "right"), ("B", "right"), ("Difference", "right"), ("B is", "left"))
     for row in view.rows:
         table.add_row(*_comparison_cells(row))
     named = Text.assemble(("A ", "dim"), view.name_a, ("   B ", "dim"), view.name_b)
@@ -74,7 +60,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     more = len(comparison.changed) - 5
     rest = [Text(f"… and {counted(more, 'more question')} changed", style="dim")] if more > 0 else []
     notes = [Text(f"· {one_line(note, limit=400)}", style="dim") for note in view.notes]
-    return _Encodable(
+    return Encodable(
         Group(
             Text(comparison_headline(comparison), style="bold"),
             named,
@@ -89,19 +75,12 @@ def comparison_table(comparison: Comparison) -> RenderableType:
 
 def worst_questions(results: Sequence[TraceResult], *, limit: int = 5) -> RenderableType:
     """List the questions with the lowest core coverage, with the core sub-questions that each lost, and where."""
-    table = _table(("Core", "right"), ("Question, and what was lost", "left"))
+    table = plain_table(("Core", "right"), ("Question, and what was lost", "left"))
     for result in worst(results, limit=limit):
         counts = core_coverage(result.coverage)
         if counts is not None and counts[0] < counts[1]:
             table.add_row(Text(f"{counts[0]}/{counts[1]}", style="bold"), Group(*_lost_lines(result)))
-    return _Encodable(table if table.row_count else Text("No answer is known to leave out a core sub-question."))
-
-
-def _table(*columns: tuple[str, str]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim", expand=False)
-    for name, justify in columns:
-        table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=justify == "right")
-    return table
+    return Encodable(table if table.row_count else Text("No answer is known to leave out a core sub-question."))
 
 
 def _about(summary: Summary) -> str:
@@ -111,7 +90,7 @@ def _about(summary: Summary) -> str:
 
 
 def _metrics(metrics: Sequence[MetricValue]) -> Table:
-    table = _table(("Metric", "left"), ("Value", "right"), ("95% interval", "right"), ("", "left"), ("n", "right"))
+    table = plain_table(("Metric", "left"), ("Value", "right"), ("95% interval", "right"), ("", "left"), ("n", "right"))
     for metric in metrics:
         row = metric_row(metric)
         table.add_row(Text(row.label), Text(row.value, style="bold"), row.interval, _gauge(metric), f"{row.n:,}")

@@ -150,7 +150,7 @@ def test_metrics_are_named_and_described_once() -> None:
 
 
 def test_whole_questions_are_resampled_by_reweighting() -> None:
-    draw = random.Random(7)  # noqa: S311 - test data
+    draw = random.Random(7)
     coverage = METRICS["core_coverage"].statistic
     worse = [statistics_of(core_table(draw, 0.4)) for _ in range(60)]
     better = [statistics_of(core_table(draw, 0.7)) for _ in range(60)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_cover_embedded.likeness import FEATURES
+from rag_cover_embedded.features import FEATURES
 
 if TYPE_CHECKING:
     from rag_cover_embedded.training.network import JudgeNetwork

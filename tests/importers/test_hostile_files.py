@@ -61,7 +61,7 @@ def _count(path: Path, name: str | None) -> int:
 @given(st.integers(0, 1 << 64), st.sampled_from([None, *FORMATS]))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
 def test_any_json_gives_traces_that_can_be_written_or_input_errors(tmp_path: Path, seed: int, name: str | None) -> None:
-    source = random.Random(seed)  # noqa: S311 -- seeded test data; hypothesis takes minutes to build it this deep
+    source = random.Random(seed)
     path = tmp_path / "data.jsonl"
     path.write_text("\n".join(json.dumps(_row(source, 4)) for _ in range(4)), "utf-8")
 

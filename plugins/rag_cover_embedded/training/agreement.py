@@ -50,7 +50,7 @@ def verdict_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Exa
 def varied(references: Sequence[str], rng: random.Random) -> list[str]:
     """Write references, every third time, as lists of aliases do: in any order, turned around, with case and articles changed.
 
-    >>> varied(["Jane Austen"], random.Random(4))
+    >>> varied(["Jane Austen"], random.Random(0))
     ['Jane Austen']
     """
     if rng.random() > 0.35:

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from rag_cover_embedded.likeness import FEATURES
+from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.training.arithmetic import Arithmetic, Bytes, Rows
 from rag_cover_embedded.training.graph import MICROSOFT, Graph, array
 from rag_cover_embedded.training.network import TASK_TOKENS, WIDTH, JudgeNetwork

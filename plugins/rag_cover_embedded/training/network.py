@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from rag_cover_embedded.likeness import FEATURES
+from rag_cover_embedded.features import FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ def _head(outputs: int, *, features: int = 0) -> nn.Sequential:
 class JudgeNetwork(nn.Module):
     """One encoder with heads for entailment (3), answers (1), correct (1), and for each token span (2) and relevance (1).
 
-    The head for correctness also sees the features of `rag_cover_embedded.likeness`.
+    The head for correctness also sees the features of `rag_cover_embedded.features`.
 
     Word vectors stay frozen, but for the task tokens, which have vectors of their own (``task_vectors``, rows 1-3).
     """

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
+from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs
-from rag_cover_embedded.likeness import FEATURES
 from rag_cover_embedded.relevance import asked_words, words_of_tokens
 from rag_cover_embedded.segments import segmented
 from rag_cover_embedded.training.labels import Example

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover_embedded.likeness import FEATURES, likeness, normalised_words, ranked_references
+from rag_cover_embedded.features import FEATURES, likeness, normalised_words, ranked_references
 
 WHOLE, LETTERS, INSIDE, RECALL, F1 = range(5)
 NUMBERS, HAS_NUMBERS, OTHER_NUMBERS, NEGATES, DECLINES = range(8, 13)

@@ -1,0 +1,123 @@
+"""Pairs that any working judge gets right: a judge that does not is broken, wrongly labelled or no judge of such texts.
+
+Each question has a text that plainly answers it and one on the same subject that plainly does not; each premise has a
+statement that follows and one that it contradicts, so that exchanged labels show. All were written for this project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_cover.agreement.findings import CanaryVerdict
+from rag_cover.backends import Entailer, Scorer, ScoringItem
+from rag_cover.coverage.verdicts import probabilities, relations
+
+__all__ = ["canary_verdicts", "failure_of"]
+
+_ANSWERING = (
+    (
+        "What is the capital of France?",
+        "Paris is the capital of France.",
+        "France has many rivers, and its wines are sold all over the world.",
+    ),
+    (
+        "When was the Harlow library opened?",
+        "The Harlow library was opened on 3 May 1904.",
+        "The Harlow library has three floors and a quiet reading room.",
+    ),
+    (
+        "Who wrote the novel Pride and Prejudice?",
+        "Pride and Prejudice was written by Jane Austen.",
+        "Pride and Prejudice has been filmed several times.",
+    ),
+    (
+        "How often should a smoke alarm be tested?",
+        "A smoke alarm should be tested once a month, by pressing its button.",
+        "Smoke alarms are sold in most hardware shops.",
+    ),
+    (
+        "Why do leaves turn yellow in autumn?",
+        "Leaves turn yellow in autumn because their green chlorophyll breaks down and the yellow pigments show.",
+        "In autumn many people rake leaves in their gardens.",
+    ),
+    (
+        "How much does a ticket to the museum cost?",
+        "A ticket to the museum costs 12 euros.",
+        "The museum is a ten-minute walk from the station.",
+    ),
+    (
+        "At what temperature does water boil at sea level?",
+        "At sea level, water boils at 100 degrees Celsius.",
+        "Water covers most of the surface of the Earth.",
+    ),
+    (
+        "Which side effects does the medicine have?",
+        "Common side effects of the medicine are headache and nausea.",
+        "The medicine was first sold twenty years ago.",
+    ),
+)
+"""(question, a text that answers it, a text that does not)."""
+
+_ENTAILMENT = (
+    ("A man is playing the guitar on a stage.", "A man is playing an instrument.", "Nobody is playing an instrument."),
+    ("All of the shops were closed on Sunday.", "The shops were closed on Sunday.", "The shops were open on Sunday."),
+    ("The two children are asleep in their beds.", "The children are sleeping.", "The children are awake."),
+    ("The bridge was built in 1932.", "The bridge was built in the 1930s.", "The bridge was never built."),
+    ("A black dog is running across the beach.", "A dog is running.", "A dog is sitting still."),
+)
+"""(premise, a statement that it entails, a statement that it contradicts)."""
+
+_TOLERATED = 0.2  # a small judge errs now and then; a broken one, or one with exchanged labels, on half of them or all
+
+
+def canary_verdicts(scorer: Scorer, entailer: Entailer | None = None) -> tuple[CanaryVerdict, ...]:
+    """Ask a judge about every canary; those of entailment where it is an entailer too.
+
+    Raises:
+        ModelFailedError: it returned no probabilities, or not as many as it was asked for.
+    """
+    return (*_answering(scorer), *(_entailing(entailer) if entailer else ()))
+
+
+def failure_of(verdicts: Sequence[CanaryVerdict]) -> str | None:
+    """Say why a judge fails its canaries: of a kind, more than one in five went wrong. None where it passes."""
+    problems = []
+    for kind in dict.fromkeys(verdict.kind for verdict in verdicts):
+        found = [verdict for verdict in verdicts if verdict.kind == kind]
+        wrong = sum(not verdict.passed for verdict in found)
+        if wrong > _TOLERATED * len(found):
+            exchanged = "; its labels seem to be exchanged" if wrong > len(found) / 2 else ""
+            problems.append(f"{wrong} of {len(found)} plain cases of {kind} are judged wrongly{exchanged}")
+    return "; ".join(problems) or None
+
+
+def _answering(scorer: Scorer) -> list[CanaryVerdict]:
+    cases = [(question, text, text == yes) for question, yes, no in _ANSWERING for text in (yes, no)]
+    found = probabilities(scorer, (ScoringItem(question, text) for question, text, _ in cases))
+    verdicts = []
+    for question, text, answers in cases:
+        p = found[ScoringItem(question, text)]
+        said, expected = ("covered" if covers else "not covered" for covers in (p >= scorer.threshold, answers))
+        verdicts.append(CanaryVerdict("answering", question, text, expected, said, p if answers else 1 - p))
+    return verdicts
+
+
+def _entailing(entailer: Entailer) -> list[CanaryVerdict]:
+    names = ("entailment", "neutral", "contradiction")
+    cases = [
+        (premise, text, expected)
+        for premise, follows, contradicts in _ENTAILMENT
+        for text, expected in ((follows, "entailment"), (contradicts, "contradiction"))
+    ]
+    found = relations(entailer, ((premise, text) for premise, text, _ in cases))
+    return [
+        CanaryVerdict(
+            "entailment",
+            premise,
+            text,
+            expected,
+            said=names[max(range(3), key=found[premise, text].__getitem__)],
+            probability=found[premise, text][names.index(expected)],
+        )
+        for premise, text, expected in cases
+    ]

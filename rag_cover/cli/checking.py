@@ -1,0 +1,79 @@
+"""``rag-cover judge check``: how far the judge can be trusted on texts that people labelled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.checking import check_judge
+from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.options import INPUT, OUTPUT, AsJson, Columns, Judge, Quiet, columns_of
+from rag_cover.cli.screens import print_json, say, screen, warn
+from rag_cover.reports import check_panels
+from rag_cover.stores.files import replacing
+
+__all__ = ["check_labels", "judge_app"]
+
+judge_app = typer.Typer(no_args_is_help=True, help="Ask how far a judge can be trusted.")
+
+
+@judge_app.command("check")
+def check_labels(
+    *,
+    labels: Annotated[
+        Path,
+        typer.Option(
+            help="A CSV or JSONL table with a question, a text and a label (1, 0, or nothing) in each row.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default=False,
+        ),
+    ],
+    unlabelled: Annotated[
+        Path | None,
+        typer.Option(
+            help="More rows without labels, of which the labelled ones are a random sample.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    column: Columns = None,
+    judge: Judge = "embedded",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write all figures here, as JSON.", metavar="FILE", rich_help_panel=OUTPUT),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Hold a judge against labels of your own: agreement, threshold, calibration, and the share covered with its interval.
+
+    Columns are found by their names: question or sub_question; text, passage, answer or response; label, covered, answered
+    or correct; and, where there are, references ("|" between them), role or group, question_id or trace_id.
+
+    Exits with 1 where the judge gets plain cases wrong, so that none of its verdicts can be trusted.
+
+    [bold]Examples[/bold]
+
+      rag-cover judge check --labels labels.csv
+
+      rag-cover judge check --labels labels.csv --unlabelled more.csv --out check.json
+    """
+    check = check_judge(labels, judge=judge, unlabelled=unlabelled or (), columns=columns_of(column))
+    document = check.to_dict()
+    if out:
+        with replacing(out) as file:
+            file.write((json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode())
+    if as_json:
+        print_json(document)
+    else:
+        screen(quiet=quiet).print(check_panels(check))
+        if out:
+            say(f"Figures: {out}", quiet=quiet)
+    if check.failed_because:
+        line = f"Check failed: {check.failed_because}."
+        warn(line, style="red")
+        raise typer.Exit(ExitCode.GATE_FAILED)

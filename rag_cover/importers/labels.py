@@ -1,0 +1,187 @@
+"""People's labels read from tables: a question, a text, and whether the text answers it; errors say where and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_cover.agreement.labels import LabelledText
+from rag_cover.errors import InputError, InvalidValueError, nearest
+from rag_cover.importers.cells import identifier_in, listed, present, text_in, texts_in
+from rag_cover.importers.records import Record, Row, json_records
+from rag_cover.importers.sheets import csv_records
+from rag_cover.stores.files import require_file
+from rag_cover.stores.validation import described, json_path
+
+__all__ = ["LABEL_COLUMNS", "read_labels"]
+
+LABEL_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "question": ("sub_question", "subquestion", "question", "query"),
+    "text": ("text", "passage", "answer", "response"),
+    "label": ("label", "covered", "answered", "correct"),
+    "references": ("references", "reference", "gold_answers", "ground_truth"),
+    "group": ("group", "role"),
+    "key": ("key", "question_id", "query_id", "trace_id"),
+}
+"""What a column can hold, and the names under which it is found without a map."""
+
+_SEVERAL = ("question", "key")  # of these the first name wins; two texts or two labels in a row must be told apart by the user
+_NEEDED = ("question", "text")
+_LABELS: Mapping[str, bool] = {
+    **dict.fromkeys(("1", "1.0", "true", "yes", "covered", "answered", "correct"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no", "not", "uncovered", "unanswered", "incorrect"), False),
+    **dict.fromkeys(("not covered", "not answered", "not correct"), False),
+}
+_TABLES = (".csv", ".tsv")
+_JSON = (".jsonl", ".ndjson", ".json")
+
+
+def read_labels(
+    path: Path | str, *, columns: Mapping[str, str] | None = None, labelled: bool = True
+) -> tuple[LabelledText, ...]:
+    """Read labels from a CSV, TSV, JSONL or JSON file, gzipped or not.
+
+    A row without a label is an unlabelled row. References are a list, or texts with "|" between them. Where a table has
+    ``question`` and ``sub_question``, the sub-question is what was judged, and the question's rows are resampled as one.
+
+    Args:
+        path: the file.
+        columns: the column of a kind in `LABEL_COLUMNS` that goes by another name, such as ``{"text": "Antwort"}``.
+        labelled: whether the file is to have labels; otherwise a label in it is an error.
+
+    Raises:
+        InputError: the file or one of its rows cannot be read; says where, and what to do.
+        InvalidValueError: ``columns`` maps what no column can hold.
+    """
+    file, mapped = Path(path), dict(columns or {})
+    _refuse_unknown(mapped)
+    records = list(_good(_records(file)))
+    if not records:
+        problem = "the file holds no rows; a row has a question, a text and a label"
+        raise InputError(problem, file=file)
+    _refuse_absent({kind: mapped[kind] for kind in mapped if labelled or kind in _NEEDED}, records)
+    rows = tuple(_row(record, mapped, labelled=labelled) for record in records)
+    if labelled and all(row.label is None for row in rows):
+        problem = "no row has a label; write 1 or 0 into a column 'label', or name yours with label=COLUMN (--column)"
+        raise InputError(problem, file=file)
+    return rows
+
+
+def _refuse_unknown(columns: Mapping[str, str]) -> None:
+    for kind in columns:
+        if kind not in LABEL_COLUMNS:
+            known = ", ".join(LABEL_COLUMNS)
+            message = f"columns maps {kind!r}, which is none of {known}.{nearest(kind, LABEL_COLUMNS)}"
+            raise InvalidValueError(message)
+
+
+def _refuse_absent(columns: Mapping[str, str], records: Sequence[Record]) -> None:
+    there = dict.fromkeys(str(name) for record in records for name in record.data)
+    for kind, column in columns.items():
+        if column not in there:
+            has = ", ".join(map(repr, there))
+            problem = f"there is no column {column!r} for the {kind}.{nearest(column, list(there))} It has: {has}"
+            raise InputError(problem, file=records[0].file)
+
+
+def _records(path: Path) -> Iterator[Record | InputError]:
+    require_file(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if any(suffix in _TABLES for suffix in suffixes):
+        return csv_records(path)
+    if any(suffix in _JSON for suffix in suffixes):
+        return json_records(path)
+    problem = f"labels are read from {', '.join(_TABLES + _JSON)}; rename the file to what it is"
+    raise InputError(problem, file=path)
+
+
+def _good(records: Iterable[Record | InputError]) -> Iterator[Record]:
+    for record in records:
+        if isinstance(record, InputError):
+            raise record
+        yield record
+
+
+def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> LabelledText:
+    row = record.data
+    try:
+        names = {kind: _names(kind, row, columns) for kind in LABEL_COLUMNS}
+        return LabelledText(
+            _needed(row, "question", names),
+            _needed(row, "text", names),
+            _label(row, names["label"]) if labelled else _unlabelled(row, names["label"]),
+            _references(row, names["references"]),
+            text_in(row, names["group"]),
+            _key(row, names),
+        )
+    except InvalidValueError as invalid:
+        raise record.located(InputError(str(invalid))) from invalid
+    except InputError as bad:
+        raise record.located(bad) from bad
+
+
+def _names(kind: str, row: Row, columns: Mapping[str, str]) -> Sequence[str]:
+    """Name the row's columns of a kind, the first to be looked at first."""
+    if kind in columns:
+        return (columns[kind],)
+    plain = {re.sub(r"[\s\-]+", "_", str(name).strip().lower()): str(name) for name in reversed(list(row))}
+    found = [plain[name] for name in LABEL_COLUMNS[kind] if name in plain and plain[name] not in columns.values()]
+    if len(found) > 1 and kind not in _SEVERAL:
+        problem = f"the columns {found[0]!r} and {found[1]!r} can both be the {kind}; say which with {kind}=COLUMN (--column)"
+        raise InputError(problem)
+    return found
+
+
+def _needed(row: Row, kind: str, names: Mapping[str, Sequence[str]]) -> str:
+    value = text_in(row, names[kind])
+    if value is None:
+        asked = " or ".join(map(repr, names[kind] or LABEL_COLUMNS[kind]))
+        problem = f"there is no {kind}: {asked} is missing or empty; fill it, or name its column with {kind}=COLUMN (--column)"
+        raise InputError(problem, field=_field(names[kind][0] if names[kind] else None))
+    return value
+
+
+def _unlabelled(row: Row, names: Sequence[str]) -> bool | None:
+    if (label := _label(row, names)) is not None:
+        problem = "this row has a label, and these are the unlabelled rows; move it to the labelled ones"
+        raise InputError(problem, field=_field(present(row, names)))
+    return label
+
+
+def _label(row: Row, names: Sequence[str]) -> bool | None:
+    name = present(row, names)
+    value = row[name] if name is not None else None
+    if isinstance(value, bool) or value is None:
+        return value
+    word = " ".join(str(value).lower().replace("_", " ").replace("-", " ").split())
+    if not word:
+        return None
+    if word not in _LABELS:
+        problem = (
+            f"{described(value)} is no label; write 1 or 0 (true or false, yes or no, covered or not, answered or unanswered), "
+            "or nothing where the row is unlabelled"
+        )
+        raise InputError(problem, field=_field(name))
+    return _LABELS[word]
+
+
+def _references(row: Row, names: Sequence[str]) -> tuple[str, ...]:
+    name = present(row, names)
+    if name is None:
+        return ()
+    value: Any = row[name]
+    if isinstance(value, str) and listed(value, name) == [value]:
+        return tuple(part.strip() for part in value.split("|") if part.strip())
+    return tuple(text for text in texts_in(row, names) or () if text.strip())
+
+
+def _key(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the row's key; where a sub-question was judged, the question it belongs to stands in."""
+    key = identifier_in(row, names["key"])
+    return text_in(row, names["question"][1:]) if key is None else key
+
+
+def _field(name: str | None) -> str | None:
+    return None if name is None else "$" + json_path([name])
