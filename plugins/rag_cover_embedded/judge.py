@@ -31,7 +31,7 @@ class EmbeddedJudge:
 
     Args:
         weights: a folder of trained weights; None is the judge that ships with rag_cover.
-        threads: of onnxruntime; None: all cores.
+        threads: how many run the network, each on texts of its own; None: as many as there are cores.
         exhaustive: judge every window of every text instead of those the first stage proposes.
     """
 
