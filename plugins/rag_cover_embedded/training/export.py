@@ -112,11 +112,12 @@ def _attention(graph: Graph, arithmetic: Arithmetic, layer: nn.Module, source: s
         arithmetic.product(graph, rows, array(layer.value.weight), f"{name}.value"),
     ]
     query, key, value = (graph.node("Reshape", [part, "by_head"], f"{part}.heads") for part in parts)
-    heads_first = {"domain": MICROSOFT, "transBatchB": 1}
     scale = (WIDTH // HEADS) ** -0.5
-    scores = graph.node("FusedMatMul", [query, key], f"{name}.scores", transBatchA=1, transB=1, alpha=scale, **heads_first)
+    scores = graph.node(
+        "FusedMatMul", [query, key], f"{name}.scores", domain=MICROSOFT, transBatchA=1, transBatchB=1, transB=1, alpha=scale
+    )
     weights = graph.node("Softmax", [graph.node("Add", [scores, "masking"], f"{name}.masked")], f"{name}.weights", axis=-1)
-    attended = graph.node("FusedMatMul", [weights, value], f"{name}.attended", **heads_first)
+    attended = graph.node("FusedMatMul", [weights, value], f"{name}.attended", domain=MICROSOFT, transBatchB=1)
     by_token = graph.node("Transpose", [attended], f"{name}.attended.by_token", perm=[2, 0, 1, 3])
     return graph.node("Reshape", [by_token, "by_row"], f"{name}.attended.rows")
 

@@ -53,8 +53,8 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     near = best_ranked([each.first for each in sources["demo passages"]], evidence["demo passages"])
     evidence["near passages"] = [evidence["demo passages"][row] for row in near]
     labels["near passages"] = labels["demo passages"][near]
-    weights = [np.full(len(found), 1 / len(found)) for found in labels.values()]
-    mixing = fitted_mixing([*chain(*evidence.values())], np.concatenate([*labels.values()]), np.concatenate(weights))
+    shares = [np.full(len(found), 1 / len(found)) for found in labels.values()]
+    mixing = fitted_mixing([*chain(*evidence.values())], np.concatenate([*labels.values()]), np.concatenate(shares))
     items = [ScoringItem(e.first, e.second, e.references) for e in examples if e.task is Task.CORRECT]
     right = np.array([e.label for e in examples if e.task is Task.CORRECT])
     agreed = correctness(session, tokenizer, items, temperature=1.0).astype(np.float64)
