@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 import onnxruntime
@@ -38,8 +39,14 @@ class Session:
             message = f"{path} cannot be run by onnxruntime {onnxruntime.__version__}: {error}. Reinstall rag-cover."
             raise CorruptFileError(message) from error
         self._threads = threads or _cores()
-        self._workers = ThreadPoolExecutor(self._threads, thread_name_prefix="rag-cover-judge")
         self._batch_tokens = batch_tokens
+        self._start_workers()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=partial(_call, WeakMethod(self._start_workers)))
+
+    def _start_workers(self) -> None:
+        """Start the threads; those of a parent process are not there after a fork."""
+        self._workers = ThreadPoolExecutor(self._threads, thread_name_prefix="rag-cover-judge")
 
     def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
         """Return, for each encoding, the named outputs; those per token have the encoding's own length."""
@@ -68,6 +75,12 @@ class Session:
             batches.append(order[start : start + size])
             start += size
         return batches
+
+
+def _call(method: WeakMethod[Callable[[], None]]) -> None:
+    """Call a method of an object that may be gone."""
+    if (alive := method()) is not None:
+        alive()
 
 
 def _cores() -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Sequence
 
 import numpy as np
@@ -100,3 +102,15 @@ def test_few_texts_are_shared_among_the_threads(session: Session, encoded: list[
 
 def test_nothing_in_is_nothing_out(session: Session) -> None:
     assert session.run([], OUTPUTS) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_goes_on_judging(session: Session, encoded: list[Encoded], alone: list[Arrays]) -> None:
+    session.run(encoded[:4], OUTPUTS)  # the parent's threads have started
+
+    if not (child := os.fork()):
+        signal.alarm(60)
+        os._exit(0 if _apart(session.run(encoded[:4], OUTPUTS), alone[:4]) <= TOLERANCE else 1)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
