@@ -1,7 +1,6 @@
 """Scores of verdicts, as functions of sums over clusters, so that `rag_cover.intervals.bootstrap` can resample them.
 
-A row of ``counts`` is (true positives, false positives, false negatives, true negatives); counts may be fractions, where a
-verdict is an average over several thresholds.
+Those that `rag_cover.agreement` has are its own.
 """
 
 from __future__ import annotations
@@ -12,50 +11,31 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.agreement.scores import accuracy, by_cluster, counts, kappa, precision, recall
 from rag_cover.intervals import Interval, bootstrap
+
+__all__ = [
+    "accuracy",
+    "auc",
+    "balanced_accuracy",
+    "best_cut",
+    "by_cluster",
+    "correlation",
+    "counts",
+    "cross_fitted",
+    "estimate",
+    "f1",
+    "kappa",
+    "moments",
+    "precision",
+    "ranks",
+    "ratio",
+    "recall",
+]
 
 Floats = NDArray[np.float64]
 
 FOLDINGS = 20
-
-
-def counts(predicted: ArrayLike, truth: ArrayLike) -> Floats:
-    """Return (n, 4) counts of verdicts against the truth.
-
-    >>> counts([True, True, False], [True, False, False]).tolist()
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    """
-    said, true = np.asarray(predicted, dtype=np.float64), np.asarray(truth, dtype=np.float64)
-    return np.stack([said * true, said * (1 - true), (1 - said) * true, (1 - said) * (1 - true)], axis=1)
-
-
-def by_cluster(rows: ArrayLike, keys: Sequence[Hashable]) -> Floats:
-    """Add up rows of (n, k) by their cluster.
-
-    >>> by_cluster([[1, 2], [3, 4], [5, 6]], ["a", "b", "a"]).tolist()
-    [[6.0, 8.0], [3.0, 4.0]]
-    """
-    values = np.asarray(rows, dtype=np.float64)
-    found: dict[Hashable, int] = {}
-    places = [found.setdefault(key, len(found)) for key in keys]
-    sums = np.zeros((len(found), values.shape[1]))
-    np.add.at(sums, places, values)
-    return sums
-
-
-def accuracy(sums: Floats) -> Floats:
-    """Return the share of verdicts that agree with the truth."""
-    return ratio(sums[..., 0] + sums[..., 3], sums.sum(axis=-1))
-
-
-def precision(sums: Floats) -> Floats:
-    """Return the share of positive verdicts that are true."""
-    return ratio(sums[..., 0], sums[..., 0] + sums[..., 1])
-
-
-def recall(sums: Floats) -> Floats:
-    """Return the share of positives that are found."""
-    return ratio(sums[..., 0], sums[..., 0] + sums[..., 2])
 
 
 def f1(sums: Floats) -> Floats:
@@ -70,18 +50,6 @@ def f1(sums: Floats) -> Floats:
 def balanced_accuracy(sums: Floats) -> Floats:
     """Return the mean of the shares of positives and of negatives that are found."""
     return (recall(sums) + ratio(sums[..., 3], sums[..., 1] + sums[..., 3])) / 2
-
-
-def kappa(sums: Floats) -> Floats:
-    """Return Cohen's kappa: the agreement beyond what the two margins give by chance.
-
-    >>> round(float(kappa(np.array([20.0, 5.0, 10.0, 15.0]))), 6)
-    0.4
-    """
-    n = sums.sum(axis=-1)
-    said, true = sums[..., 0] + sums[..., 1], sums[..., 0] + sums[..., 2]
-    chance = ratio(said * true + (n - said) * (n - true), n * n)
-    return ratio(accuracy(sums) - chance, 1 - chance)
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
