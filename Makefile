@@ -1,5 +1,6 @@
 # make demo   install the base into .venv and see a report on the demo pipelines
 # make test   install everything but torch and run the test suite
+# make models install torch too and test the plugin for checkpoints
 # make lint   ruff, mypy and the import contracts
 # make build  build the wheel and the source distribution into dist/
 # make clean  remove what these made
@@ -10,7 +11,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test lint build clean
+.PHONY: help demo test models lint build clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +22,9 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+models: $(VENV)/.models
+	$(BIN)/python -m pytest tests/transformers plugins/rag_cover_transformers $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -36,6 +40,10 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is younger than what it was made from, so a second run installs nothing.
+$(VENV)/.models: $(VENV)/.dev
+	$(PIP) install --quiet -c constraints.txt -e '.[transformers]' 'transformers[serving]'
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.base
 	$(PIP) install --quiet -c constraints.txt -e '.[all,dev]'
 	@touch $@

@@ -109,11 +109,15 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an item has no result: kept, counted and shown, never turned into a number."""
+    """Why an item has no result: kept, counted and shown, never turned into a number.
+
+    ``raw`` is what the model wrote, where that is why.
+    """
 
     kind: str
     message: str
     attempts: int = 1
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

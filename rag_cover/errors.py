@@ -17,12 +17,15 @@ __all__ = [
     "IncomparableError",
     "InputError",
     "InvalidValueError",
+    "MalformedReplyError",
     "MissingExtraError",
     "ModelFailedError",
     "NotOfferedError",
     "PluginError",
     "RagCoverError",
     "StoreError",
+    "TransientError",
+    "UnfitModelError",
     "UnknownOptionError",
     "nearest",
     "needs_extra",
@@ -83,6 +86,10 @@ class NotOfferedError(RagCoverError, LookupError):
         self.scheme, self.kind, self.offered = scheme, kind, tuple(sorted(offered))
 
 
+class UnfitModelError(RagCoverError, ValueError):
+    """A model that was found and cannot serve as the kind it was opened as; a judge counts as not offering that kind then."""
+
+
 class UnknownOptionError(RagCoverError, TypeError):
     """An option that a backend's factory does not know."""
 
@@ -116,11 +123,29 @@ class StoreError(RagCoverError, OSError):
 
 
 class ModelFailedError(RagCoverError, RuntimeError):
-    """A model that could not answer, after its retries."""
+    """A model that could not answer, after its retries.
 
-    def __init__(self, message: str, *, attempts: int = 1) -> None:
+    ``kind`` says why in a word or two, by which failures are told apart; ``raw`` is what the model wrote, where that is why.
+    """
+
+    def __init__(self, message: str, *, attempts: int = 1, kind: str | None = None, raw: str | None = None) -> None:
         super().__init__(message)
-        self.attempts = attempts
+        self.attempts, self.kind, self.raw = attempts, kind or type(self).__name__, raw
+
+
+class TransientError(ModelFailedError):
+    """A failure that may have passed a moment later; ``retry_after_s`` is the server's own wish, where it has one."""
+
+    def __init__(self, message: str, *, kind: str | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message, kind=kind)
+        self.retry_after_s = retry_after_s
+
+
+class MalformedReplyError(ModelFailedError):
+    """What a model wrote where something else was asked of it."""
+
+    def __init__(self, message: str, *, raw: str | None = None) -> None:
+        super().__init__(message, kind="malformed", raw=raw)
 
 
 class EvaluationError(RagCoverError, RuntimeError):

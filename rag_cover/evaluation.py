@@ -10,16 +10,20 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_cover.accounting import Ledger, Spending
 from rag_cover.backends import fingerprint_of
+from rag_cover.caching import cache_for
+from rag_cover.clocks import RunClock
 from rag_cover.engines import Block, BlockFunction, Engine
 from rag_cover.errors import InvalidValueError, StoreError, nearest, needs_extra
 from rag_cover.measuring import OnError, blocks_of, chosen_measures, content_key, measure_block
 from rag_cover.registry import Models, installed_engines, plugins
+from rag_cover.remote import RemoteRun, bound
 from rag_cover.results import Measure, TraceResult
 from rag_cover.stores import Store, read_traces
 from rag_cover.summaries import Summary, summarise
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
+
+_SPENDING = "spending"
+_FAILED = ":failed"  # ends the key of a result with a failure: no trace has such a key, so a resumed run measures it again
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +52,15 @@ class Progress:
 class Evaluation:
     """The results of one evaluation, in trace order; read from its store where it has one.
 
-    ``judge`` names the scorer by its fingerprint, ``measures`` what was measured.
+    ``judge`` names the scorer by its fingerprint, ``measures`` what was measured, ``spending`` what remote models were asked
+    for it, over all the runs it took.
     """
 
     results: Sequence[TraceResult]
     judge: str
     measures: tuple[str, ...]
     seed: int = 0
+    spending: Spending = field(default_factory=Spending)
 
     @classmethod
     def open(cls, path: Path | str) -> Evaluation:
@@ -65,7 +74,7 @@ class Evaluation:
         if about is None:
             message = f"{path} holds no evaluation yet; make one with 'rag-cover evaluate … --store {path}'"
             raise StoreError(message)
-        return cls(store.results(), about["judge"], tuple(about["measures"]), about["seed"])
+        return cls(store.results(), about["judge"], tuple(about["measures"]), about["seed"], _spent(store))
 
     def summary(self) -> Summary:
         """Sum up the results, with 95% bootstrap intervals clustered by question."""
@@ -96,6 +105,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     on_error: OnError = "record",
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
+    cache: Path | bool = True,
+    deadline_s: float | None = None,
 ) -> Evaluation:
     """Measure every trace.
 
@@ -104,12 +115,15 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         measures: names or measure values; None: every measure whose inputs and models are there.
         models: the models to ask; the embedded judge by default.
         store: where results are kept as they come; None keeps them in memory.
-        resume: go on with what the store holds; otherwise it is begun anew.
+        resume: go on with what the store holds; otherwise it is begun anew. What it holds is kept and not asked for again,
+            but for traces with a `Failure`: these are measured again, whatever its kind.
         engine: ``"local"``, the name of an installed engine, or an engine.
         workers: threads of the local engine; None: one per two cores, since judges use several.
         on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
         seed: of everything drawn at random.
         progress: called after every block.
+        cache: whether the answers of remote models are kept beside the store, where there is one; or the file to keep them in.
+        deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
 
     Raises:
         InputError: a trace that cannot be read.
@@ -117,28 +131,32 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     chosen = chosen_measures(measures)
-    opened = models.open({kind: None for measure in chosen for kind in measure.required_models})
+    run = RemoteRun(cache_for(cache, store.path if isinstance(store, Store) else store), clock=RunClock(deadline_s))
+    opened = bound(models.open({kind: None for measure in chosen for kind in measure.required_models}), run)
     total = len(traces) if isinstance(traces, Sized) else None
     stream = identified(read_traces(traces) if isinstance(traces, Path) else traces)
     judge, names = fingerprint_of(opened.get("scorer")), tuple(measure.name for measure in chosen)
     key_of = content_key(chosen, opened)
     measure = partial(measure_block, measures=chosen, models=opened, on_error=on_error)
-    runner = _engine(engine, workers)
+    runner = _engine(engine, workers, run.clock)
     if store is None:
-        results = _in_memory(runner, measure, stream, total, progress)
-        return Evaluation(results, judge, names, seed)
+        with run.clock:
+            results = _in_memory(runner, measure, stream, total, progress)
+        return Evaluation(results, judge, names, seed, run.ledger.spending)
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
     _begin(kept, {"judge": judge, "measures": names, "seed": seed}, resume=resume)
-    _into_store(kept, runner, measure, stream, total, progress, key_of)
+    with run.clock:
+        _into_store(kept, runner, measure, stream, total, progress, key_of, run.ledger)
     kept.finished = True
-    return Evaluation(kept.results(), judge, names, seed)
+    return Evaluation(kept.results(), judge, names, seed, _spent(kept))
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """Runs blocks in threads, a few ahead of the one that is waited for."""
+    """Runs blocks in threads, a few ahead of the one that is waited for; ``interrupted`` is called before waiting for them."""
 
     workers: int
+    interrupted: Callable[[], object] = lambda: None
 
     def run(self, measure_block: BlockFunction, blocks: Iterable[Block]) -> Iterator[Sequence[TraceResult]]:
         """Yield each block's results in order; at most ``workers`` + 1 blocks are in memory."""
@@ -152,16 +170,23 @@ class LocalEngine:
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
+            except BaseException:
+                self.interrupted()
+                raise
             finally:
                 for future in waiting:
                     future.cancel()
 
 
-def _engine(engine: str | Engine, workers: int | None) -> Engine:
+def _spent(store: Store) -> Spending:
+    return Spending.from_dict(store.meta.get(_SPENDING, Spending().to_dict()))
+
+
+def _engine(engine: str | Engine, workers: int | None, clock: RunClock) -> Engine:
     if not isinstance(engine, str):
         return engine
     if engine == "local":
-        return LocalEngine(workers or max(1, (os.cpu_count() or 2) // 2))
+        return LocalEngine(workers or max(1, (os.cpu_count() or 2) // 2), clock.stop)
     engines = installed_engines()
     if engine not in engines:
         known = ["local", *engines]
@@ -191,9 +216,10 @@ def _into_store(
     total: int | None,
     progress: Callable[[Progress], None] | None,
     key_of: Callable[[Trace], str],
+    ledger: Ledger,
 ) -> None:
-    """Measure what the store does not hold yet under the same key, and keep each block as it comes."""
-    known = dict(store.keys())
+    """Measure what the store does not hold yet under the same key, and keep each block, and what it cost, as it comes."""
+    known, before = dict(store.keys()), _spent(store)
     pending: deque[tuple[int, str]] = deque()
     resumed = failed = seen = 0
 
@@ -210,7 +236,9 @@ def _into_store(
 
     done = 0
     for results in _observed(runner.run(measure, blocks_of(unmeasured()))):
-        store.append([(*pending.popleft(), result) for result in results])
+        store.append([_item(*pending.popleft(), result) for result in results])
+        if spending := ledger.spending:
+            store.meta[_SPENDING] = (before + spending).to_dict()
         done += len(results)
         failed += sum(bool(result.failures) for result in results)
         if progress:
@@ -218,6 +246,10 @@ def _into_store(
     store.truncate(seen)
     if progress:
         progress(Progress(seen, total if total is not None else seen, failed, resumed))
+
+
+def _item(ordinal: int, key: str, result: TraceResult) -> tuple[int, str, TraceResult]:
+    return ordinal, f"{key}{_FAILED}" if result.failures else key, result
 
 
 def _in_memory(

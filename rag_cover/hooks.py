@@ -42,7 +42,10 @@ def engines() -> Mapping[str, type[Engine]]:  # type: ignore[empty-body]
 
 @_spec
 def commands() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Return the CLI commands this plugin brings: command name to 'module:typer_app', imported when called."""
+    """Return the CLI commands this plugin brings: command name to 'module:typer_app', imported when called.
+
+    A name of two words, such as ``"train judge"``, stands in a group that several plugins may add to.
+    """
 
 
 @_spec

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.engines import Block
-from rag_cover.errors import EvaluationError, InvalidValueError, nearest
+from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError, nearest
 from rag_cover.results import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace, content_hash
 
@@ -18,6 +18,9 @@ OnError = Literal["record", "raise"]
 
 MEASURES: Mapping[str, Callable[[], Measure]] = {"coverage": CoverageMeasure, "groundedness": GroundednessMeasure}
 """The measures that may be asked for by name."""
+
+_OPTIONAL = ("locator", "decomposer", "embedder")
+"""Models that a measure asks where there is one, and does without."""
 
 BLOCK_TRACES = 32
 BLOCK_CHARACTERS = 2_000_000
@@ -94,7 +97,7 @@ def measure_block(
 
 
 def _missing_model(measure: Measure, models: Mapping[ModelKind, Any]) -> str | None:
-    missing = [kind for kind in measure.required_models if kind not in models and kind not in ("locator", "decomposer")]
+    missing = [kind for kind in measure.required_models if kind not in models and kind not in _OPTIONAL]
     return f"the judge offers no {missing[0]}, and none was named" if missing else None
 
 
@@ -105,12 +108,22 @@ def _measured(
     if not traces:
         return []
     try:
-        return measure.measure(traces, models)
+        outcomes = measure.measure(traces, models)
     except Exception as error:  # per item in evaluation: recorded below, or raised
         if on_error == "raise":
             message = f"{measure.name} failed: {error}"
             raise EvaluationError(message) from error
         if len(traces) > 1:
             return [outcome for trace in traces for outcome in _measured(measure, [trace], models, on_error)]
-        attempts = getattr(error, "attempts", 1)
-        return [Failure(type(error).__name__, str(error), attempts)]
+        return [_failure(error)]
+    first = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
+    if first and on_error == "raise":
+        message = f"{measure.name} failed: {first.message}"
+        raise EvaluationError(message)
+    return outcomes
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, ModelFailedError):
+        return Failure(error.kind, str(error), error.attempts, error.raw)
+    return Failure(type(error).__name__, str(error))

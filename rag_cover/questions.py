@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self
 
 from pydantic import (
     AfterValidator,
@@ -25,7 +25,17 @@ from rag_cover.errors import nearest
 
 __all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value"]
 
-RoleSource = Literal["given", "model", "rules"]
+
+def _known_source(source: str) -> str:
+    if source not in ("given", "rules", "embedded", "model") and (not source.startswith("model:") or source == "model:"):
+        msg = f"{source!r} is no source of a role; there are given, rules, embedded and model:<name>"
+        raise ValueError(msg)
+    return source
+
+
+RoleSource = Annotated[str, AfterValidator(_known_source)]
+"""Who gave a role: ``given`` (a person, or who wrote the trace), ``rules``, ``embedded`` (a small model over sentence
+embeddings), or ``model:<name>``; plain ``model`` is one without a name."""
 
 _JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue], config=ConfigDict(allow_inf_nan=False))
 
@@ -130,7 +140,7 @@ class Question(Textual):
 
 
 class SubQuestion(Textual):
-    """One thing a full answer would say; ``role_source`` tells whether a person, a model or rules gave its role."""
+    """One thing a full answer would say; ``role_source`` tells who gave its role (`RoleSource`)."""
 
     role: Role | None = None
     role_source: RoleSource | None = None

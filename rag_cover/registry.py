@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -25,10 +25,20 @@ from rag_cover.backends import (
     Retriever,
     Scorer,
 )
+from rag_cover.coverage.decomposition import Decomposer, GivenDecomposer
+from rag_cover.coverage.generated import GeneratedDecomposer
 from rag_cover.engines import Engine
-from rag_cover.errors import BackendNotFoundError, InvalidValueError, NotOfferedError, PluginError, UnknownOptionError
-from rag_cover.questions import Passage, Question, SubQuestion
+from rag_cover.errors import (
+    BackendNotFoundError,
+    InvalidValueError,
+    NotOfferedError,
+    PluginError,
+    UnfitModelError,
+    UnknownOptionError,
+)
+from rag_cover.questions import Passage
 from rag_cover.results import ModelKind
+from rag_cover.stores import read_traces
 
 __all__ = [
     "Models",
@@ -87,8 +97,21 @@ def installed_engines() -> Mapping[str, type[Engine]]:
 
 
 def installed_commands() -> Mapping[str, str]:
-    """Return the CLI commands that plugins bring: name to 'module:app', not yet imported."""
-    return {name: target for several in plugins().hook.commands() for name, target in several.items()}
+    """Return the CLI commands that plugins bring: name to 'module:app', not yet imported.
+
+    Raises:
+        PluginError: two plugins claim one name, or one claims as a command what another has commands under.
+    """
+    found: dict[str, str] = {}
+    for name, target in ((name, target) for several in plugins().hook.commands() for name, target in several.items()):
+        if name in found:
+            message = f"Two plugins bring the command {name!r} ({found[name]}, {target}); uninstall one of them."
+            raise PluginError(message)
+        found[name] = target
+    for group in {name.partition(" ")[0] for name in found if " " in name} & set(found):
+        message = f"One plugin brings the command {group!r} ({found[group]}), another commands under it; uninstall one of them."
+        raise PluginError(message)
+    return dict(sorted(found.items()))
 
 
 def open_scorer(name: str, **options: Any) -> Scorer:
@@ -155,7 +178,9 @@ def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
 class Models:
     """The models that measures ask, by name or as objects; what is None falls back to what the judge offers.
 
-    ``decomposer`` is a function that gives the sub-questions of a question where a trace has none; None means by rules.
+    ``decomposer`` splits questions where a trace brings no sub-questions: ``"rules"``, the name of a generator, a generator,
+    a trace file whose sub-questions are taken (a Path), or a function from a Question to its SubQuestions. None is the
+    ``generator``, where there is one, else rules.
     """
 
     judge: str | Scorer = "embedded"
@@ -164,7 +189,7 @@ class Models:
     entailer: str | Entailer | None = None
     receiver: str | Receiver | None = None
     generator: str | Generator | None = None
-    decomposer: Callable[[Question], Sequence[SubQuestion]] | None = None
+    decomposer: str | Path | Generator | Decomposer | None = None
     embedder: str | Embedder | None = None
 
     def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
@@ -181,19 +206,43 @@ class Models:
             return self._opened(kind, chosen)
         if kind in ("locator", "relevance", "entailer"):
             return self._from_judge(kind)
-        return None
+        return self._judge_that_embeds() if kind == "embedder" else None
 
     def _decomposer(self) -> object | None:
-        if self.decomposer is not None and not callable(self.decomposer):
-            message = f"decomposer is a function from a Question to its SubQuestions, not {self.decomposer!r}"
+        match self.decomposer:
+            case "rules":
+                return None
+            case None:
+                return None if self.generator is None else self._generated(self.generator)
+            case Path():
+                return GivenDecomposer.of(read_traces(self.decomposer))
+            case str() | Generator():
+                return self._generated(self.decomposer)
+        if not callable(self.decomposer):
+            message = f"decomposer is 'rules', a generator or its name, a Path or a function, not {self.decomposer!r}"
             raise InvalidValueError(message)
         return self.decomposer
 
+    def _generated(self, generator: str | Generator) -> GeneratedDecomposer:
+        opened = cast("Generator", self._opened("generator", generator))
+        return GeneratedDecomposer(opened, embedder=cast("Embedder | None", self._open("embedder")))
+
     def _from_judge(self, kind: ModelKind) -> object | None:
+        if kind == "embedder":  # a judge's server may embed too, but hardly with the model that judges
+            judge = self._opened("scorer", self.judge)
+            return judge if isinstance(judge, Embedder) else None
         if isinstance(self.judge, str):
             backend = installed_backends().get(self.judge.partition(":")[0])
-            return _open(kind, self.judge, {}) if backend and getattr(backend, kind) is not None else None
+            try:
+                return _open(kind, self.judge, {}) if backend and getattr(backend, kind) is not None else None
+            except UnfitModelError:  # its scheme offers the kind, this model does not
+                return None
         return self.judge if isinstance(self.judge, _PROTOCOLS[kind]) else None
+
+    def _judge_that_embeds(self) -> object | None:
+        """Return the judge itself where it embeds: its scheme may need another model's name for that."""
+        judge = self._opened("scorer", self.judge)
+        return judge if isinstance(judge, Embedder) else None
 
     @staticmethod
     def _opened(kind: str, model: object) -> object:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Failure
 from rag_cover.coverage import METRICS, CoverageTable, Scenarios, scenarios_of, statistics_as_rated, statistics_of, table_of
+from rag_cover.coverage.notes import notes_on
 from rag_cover.intervals import Interval, Statistic, bootstrap
 from rag_cover.questions import Question, Role
 from rag_cover.results import Loss, NotApplicable, TraceResult
@@ -212,7 +213,7 @@ def summarise(results: Iterable[TraceResult], *, judge: str, seed: int = 0) -> S
             pipelines[result.trace.pipeline] = None
         for name, outcome in result.outcomes.items():
             outcomes[name][_state(outcome)] += 1
-        notes.update(_notes(result))
+        notes.update(notes_on(result.coverage) if result.coverage else ())
     rows = np.array(list(sums.rows.values()))
     counts = {name: _counts(states) for name, states in outcomes.items()}
     return Summary(
@@ -276,22 +277,6 @@ def _reason(metric: SummaryMetric, counts: Mapping[str, OutcomeCounts], *, retri
     if metric.name in _OF_RETRIEVAL and not retrieval:
         return "not applicable: no trace has retrieval steps"
     return "no sub-question of the traces counts in it"
-
-
-def _notes(result: TraceResult) -> list[str]:
-    coverage = result.coverage
-    if coverage is None:
-        return []
-    found = []
-    if coverage.decomposed_by == "rules":
-        found.append("sub-questions made by rules, not by a person or a model")
-    elif any(each.role_source == "rules" for each in coverage.sub_questions):
-        found.append("sub-questions typed by rules, not by a person or a model")
-    if coverage.prompt_assumed and any(each.chunks for each in coverage.sub_questions):
-        found.append("prompt unknown, taken to be the last step's context")
-    if any(each.role is None for each in coverage.sub_questions):
-        found.append("untyped sub-questions, counted in no role")
-    return found
 
 
 _NO_COVERAGE = statistics_of(CoverageTable())

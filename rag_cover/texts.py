@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_cover.backends import Span
 
-__all__ = ["grouped", "sentences", "windows"]
+__all__ = ["encodable", "grouped", "sentences", "windows"]
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|vs|etc|e\.g|i\.e|cf|al|approx|No|Fig|Eq|Sec|Inc|Ltd|Co|Corp|Gen|Col|Lt|Capt|Sgt|Rev|Hon)|\b[A-Z])\.$"
@@ -51,6 +51,19 @@ def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
             left = start + len(piece) - len(piece.lstrip())
             yield Span(left, left + len(stripped))
         start = stop
+
+
+def encodable(text: str) -> str:
+    """Replace what UTF-8 cannot carry (lone surrogates), code point by code point, so that offsets stay true.
+
+    >>> encodable("a" + chr(0xD800) + "b") == "a" + chr(0xFFFD) + "b"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
 
 
 def windows(spans: Sequence[Span], *, size: int, length: Callable[[Span], int], overlap: int = 1) -> list[Span]:

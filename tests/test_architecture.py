@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("rag_cover", "rag_cover_embedded")
+PACKAGES = ("rag_cover", "rag_cover_embedded", "rag_cover_transformers", "rag_cover_openai")
 PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 LONGEST_FILE = 300
 

@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from rag_cover import Evaluation, Models, Passage, Progress, Question, RetrievalStep, Store, SubQuestion, Trace, evaluate
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EvaluationError, InvalidValueError, StoreError
+from rag_cover.evaluation import LocalEngine
 from rag_cover.results import NotApplicable, TraceResult
 from rag_cover.stores import write_traces
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
@@ -213,3 +215,18 @@ def _held(path: Path) -> int:
             return len(store)
     except StoreError:
         return 0
+
+
+def test_an_interrupt_is_told_before_threads_are_waited_for() -> None:
+    told = threading.Event()
+
+    def measure(_block: Sequence[Trace]) -> Sequence[TraceResult]:
+        assert told.wait(30)
+        return []
+
+    def blocks() -> Iterator[Sequence[Trace]]:
+        yield []
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(LocalEngine(1, told.set).run(measure, blocks()))

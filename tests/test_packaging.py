@@ -12,7 +12,12 @@ from zipfile import ZipFile
 import pytest
 
 LARGEST_WHEEL = 100_000_000  # what the Python Package Index takes
-PACKAGES = {"rag_cover": "rag_cover", "rag_cover_embedded": "plugins/rag_cover_embedded"}
+PACKAGES = {
+    "rag_cover": "rag_cover",
+    "rag_cover_embedded": "plugins/rag_cover_embedded",
+    "rag_cover_transformers": "plugins/rag_cover_transformers",
+    "rag_cover_openai": "plugins/rag_cover_openai",
+}
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +88,12 @@ def test_the_embedded_plugin_is_found_through_its_entry_point() -> None:
     (embedded,) = entry_points(group="rag_cover", name="embedded")
 
     assert embedded.load().__name__ == "rag_cover_embedded"
+
+
+def test_the_openai_plugin_is_found_through_its_entry_point_without_its_extra() -> None:
+    (openai,) = entry_points(group="rag_cover", name="openai")
+
+    assert openai.load().__name__ == "rag_cover_openai"
 
 
 def test_the_command_is_installed() -> None:

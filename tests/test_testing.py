@@ -5,18 +5,38 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rag_cover.backends import Entailer, Locator, Scorer, ScoringItem, Span, fingerprint_of
+from rag_cover.backends import (
+    Entailer,
+    Failure,
+    Generator,
+    Locator,
+    Message,
+    Sampling,
+    Scorer,
+    ScoringItem,
+    Span,
+    fingerprint_of,
+)
 from rag_cover.testing import (
     KeywordEntailer,
     KeywordLocator,
     KeywordScorer,
     ScriptedEntailer,
+    ScriptedGenerator,
     ScriptedLocator,
     ScriptedScorer,
 )
 
 ITEM = ScoringItem("Why is the sky blue?", "Grass is green. The sky is blue.")
-MODELS = (KeywordScorer(), ScriptedScorer(), KeywordLocator(), ScriptedLocator(), KeywordEntailer(), ScriptedEntailer())
+MODELS = (
+    KeywordScorer(),
+    ScriptedScorer(),
+    KeywordLocator(),
+    ScriptedLocator(),
+    KeywordEntailer(),
+    ScriptedEntailer(),
+    ScriptedGenerator(),
+)
 
 
 def test_they_are_what_they_stand_for() -> None:
@@ -96,3 +116,14 @@ def test_nothing_shared_is_nothing_found() -> None:
     found = KeywordScorer().correctness([item])[0], KeywordLocator().locate([item])[0]
 
     assert found == (0.0, None)
+
+
+def test_a_scripted_generator_tells_purposes_failures_and_samples_apart() -> None:
+    generator: Generator = ScriptedGenerator({"purpose: type": "core", "storm": Failure("timeout", "60 s")}, default="?")
+    chat = (Message("system", "Be brief."), Message("user", "Why do storms form?"))
+
+    typed = generator.generate(["x", "y"], Sampling(n=2), purpose="type")
+    failed, plain = generator.generate([chat, "x"])
+
+    assert [[sample.text for sample in made.samples] for made in (*typed, plain)] == [["core"] * 2] * 2 + [["?"]]
+    assert failed.failure == Failure("timeout", "60 s")

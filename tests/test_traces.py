@@ -144,3 +144,16 @@ def test_metadata_is_finite_json() -> None:
     for wrong in (math.nan, object()):
         with pytest.raises(ValidationError):
             Passage("a", metadata={"x": wrong})
+
+
+@pytest.mark.parametrize("source", ["given", "rules", "embedded", "model", "model:openai:gpt-4.1-mini"])
+def test_who_gave_a_role_is_kept(source: str) -> None:
+    read = SubQuestion.model_validate({"text": "Why?", "role": "core", "role_source": source})
+
+    assert read.role_source == source
+
+
+@pytest.mark.parametrize("source", ["", "me", "model:", "rules:mine"])
+def test_a_source_that_is_none_is_refused(source: str) -> None:
+    with pytest.raises(ValidationError, match="is no source of a role; there are given, rules, embedded and model:<name>"):
+        SubQuestion("Why?", role="core", role_source=source)

@@ -34,7 +34,7 @@ def backends() -> list[Backend]:
 @hook
 def commands() -> dict[str, str]:
     """Offer ``rag-cover train judge``."""
-    return {"train": "rag_cover_embedded.command_line:train"}
+    return {"train judge": "rag_cover_embedded.command_line:app"}
 
 
 def open_judge(model: str = "", *, threads: int | None = None, exhaustive: bool = False) -> EmbeddedJudge:

@@ -9,17 +9,12 @@ import typer
 
 from rag_cover.errors import InputError, needs_extra
 
-__all__ = ["train"]
+__all__ = ["app"]
 
-train = typer.Typer(help="Train models that rag_cover ships or opens.", no_args_is_help=True)
-
-
-@train.callback()
-def _train() -> None:
-    """Train models that rag_cover ships or opens."""
+app = typer.Typer(add_completion=False)
 
 
-@train.command()
+@app.command()
 def judge(
     data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, nli/, reading/, multihop/).")],
     out: Annotated[Path, typer.Option(help="Where checkpoints, the log and, at the end, the judge's folder go.")],

@@ -12,6 +12,7 @@ import typer
 from rag_cover.cli.checking import judge_app
 from rag_cover.cli.comparing import compare_pipelines
 from rag_cover.cli.converting import convert_traces
+from rag_cover.cli.decomposing import decompose_questions
 from rag_cover.cli.demonstration import show_demo
 from rag_cover.cli.evaluating import evaluate_traces
 from rag_cover.cli.groups import CommandGroup
@@ -61,6 +62,7 @@ app.command("compare", rich_help_panel="Measure")(compare_pipelines)
 app.command("report", rich_help_panel="Measure")(report_results)
 app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("convert", rich_help_panel="Prepare")(convert_traces)
+app.command("decompose", rich_help_panel="Prepare")(decompose_questions)
 app.command("backends", rich_help_panel="Prepare")(list_backends)
 
 

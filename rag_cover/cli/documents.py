@@ -7,11 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rag_cover.accounting import Price, Spending, Usage
 from rag_cover.errors import StoreError
 from rag_cover.intervals import Interval
 from rag_cover.summaries import Comparison, Summary
 
-__all__ = ["comparison_document", "summary_document", "write_page"]
+__all__ = ["comparison_document", "spending_document", "summary_document", "write_page"]
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
@@ -31,6 +32,12 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "outcomes": {name: asdict(counts) for name, counts in summary.outcomes.items()},
         "notes": list(summary.notes),
     }
+
+
+def spending_document(spending: Spending, prices: Mapping[str, Price]) -> dict[str, Any]:
+    """Write what remote models were asked as JSON data; a cost that cannot be known is null, with its reason beside it."""
+    rows = [_usage(usage, prices) for usage in spending.usage]
+    return {"usage": rows, **_cost(spending.cost(prices)), "notes": list(spending.notes)}
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -66,6 +73,15 @@ def write_page(path: Path, write: Callable[[], None]) -> None:
             raise
         message = f"The report {path} cannot be written ({denied.strerror or denied}); check the folder and its permissions."
         raise StoreError(message) from denied
+
+
+def _usage(usage: Usage, prices: Mapping[str, Price]) -> dict[str, Any]:
+    counted = asdict(usage) if usage.tokens_told else asdict(usage) | {"prompt_tokens": None, "completion_tokens": None}
+    return {**counted, **_cost(usage.cost(prices))}
+
+
+def _cost(cost: float | None) -> dict[str, Any]:
+    return {"cost": cost} | ({"unknown_because": "a price or a count of tokens is not known"} if cost is None else {})
 
 
 def _interval(interval: Interval | None) -> dict[str, Any]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rag_cover.cli.documents import summary_document, write_page
+from rag_cover.accounting import Price, read_prices
+from rag_cover.cli.documents import spending_document, summary_document, write_page
 from rag_cover.cli.exits import ExitCode
 from rag_cover.cli.gates import GateResult, gates_of, tell_failed
 from rag_cover.cli.inputs import TraceFile
@@ -19,10 +20,13 @@ from rag_cover.cli.options import (
     OUTPUT,
     AsJson,
     Columns,
+    Deadline,
     Format,
     Judge,
     Limit,
+    NoCache,
     OnError,
+    Prices,
     Quiet,
     Report,
     Workers,
@@ -32,7 +36,7 @@ from rag_cover.cli.runs import Run, measures_of, report_for, store_for
 from rag_cover.cli.screens import print_json, say, screen
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
-from rag_cover.reports import summary_panel, worst_questions, write_report
+from rag_cover.reports import spending_table, summary_panel, worst_questions, write_report
 from rag_cover.summaries import SUMMARY_METRICS, Summary
 
 __all__ = ["evaluate_traces"]
@@ -65,7 +69,26 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
             rich_help_panel=MEASURING,
         ),
     ] = None,
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            help="The model that splits questions where traces bring no sub-questions; by default rules do.",
+            metavar="NAME",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    sub_questions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Take the sub-questions that traces do not bring from this file of [bold]rag-cover decompose[/bold].",
+            metavar="FILE",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
     workers: Workers = None,
+    no_cache: NoCache = False,
+    deadline: Deadline = None,
+    prices: Prices = None,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -78,7 +101,10 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Go on with what the store holds, instead of anew.", rich_help_panel=OUTPUT, show_default=False
+            "--resume",
+            help="Go on with what the store holds, instead of anew: measure what is missing, and again what failed.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
         ),
     ] = False,
     report: Report = None,
@@ -120,14 +146,17 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
         *gates_of(fail_under, lower=False, known=SUMMARY_METRICS),
         *gates_of(fail_under_lower, lower=True, known=SUMMARY_METRICS),
     ]
+    table = read_prices(prices) if prices else {}
     run = Run(
         TraceFile(traces, format_, columns_of(column), on_error, limit),
         None if no_store else store or store_for(traces),
-        Models(judge=judge),
+        Models(judge=judge, decomposer=sub_questions or generator),
         measures_of(measure, threshold),
         resume,
         workers,
         quiet or as_json,
+        not no_cache,
+        deadline,
     )
     evaluation = run.evaluated()
     page = None if no_report else report or report_for(traces)
@@ -136,20 +165,26 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
         write_page(page, partial(write_report, page, evaluation.results, summary))
     results = [gate.check(summary) for gate in gates]
     if as_json:
-        print_json(_document(run, summary, page, results))
+        spent = {"spending": spending_document(evaluation.spending, table)} if evaluation.spending else {}
+        print_json(_document(run, summary, page, results) | spent)
     else:
-        _show(run, evaluation, summary, page)
+        _show(run, evaluation, summary, page, table)
     tell_failed(results)
     raise typer.Exit(_exit_code(summary, results, strict=strict))
 
 
-def _show(run: Run, evaluation: Evaluation, summary: Summary, page: Path | None) -> None:
+def _show(run: Run, evaluation: Evaluation, summary: Summary, page: Path | None, prices: Mapping[str, Price]) -> None:
     out = screen(quiet=run.quiet)
     out.print(summary_panel(summary))
     out.print(worst_questions(evaluation.results))
+    if evaluation.spending:
+        out.print(spending_table(evaluation.spending, prices))
     for what, path in (("Results", run.store), ("Report", page)):
         if path:
             say(f"{what}: {path}", quiet=run.quiet)
+    if run.store and (failed := _failed(summary)):
+        what = "1 measurement" if failed == 1 else f"{failed:,} measurements"
+        say(f"{what} failed; the same command with --resume tries again, and keeps the rest.", quiet=run.quiet)
 
 
 def _document(run: Run, summary: Summary, page: Path | None, results: Sequence[GateResult]) -> dict[str, object]:
@@ -169,5 +204,8 @@ def _document(run: Run, summary: Summary, page: Path | None, results: Sequence[G
 def _exit_code(summary: Summary, results: Sequence[GateResult], *, strict: bool) -> ExitCode:
     if any(result.problem for result in results):
         return ExitCode.GATE_FAILED
-    failed = sum(counts.failed for counts in summary.outcomes.values())
-    return ExitCode.FAILURES if strict and failed else ExitCode.OK
+    return ExitCode.FAILURES if strict and _failed(summary) else ExitCode.OK
+
+
+def _failed(summary: Summary) -> int:
+    return sum(counts.failed for counts in summary.outcomes.values())

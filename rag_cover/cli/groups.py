@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -37,29 +38,50 @@ class CommandGroup(TyperGroup):
             raise typer.Exit(ExitCode.INTERRUPTED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name all commands, ours first."""
+        """Name all commands, ours first; a group of several plugins' commands once."""
         ours = super().list_commands(ctx)
-        return [*ours, *(name for name in sorted(installed_commands()) if name not in ours)]
+        theirs = dict.fromkeys(name.partition(" ")[0] for name in installed_commands())
+        return [*ours, *(name for name in theirs if name not in ours)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Find a command by its name."""
+        """Find a command, or a group of plugins' commands, by its name."""
         ours = super().get_command(ctx, cmd_name)
+        if ours is not None:
+            return ours
         theirs = installed_commands()
-        return _stand_in(cmd_name, theirs[cmd_name]) if ours is None and cmd_name in theirs else ours
+        if cmd_name in theirs:
+            return _stand_in(cmd_name, theirs[cmd_name])
+        members = {name: target for name, target in theirs.items() if name.startswith(f"{cmd_name} ")}
+        return _group_of(cmd_name, members) if members else None
 
 
 def _stand_in(name: str, target: str) -> Any:
-    """Make a command that hands all its words, ``--help`` too, to the plugin's own app."""
     stand_in = typer.Typer(add_completion=False)
+    _hand_over(stand_in, name, target)
+    return get_command(stand_in)
+
+
+def _group_of(group: str, members: Mapping[str, str]) -> Any:
+    """Make a group of the commands whose names begin with its own."""
+    listed = typer.Typer(name=group, add_completion=False, no_args_is_help=True, help=f"Commands of plugins under '{group}'.")
+    listed.callback(rich_help_panel="Plugins")(lambda: None)  # so that a single member does not become the group itself
+    for name, target in members.items():
+        _hand_over(listed, name, target)
+    return get_command(listed)
+
+
+def _hand_over(app: typer.Typer, name: str, target: str) -> None:
+    """Add a command that hands all its words, ``--help`` too, to the plugin's own app."""
     words = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
-    @stand_in.command(
-        name, context_settings=words, help=f"A plugin's command ({target.partition(':')[0]}).", rich_help_panel="Plugins"
+    @app.command(
+        name.rpartition(" ")[2],
+        context_settings=words,
+        help=f"A plugin's command ({target.partition(':')[0]}).",
+        rich_help_panel="Plugins",
     )
     def run(ctx: typer.Context) -> None:
         get_command(_app_of(name, target))(args=ctx.args, prog_name=f"rag-cover {name}")
-
-    return get_command(stand_in)
 
 
 def _app_of(name: str, target: str) -> typer.Typer:

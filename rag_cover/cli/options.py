@@ -16,10 +16,13 @@ __all__ = [
     "OUTPUT",
     "AsJson",
     "Columns",
+    "Deadline",
     "Format",
     "Judge",
     "Limit",
+    "NoCache",
     "OnError",
+    "Prices",
     "Quiet",
     "Report",
     "Workers",
@@ -48,6 +51,34 @@ Judge = Annotated[
 ]
 Workers = Annotated[
     int | None, typer.Option(help="Threads; by default one per two cores.", min=1, metavar="N", rich_help_panel=MEASURING)
+]
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        help="Ask remote models no longer than this; what is left then fails, and --resume goes on with it.",
+        min=0.0,
+        metavar="SECONDS",
+        rich_help_panel=MEASURING,
+    ),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Ask remote models again, even where their answer is kept beside the store.",
+        rich_help_panel=MEASURING,
+        show_default=False,
+    ),
+]
+Prices = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        help='What a million tokens of each remote model cost, as JSON: {"gpt-4.1-mini": {"prompt": 0.4, "completion": 1.6}}.',
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Limit = Annotated[
     int | None, typer.Option(help="Read only the first so many traces.", min=1, metavar="N", rich_help_panel=INPUT)

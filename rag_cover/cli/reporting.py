@@ -12,7 +12,7 @@ from rag_cover.cli.documents import write_page
 from rag_cover.cli.options import OUTPUT, Quiet
 from rag_cover.cli.screens import say, screen
 from rag_cover.evaluation import Evaluation
-from rag_cover.reports import summary_panel, write_report
+from rag_cover.reports import spending_table, summary_panel, write_report
 
 __all__ = ["report_results"]
 
@@ -43,4 +43,6 @@ def report_results(
     page = out or Path(store.name).with_suffix(".html")
     write_page(page, partial(write_report, page, evaluation.results, summary))
     screen(quiet=quiet).print(summary_panel(summary))
+    if evaluation.spending:
+        screen(quiet=quiet).print(spending_table(evaluation.spending, {}))
     say(f"Report: {page}", quiet=quiet)

@@ -32,6 +32,8 @@ class Run:
     resume: bool = False
     workers: int | None = None
     quiet: bool = False
+    cache: bool = True
+    deadline_s: float | None = None
 
     def evaluated(self) -> Evaluation:
         """Evaluate; skipped traces are told on stderr, an interrupt says how to go on.
@@ -50,6 +52,8 @@ class Run:
                     resume=self.resume,
                     workers=self.workers,
                     progress=show,
+                    cache=self.cache,
+                    deadline_s=self.deadline_s,
                 )
         except KeyboardInterrupt:
             warn(_interrupted(self.store), style="red")

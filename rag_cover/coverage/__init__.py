@@ -3,7 +3,9 @@
 Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing responses with sub-question coverage" (NAACL 2025).
 """
 
-from rag_cover.coverage.decomposition import decompose
+from rag_cover.coverage.decomposition import BatchDecomposer, Decomposer, GivenDecomposer, decompose
+from rag_cover.coverage.embedded_roles import type_roles
+from rag_cover.coverage.generated import GeneratedDecomposer
 from rag_cover.coverage.grounding import groundedness
 from rag_cover.coverage.judging import judge_coverage, table_of
 from rag_cover.coverage.measures import CoverageMeasure, GroundednessMeasure
@@ -18,17 +20,22 @@ from rag_cover.coverage.metrics import (
     statistics_as_rated,
     statistics_of,
 )
+from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
-from rag_cover.coverage.roles import type_roles
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 
 __all__ = [
     "METRICS",
     "RATING_WEIGHTS",
+    "BatchDecomposer",
     "CoverageMeasure",
     "CoverageMetrics",
     "CoverageRow",
     "CoverageTable",
+    "Decomposer",
+    "DecompositionPrompts",
+    "GeneratedDecomposer",
+    "GivenDecomposer",
     "GroundednessMeasure",
     "Metric",
     "Scenarios",

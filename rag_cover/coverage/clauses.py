@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rag_cover.coverage.phrases import is_noun_phrase, subject_in
 from rag_cover.coverage.words import content_words
 
-__all__ = ["MARKS", "asked", "holds_several", "questions_in"]
+__all__ = ["MARKS", "asked", "asks", "holds_several", "questions_in"]
 
 MARKS = "?\uff1f\u061f"
 """Question marks: Latin, full-width, Arabic."""
@@ -65,6 +65,15 @@ def questions_in(text: str) -> list[str]:
 def holds_several(question: str) -> bool:
     """Tell whether a question that could not be split asks several things all the same."""
     return bool(_AND_ASKS.search(question) or _END.search(question.rstrip(f" {MARKS}")))
+
+
+def asks(text: str) -> bool:
+    """Tell whether a text begins as a question does.
+
+    >>> asks("how far is it"), asks("However far it is")
+    (True, False)
+    """
+    return bool(_ASKS.match(text))
 
 
 def asked(part: str) -> str:

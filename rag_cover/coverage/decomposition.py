@@ -1,86 +1,158 @@
-"""A question split into sub-questions by rules, without a model: what a full answer would have to say.
-
-The questions that a text asks are core. The shape of each (a comparison, a why, a how-to, …) adds the facets that a full
-answer to such a question has (`shapes`). Rules know English; a question in another language, or of no known shape, is its own
-and only sub-question. A model splits better (Xie et al., NAACL 2025, §3.1, have GPT-4 write about 20 sub-questions); what
-rules made is marked ``role_source="rules"``.
-"""
+"""Questions split into sub-questions: by rules, by a language model, or as a file or a function of the user's gives them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, runtime_checkable
 
-from rag_cover.coverage.clauses import MARKS, asked, holds_several, questions_in
-from rag_cover.coverage.phrases import is_plural, listed
-from rag_cover.coverage.shapes import Facet, facets_of
-from rag_cover.coverage.words import words_of
-from rag_cover.errors import InvalidValueError
-from rag_cover.questions import Question, Role, SubQuestion
+from rag_cover.backends import Embedder, Failure, Generator
+from rag_cover.coverage.generated import MOST, GeneratedDecomposer
+from rag_cover.coverage.prompts import DecompositionPrompts
+from rag_cover.coverage.rules import decomposed_by_rules
+from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.questions import Question, RoleSource, SubQuestion
+from rag_cover.traces import Trace, content_hash
 
-__all__ = ["decompose"]
+__all__ = ["BatchDecomposer", "Decomposer", "GivenDecomposer", "decompose", "failed_splits", "source_of"]
 
-_LONGEST = 40  # words of a question whose shape is still worth a look
-_ATTRIBUTES = re.compile(
-    r"what\ (?:is|are|was|were)\ the\ (?P<list>[\w\s,-]{3,60}?)\ (?P<of>of|for|in)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
-)
-_SHARED = re.compile(
-    r"(?P<ask>what\ (?:is|was)\ the\ [\w\s-]{3,60}?\ (?:of|in|for)|who\ \w+)\ (?P<list>[^?]+)", re.VERBOSE | re.IGNORECASE
-)
-_FOREIGN = frozenset(
-    words_of(
-        """ist sind der das und wie wird nicht ein eine el los las que qué cuál por para est les des une dans pourquoi che
-        perché di het een wat zijn och är vad como são uma det som il quali quand où"""
-    )
-)
+MOST_BY_RULES = 12
+
+Decomposer = Callable[[Question], Sequence[SubQuestion]]
+"""Splits a question into sub-questions, as `decompose` does without a model."""
 
 
-def decompose(question: Question | str, *, most: int = 12) -> tuple[SubQuestion, ...]:
-    """Split a question into at most ``most`` typed sub-questions: core first, then background, then follow-up.
+@runtime_checkable
+class BatchDecomposer(Protocol):
+    """A decomposer that is better asked about many questions at once, says which it failed on, and remembers the others."""
 
-    Every one ends with a question mark and none occurs twice. A question of no known shape has itself as its only one, a
-    blank text has none.
+    @property
+    def source(self) -> RoleSource:
+        """Say who makes the sub-questions."""
+        ...
+
+    def split(self, questions: Sequence[Question]) -> Sequence[Sequence[SubQuestion] | Failure]:
+        """Split questions; in place of one that could not be split, why."""
+        ...
+
+
+def decompose(
+    question: Question | str,
+    *,
+    generator: Generator | None = None,
+    embedder: Embedder | None = None,
+    prompts: DecompositionPrompts | None = None,
+    max_sub_questions: int | None = None,
+) -> tuple[SubQuestion, ...]:
+    """Split a question into typed sub-questions, by rules unless a generator is given.
+
+    Rules put core first, then background, then follow-up; a model's stay in its order. Every sub-question ends with a
+    question mark and none occurs twice. By rules a question of no known shape has itself as its only one.
 
     >>> [sub.text for sub in decompose("What is photosynthesis and why is it important?") if sub.role == "core"][:2]
     ['What is photosynthesis?', 'Why is photosynthesis important?']
-    >>> [sub.text for sub in decompose("are fresh or frozen vegetables healthier") if sub.role == "core"][1:3]
-    ['How healthy are fresh vegetables?', 'How healthy are frozen vegetables?']
+
+    Args:
+        question: what to split; a blank text has no sub-questions.
+        generator: the model that splits and types, in two calls.
+        embedder: tells sub-questions of the model that mean the same.
+        prompts: the model's instructions; the shipped ones unless given.
+        max_sub_questions: 12 by rules and 20 by a model, unless given.
 
     Raises:
-        InvalidValueError: ``most`` is less than 1.
+        InvalidValueError: ``max_sub_questions`` is less than 1.
+        ModelFailedError: the model failed, or what it wrote could not be read even when it was asked again.
     """
-    if most < 1:
-        message = f"most is {most}; a question has at least itself as sub-question"
+    if max_sub_questions is not None and max_sub_questions < 1:
+        message = f"max_sub_questions is {max_sub_questions}; a question has at least itself as sub-question"
         raise InvalidValueError(message)
-    questions = [asked(part) for part in islice(questions_in(question if isinstance(question, str) else question.text), most)]
-    own = [(Role.CORE, text) for text in questions]
-    facets = [facet for text in questions for facet in _facets(text)]
-    ordered = [facet for role in Role for facet in (*own, *facets) if facet[0] == role]
-    return tuple(SubQuestion(text=text, role=role, role_source="rules") for role, text in islice(_distinct(ordered), most))
+    text = question if isinstance(question, str) else question.text
+    if generator is None or not text.strip():
+        return decomposed_by_rules(text, most=max_sub_questions or MOST_BY_RULES)
+    decomposer = GeneratedDecomposer(generator, embedder=embedder, prompts=prompts, max_sub_questions=max_sub_questions or MOST)
+    return decomposer(Question(text=text))
 
 
-def _distinct(facets: Iterable[Facet]) -> Iterator[Facet]:
-    """Keep the first of those that differ in articles, number and punctuation only."""
-    seen: set[str] = set()
-    for role, text in facets:
-        key = " ".join(word.rstrip("s") for word in words_of(text) if word not in ("a", "an", "the", "is", "are")) or text
-        if key not in seen:
-            seen.add(key)
-            yield role, text
+@dataclass(frozen=True)
+class GivenDecomposer:
+    """Splits questions as somebody did before: a person, or a run whose decompositions were kept in a file."""
+
+    by_id: Mapping[str, tuple[SubQuestion, ...]]
+    by_text: Mapping[str, tuple[SubQuestion, ...]]
+
+    @classmethod
+    def of(cls, traces: Iterable[Trace]) -> Self:
+        """Take the sub-questions of traces, such as those of a file that ``rag-cover decompose`` wrote.
+
+        Raises:
+            InvalidValueError: one question is split in two ways.
+        """
+        by_id: dict[str, tuple[SubQuestion, ...]] = {}
+        by_text: dict[str, tuple[SubQuestion, ...]] = {}
+        for trace in traces:
+            if trace.sub_questions is None:
+                continue
+            known = by_text.setdefault(_plain(trace.question.text), trace.sub_questions)
+            if trace.question.id is not None:
+                known = by_id.setdefault(trace.question.id, known)
+            if known != trace.sub_questions:
+                message = f"the question {trace.question.text[:100]!r} is split in two ways; leave one of them out"
+                raise InvalidValueError(message)
+        return cls(by_id, by_text)
+
+    @property
+    def source(self) -> RoleSource:
+        """Say who makes the sub-questions."""
+        return "given"
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what names these decompositions in caches."""
+        texts = {text: [each.model_dump() for each in subs] for text, subs in self.by_text.items()}
+        return f"given:{content_hash([texts, sorted(self.by_id)])[:16]}"
+
+    def __call__(self, question: Question) -> tuple[SubQuestion, ...]:
+        """Look up one question.
+
+        Raises:
+            ModelFailedError: it was not split before.
+        """
+        found = self._found(question)
+        if found is None:
+            message = "the file of decompositions holds no sub-questions of this question"
+            raise ModelFailedError(message, kind="not decomposed")
+        return found
+
+    def split(self, questions: Sequence[Question]) -> list[tuple[SubQuestion, ...] | Failure]:
+        """Look up questions, by id where they have one that is known, else by their text."""
+        missing = Failure("not decomposed", "the file of decompositions holds no sub-questions of this question")
+        return [missing if (found := self._found(question)) is None else found for question in questions]
+
+    def _found(self, question: Question) -> tuple[SubQuestion, ...] | None:
+        known = self.by_id.get(question.id) if question.id is not None else None
+        return known if known is not None else self.by_text.get(_plain(question.text))
 
 
-def _facets(text: str) -> Iterator[Facet]:
-    question = text.rstrip(f" .!{MARKS}")
-    if len(question.split()) <= _LONGEST and not _FOREIGN.intersection(words_of(question)) and not holds_several(text):
-        yield from ((Role.CORE, each) for each in _each_of(question))
-        yield from facets_of(question)
+def failed_splits(traces: Sequence[Trace], decomposer: Decomposer | None) -> dict[int, Failure]:
+    """Split the questions of traces that bring no sub-questions, all at once where the decomposer can; say which failed.
+
+    A decomposer that can remembers the others, so that asking it for one of them costs nothing. Of one that cannot, no
+    failure is known before it is asked.
+    """
+    bare = [index for index, trace in enumerate(traces) if trace.sub_questions is None]
+    if not bare or not isinstance(decomposer, BatchDecomposer):
+        return {}
+    split = decomposer.split([traces[index].question for index in bare])
+    return {index: each for index, each in zip(bare, split, strict=True) if isinstance(each, Failure)}
 
 
-def _each_of(question: str) -> list[str]:
-    """Ask about each item of a list by itself: the causes and effects of x; the capital of x and y."""
-    if (match := _ATTRIBUTES.fullmatch(question)) and (names := listed(match["list"])):
-        return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in names]
-    if (match := _SHARED.fullmatch(question)) and (names := listed(match["list"])):
-        return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
-    return []
+def source_of(decomposer: Decomposer | None) -> RoleSource:
+    """Say who makes the sub-questions: rules, a model and which, or just some model."""
+    if decomposer is None:
+        return "rules"
+    return decomposer.source if isinstance(decomposer, BatchDecomposer) else "model"
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -7,25 +7,21 @@ judge in one call, each distinct pair once. A blank text is never sent: it cover
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from rag_cover.backends import Locator, Scorer, ScoringItem, Span
-from rag_cover.coverage.decomposition import decompose
+from rag_cover.backends import Embedder, Locator, Scorer, ScoringItem, Span
+from rag_cover.coverage.decomposition import Decomposer, decompose, source_of
+from rag_cover.coverage.embedded_roles import Untyped, typed
 from rag_cover.coverage.passages import titled
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
-from rag_cover.coverage.roles import type_roles
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 from rag_cover.coverage.verdicts import fragments, probabilities, threshold_in_range
-from rag_cover.questions import Passage, Question, Role, RoleSource, SubQuestion
+from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.traces import Trace
 
-__all__ = ["Decomposer", "judge_coverage", "table_of"]
-
-Decomposer = Callable[[Question], Sequence[SubQuestion]]
-"""Splits a question into sub-questions, as `decompose` does without a model."""
+__all__ = ["judge_coverage", "table_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,8 @@ def judge_coverage(
     locator: Locator | None = None,
     threshold: float | None = None,
     decomposer: Decomposer | None = None,
-    untyped: Literal["rules", "leave"] = "rules",
+    untyped: Untyped = "embedded",
+    embedder: Embedder | None = None,
     weights: Mapping[Role, float] = RATING_WEIGHTS,
 ) -> list[CoverageResult]:
     """Judge every (sub-question, chunk), (sub-question, prompt passage) and (sub-question, answer) of the traces.
@@ -101,14 +98,16 @@ def judge_coverage(
         locator: finds the fragment that covers; without one, fragments and positions are None.
         threshold: the probability from which a text covers; the scorer's own unless given.
         decomposer: makes the sub-questions of traces that bring none; by rules unless given.
-        untyped: whether sub-questions without a role are typed by rules, or left to count in no role.
+        untyped: whether sub-questions without a role are typed by the embedder (by rules without one), by rules, or left to
+            count in no role.
+        embedder: types sub-questions without a role.
         weights: of the rating.
 
     Raises:
         ModelFailedError: a model returned something that is no verdict.
     """
     cut = threshold_in_range(scorer.threshold if threshold is None else threshold)
-    cases = [_case(trace, decomposer, untyped) for trace in traces]
+    cases = [_case(trace, decomposer, untyped, embedder) for trace in traces]
     scores = probabilities(scorer, (item for case in cases for item in case.items()))
     bench = _Bench(cut, scores, {})
     if locator is not None:
@@ -121,10 +120,9 @@ def table_of(result: CoverageResult) -> CoverageTable:
     return CoverageTable(tuple(map(_row, result.sub_questions)))
 
 
-def _case(trace: Trace, decomposer: Decomposer | None, untyped: Literal["rules", "leave"]) -> _Case:
+def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedder: Embedder | None) -> _Case:
     sub_questions, source = _sub_questions(trace, decomposer)
-    if untyped == "rules":
-        sub_questions = type_roles(trace.question, sub_questions)
+    sub_questions = typed(trace.question, sub_questions, untyped, embedder)
     retrieved = any(not step.replaces for step in trace.steps)
     prompt, assumed = trace.prompt_or_assumed
     return _Case(
@@ -142,7 +140,7 @@ def _sub_questions(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequenc
     if trace.sub_questions is not None:
         return trace.sub_questions, "given"
     if decomposer is not None:
-        return tuple(decomposer(trace.question)), "model"
+        return tuple(decomposer(trace.question)), source_of(decomposer)
     return decompose(trace.question), "rules"
 
 

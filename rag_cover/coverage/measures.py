@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
+from rag_cover.coverage.decomposition import failed_splits
+from rag_cover.coverage.embedded_roles import Untyped
 from rag_cover.coverage.grounding import groundedness
 from rag_cover.coverage.judging import judge_coverage
 from rag_cover.coverage.ratings import RATING_WEIGHTS
@@ -23,17 +25,18 @@ __all__ = ["CoverageMeasure", "GroundednessMeasure"]
 class CoverageMeasure:
     """Measure which sub-questions a trace's chunks, prompt and answer cover (`judge_coverage`).
 
-    ``threshold=None`` is the scorer's own. ``untyped`` tells whether sub-questions without a role are typed by rules or left
-    to count in no role.
+    ``threshold=None`` is the scorer's own. ``untyped`` tells whether sub-questions without a role are typed by the embedder
+    (by rules where there is none), by rules, or left to count in no role. A trace whose question could not be split is a
+    `Failure` that says so, and costs no other trace its result.
     """
 
     threshold: float | None = None
     weights: Mapping[Role, float] = field(default_factory=lambda: RATING_WEIGHTS)
-    untyped: Literal["rules", "leave"] = "rules"
+    untyped: Untyped = "embedded"
 
     name: ClassVar[str] = "coverage"
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
-    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer", "locator", "decomposer")
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer", "locator", "decomposer", "embedder")
 
     def __post_init__(self) -> None:
         """Refuse what no rating can be made from; keep the weights as a plain dict, which travels between processes."""
@@ -60,16 +63,22 @@ class CoverageMeasure:
         return None
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
-        """Judge all the traces, in one call to the scorer and one to the locator."""
-        return judge_coverage(
-            traces,
-            models["scorer"],
-            locator=models.get("locator"),
-            threshold=self.threshold,
-            decomposer=models.get("decomposer"),
-            untyped=self.untyped,
-            weights=self.weights,
+        """Split the questions that need it, then judge all the traces, in one call to the scorer and one to the locator."""
+        decomposer = models.get("decomposer")
+        failed = failed_splits(traces, decomposer)
+        judged = iter(
+            judge_coverage(
+                [trace for index, trace in enumerate(traces) if index not in failed],
+                models["scorer"],
+                locator=models.get("locator"),
+                threshold=self.threshold,
+                decomposer=decomposer,
+                untyped=self.untyped,
+                embedder=models.get("embedder"),
+                weights=self.weights,
+            )
         )
+        return [failed[index] if index in failed else next(judged) for index in range(len(traces))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a sub-question is to its question, told by rules: the local typer.
+"""What a sub-question is to its question, told by rules.
 
 Core, background and follow-up as Xie et al. (NAACL 2025, §3.1) define them. A sub-question that asks what a reader must know
 first (what something is, its kinds, its history) is background; one that asks what to do about it, how it will go on, or, of
@@ -8,11 +8,10 @@ a comparison by one criterion, about another one, is a follow-up, unless the que
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from rag_cover.questions import Question, Role, SubQuestion
+from rag_cover.questions import Role
 
-__all__ = ["role_of", "type_roles"]
+__all__ = ["role_of"]
 
 _BACKGROUND = re.compile(
     r"""^what\ (?:is|are|was|were)\ (?:the\ )?(?:definitions?|meanings?|origins?|history|basics|background)\b
@@ -61,18 +60,8 @@ def role_of(question: str, sub_question: str) -> Role:
     return Role.BACKGROUND if _beyond(_BACKGROUND, whole, asked) else Role.CORE
 
 
-def type_roles(question: Question | str, sub_questions: Sequence[SubQuestion]) -> tuple[SubQuestion, ...]:
-    """Give sub-questions without a role the one that rules find, marked ``role_source="rules"``; leave the others."""
-    text = question if isinstance(question, str) else question.text
-    return tuple(each if each.role else _typed(text, each) for each in sub_questions)
-
-
 def _beyond(cue: re.Pattern[str], question: str, sub_question: str) -> bool:
     return bool(cue.search(sub_question)) and not cue.search(question)
-
-
-def _typed(question: str, sub_question: SubQuestion) -> SubQuestion:
-    return SubQuestion(text=sub_question.text, role=role_of(question, sub_question.text), role_source="rules")
 
 
 def _same(question: str, sub_question: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
-from rag_cover.questions import Role
+from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
 from rag_cover.reports.passages import StepView, covering, numbered, steps_of
 from rag_cover.reports.states import ROLES, State, by_role, core_coverage, has_lost_core, state_of
@@ -32,7 +32,7 @@ class SubQuestionView:
     number: int
     text: str
     role: str
-    guessed: bool
+    typed_by: str | None
     state: State
     answered: str
     found_in: tuple[int, ...] | None
@@ -126,7 +126,7 @@ def _sub_question(
         number=number,
         text=clipped(row.text, 500),
         role=row.role or "untyped",
-        guessed=row.role_source in ("model", "rules"),
+        typed_by=_typed_by(row.role_source),
         state=state_of(row),
         answered=_verdict(row.answer),
         found_in=None
@@ -168,3 +168,14 @@ def _reason(outcome: object) -> str:
             return f"failed, {one_line(kind)}: {one_line(message)}"
         case _:
             return ""
+
+
+def _typed_by(source: RoleSource | None) -> str | None:
+    """Name who gave the role, where it was not given with the trace."""
+    match source:
+        case None | "given":
+            return None
+        case "embedded" | "model":
+            return "a model"
+        case _:
+            return one_line(source.removeprefix("model:"), limit=80)

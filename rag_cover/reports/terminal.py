@@ -14,6 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from rag_cover.accounting import Price, Spending
 from rag_cover.intervals import Interval
 from rag_cover.reports.comparing import comparison_headline, comparison_view
 from rag_cover.reports.drilldown import worst
@@ -25,7 +26,7 @@ from rag_cover.reports.wording import counted, headline, loss_advice, losses_sen
 from rag_cover.results import Loss, TraceResult
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
-__all__ = ["comparison_table", "summary_panel", "worst_questions"]
+__all__ = ["comparison_table", "spending_table", "summary_panel", "worst_questions"]
 
 _GAUGE = 10
 _BAR = 28
@@ -81,6 +82,31 @@ def worst_questions(results: Sequence[TraceResult], *, limit: int = 5) -> Render
         if counts is not None and counts[0] < counts[1]:
             table.add_row(Text(f"{counts[0]}/{counts[1]}", style="bold"), Group(*_lost_lines(result)))
     return Encodable(table if table.row_count else Text("No answer is known to leave out a core sub-question."))
+
+
+def spending_table(spending: Spending, prices: Mapping[str, Price]) -> RenderableType:
+    """Show what remote models were asked, by model and purpose, and what it cost; what is not known says so."""
+    table = plain_table(
+        ("Remote model", "left"), ("for", "left"), ("calls", "right"), ("again", "right"), ("cached", "right"),
+        ("failed", "right"), ("tokens in", "right"), ("out", "right"), ("cost", "right"),
+    )  # fmt: skip
+    for usage in spending.usage:
+        counts = (usage.calls, usage.retries, usage.cache_hits, usage.failures)
+        tokens = (usage.prompt_tokens, usage.completion_tokens)
+        table.add_row(
+            Text(one_line(usage.model, limit=60)),
+            Text(one_line(usage.purpose, limit=20)),
+            *(f"{count:,}" for count in counts),
+            *(f"{count:,}" if usage.tokens_told else "unknown" for count in tokens),
+            _money(usage.cost(prices)),
+        )
+    total = [Text(f"Cost in all: {_money(spending.cost(prices))}")] if len(spending.usage) > 1 else []
+    notes = [Text(f"· {one_line(note, limit=400)}", style="dim") for note in spending.notes]
+    return Encodable(Group(table, *total, *notes))
+
+
+def _money(cost: float | None) -> str:
+    return "unknown" if cost is None else f"{cost:,.4f}"
 
 
 def _about(summary: Summary) -> str:

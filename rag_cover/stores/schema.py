@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rag_cover.databases import refuse_strangers, write_ahead
 from rag_cover.errors import StoreError
 
 __all__ = ["MIGRATIONS", "opened", "told"]
@@ -47,7 +48,7 @@ def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=timeout_s, check_same_thread=False)
     try:
         with told(path):
-            _prepare(connection, path)
+            _prepare(connection, path, timeout_s)
     except StoreError:
         connection.close()
         raise
@@ -65,22 +66,15 @@ def told(path: Path) -> Iterator[None]:
         raise StoreError(problem) from error
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    _refuse_strangers(connection, path)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL, a killed process loses nothing that was committed
-    if _version(connection) < len(MIGRATIONS):
-        _migrate(connection)
-
-
-def _refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
-    ours = connection.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION
-    if not ours and connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
-        problem = f"{path} is another program's database, not a store; name another file"
-        raise StoreError(problem)
+def _prepare(connection: sqlite3.Connection, path: Path, timeout_s: float) -> None:
+    refuse_strangers(connection, path, application=_APPLICATION, kind="a store")
     if (version := _version(connection)) > len(MIGRATIONS):
         problem = f"The store {path} has schema {version}, and this version reads up to {len(MIGRATIONS)}; upgrade rag-cover"
         raise StoreError(problem)
+    write_ahead(connection, patience_s=timeout_s)
+    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL, a killed process loses nothing that was committed
+    if _version(connection) < len(MIGRATIONS):
+        _migrate(connection)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import doctest
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from rag_cover.backends import Span
+from rag_cover.questions import Role
 
 Import = Callable[[str], ModuleType]
+
+absent = [package for package in ("torch", "transformers") if find_spec(package) is None]
+with_torch = pytest.mark.skipif(bool(absent), reason=f"needs the extra 'transformers' ({', '.join(absent)})")
 
 MODULES = (
     "_datasets",
     "_judges",
     "_scores",
     "_tables",
+    pytest.param("_shapes", marks=with_torch),
     "_traces",
+    "_typed",
     "answer_equivalence",
     "coverage_judge",
     "coverage_throughput",
+    pytest.param("entail_throughput", marks=with_torch),
+    "fit_typer",
     "nli",
     "proposing",
     "reading",
+    pytest.param("sampling_throughput", marks=with_torch),
+    "subquestion_types",
     "text_mode",
 )
 
@@ -34,10 +45,9 @@ def test_the_examples_in_docstrings_hold(name: str, module: Import) -> None:
     assert doctest.testmod(module(name)).failed == 0
 
 
-def test_every_script_says_how_it_is_run(module: Import) -> None:
-    for name in MODULES:
-        if not name.startswith("_"):
-            assert f"python benchmarks/{name}.py" in str(module(name).__doc__)
+@pytest.mark.parametrize("name", MODULES)
+def test_every_script_says_how_it_is_run(name: str, module: Import) -> None:
+    assert name.startswith("_") or f"python benchmarks/{name}.py" in str(module(name).__doc__)
 
 
 def test_undefined_scores_are_not_numbers(module: Import) -> None:
@@ -148,3 +158,21 @@ def test_traces_have_the_shape_they_are_timed_for(module: Import, shared_folder:
     assert len(long.sub_questions) == 20
     assert 20_000 <= len(long.chunks[0].text.split()) <= 20_500
     assert short == next(made.traces(material, "short", 1, 0))
+
+
+def test_the_fit_learns_what_tells_roles_apart(module: Import) -> None:
+    typed = module("_typed")
+    roles = (Role.CORE, Role.BACKGROUND, Role.FOLLOW_UP) * 20
+    sheet = typed.Sheet("q", "Why?", ("?",) * 60, roles)
+    inputs = np.concatenate([np.tile(np.eye(3), (20, 1)), np.ones((60, 1))], axis=1)
+
+    weights = typed.fitted([sheet], [inputs])
+
+    assert typed.predicted(inputs, weights) == list(roles)
+
+
+def test_a_majority_is_the_most_frequent_label(module: Import) -> None:
+    majority_of = module("_typed").majority_of
+
+    assert majority_of([Role.FOLLOW_UP, Role.CORE, Role.FOLLOW_UP]) is Role.FOLLOW_UP
+    assert majority_of([Role.FOLLOW_UP, Role.CORE]) is Role.CORE

@@ -60,7 +60,13 @@ class _Plugin:
 
     @hook
     def commands(self) -> Mapping[str, str]:
-        return {"hello": "hello_app:app", "broken": "no_such_module:app", "evaluate": "hello_app:app"}
+        return {
+            "hello": "hello_app:app",
+            "broken": "no_such_module:app",
+            "evaluate": "hello_app:app",
+            "greet kindly": "hello_app:app",
+            "greet oddly": "no_such_module:app",
+        }
 
 
 @dataclass(frozen=True)

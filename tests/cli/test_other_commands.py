@@ -18,7 +18,7 @@ def test_the_version_is_shown(command: Callable[..., Any]) -> None:
 def test_every_command_has_a_summary_and_an_example(command: Callable[..., Any]) -> None:
     listed = command("--help").stdout
 
-    for name in ("demo", "evaluate", "compare", "judge", "convert", "report", "backends"):
+    for name in ("demo", "evaluate", "compare", "judge", "convert", "decompose", "report", "backends"):
         assert name in listed
         assert f"rag-cover {name}" in command(name, "--help").stdout
 
@@ -119,6 +119,19 @@ def test_a_plugin_s_command_is_listed_but_imported_only_when_called(
     assert "hello_app" in listed.stdout
     assert command("hello", "world", "--loudly").stdout == "Hello world!\n"
     assert "Greet someone." in command("hello", "--help").stdout
+
+
+def test_commands_of_two_words_stand_in_a_group(
+    command: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "hello_app.py").write_text(HELLO, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+
+    assert "greet" in command("--help").stdout
+    assert "kindly" in command("greet", "--help").stdout
+    assert command("greet", "kindly", "world", "--loudly").stdout == "Hello world!\n"
+    assert "The command 'greet oddly' of a plugin (no_such_module:app)" in command("greet", "oddly").stderr
+    assert command("greet", "rudely").exit_code == 2
 
 
 def test_a_plugin_cannot_replace_a_command(command: Callable[..., Any]) -> None:

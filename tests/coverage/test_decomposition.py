@@ -1,267 +1,123 @@
-"""What rules make of real questions, and what holds for any text."""
+"""Where sub-questions come from, and that a question which could not be split is told, counted and costs nothing else."""
 
-import re
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rag_cover.coverage import decompose, type_roles
-from rag_cover.coverage.roles import role_of
-from rag_cover.errors import InvalidValueError
+from rag_cover.backends import Failure
+from rag_cover.coverage import CoverageMeasure, GeneratedDecomposer, GivenDecomposer, decompose
+from rag_cover.coverage.decomposition import BatchDecomposer, failed_splits, source_of
+from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
+from rag_cover.evaluation import evaluate
+from rag_cover.measuring import measure_block
 from rag_cover.questions import Question, Role, SubQuestion
+from rag_cover.registry import Models
+from rag_cover.results import CoverageResult, ModelKind
+from rag_cover.testing import KeywordScorer, ScriptedGenerator
+from rag_cover.traces import Trace
 
-MARKS = ("?", "\uff1f", "\u061f")
-
-
-def asks(question: str, role: Role = Role.CORE) -> list[str]:
-    return [sub_question.text for sub_question in decompose(question) if sub_question.role is role]
-
-
-def test_a_comparison_asks_about_both_sides() -> None:
-    question = "are fresh or frozen vegetables healthier"
-
-    core, follow_up = asks(question), asks(question, Role.FOLLOW_UP)
-
-    assert core == [
-        "Are fresh or frozen vegetables healthier?",
-        "How healthy are fresh vegetables?",
-        "How healthy are frozen vegetables?",
-        "What are the differences between fresh vegetables and frozen vegetables?",
-    ]
-    assert follow_up == ["When is it better to choose fresh vegetables over frozen vegetables?"]
+Opened = Mapping[ModelKind, Any]
+SKY, STORM = Question("Why is the sky blue?", id="sky"), Question("Why do storms form?")
+ANSWER = "The sky is blue because air scatters light."
+SUBS = (SubQuestion("Does air scatter light?", role=Role.CORE), SubQuestion("What is light?", role=Role.BACKGROUND))
+GOOD = {"purpose: decompose": '["Does air scatter light?", "What is light?"]', "purpose: type": "1. core\n2. background"}
 
 
-@pytest.mark.parametrize(
-    "question", ["Python vs Java", "Compare Python and Java", "What is the difference between Python and Java?"]
-)
-def test_comparisons_come_in_many_words(question: str) -> None:
-    core = asks(question)
-
-    assert {"What are the characteristics of Python?", "What are the characteristics of Java?"} <= set(core)
+def trace(question: Question, **fields: object) -> Trace:
+    return Trace(question=question, answer=ANSWER, **fields)
 
 
-def test_questions_joined_by_and_are_split_and_name_their_subject() -> None:
-    question = "What is photosynthesis and why is it important?"
+def test_a_generator_is_asked_and_rules_otherwise() -> None:
+    generator = ScriptedGenerator(GOOD)
 
-    core = asks(question)
+    made, by_rules = decompose(SKY, generator=generator), decompose(SKY)
 
-    assert core[:2] == ["What is photosynthesis?", "Why is photosynthesis important?"]
-
-
-def test_several_questions_are_several_sub_questions() -> None:
-    question = "What is RAG? How does it work? What are its limits?"
-
-    core = asks(question)
-
-    assert core[:3] == ["What is RAG?", "How does RAG work?", "What are RAG's limits?"]
+    assert [sub.role_source for sub in made] == ["model:scripted"] * 2
+    assert {sub.role_source for sub in by_rules} == {"rules"}
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "I have a 2015 Civic. Why does it stall?",
-        "How do I bake bread and how long does it take?",
-        "Who invented the first computer game in 1962 and what was the name of the game?",
-    ],
-)
-def test_a_question_that_would_lose_its_subject_stays_whole(question: str) -> None:
-    decomposed = decompose(question)
-
-    assert [sub_question.text for sub_question in decomposed] == [question]
-
-
-def test_lists_are_asked_item_by_item() -> None:
-    effects = asks("What are the causes and effects of the French Revolution?")
-    capitals = asks("What is the capital of France, Germany and Italy?")
-
-    assert effects[1:] == ["What are the causes of the French Revolution?", "What are the effects of the French Revolution?"]
-    assert capitals[1:] == [
-        "What is the capital of France?",
-        "What is the capital of Germany?",
-        "What is the capital of Italy?",
+def test_who_made_sub_questions_is_told() -> None:
+    sources = [
+        source_of(each) for each in (None, GeneratedDecomposer(ScriptedGenerator()), GivenDecomposer({}, {}), lambda _: SUBS)
     ]
 
+    assert sources == ["rules", "model:scripted", "given", "model"]
+    assert isinstance(GivenDecomposer({}, {}), BatchDecomposer)
 
-def test_fixed_pairs_of_words_are_no_lists() -> None:
-    question = "Who wrote Romeo and Juliet?"
 
-    core = asks(question)
+def test_given_ones_are_found_by_id_and_else_by_text() -> None:
+    given = GivenDecomposer.of([trace(SKY, sub_questions=SUBS)])
 
-    assert core == [question]
+    by_id, by_text, none = given.split([Question("Blue sky?", id="sky"), Question("why is  the SKY blue?"), STORM])
 
+    assert by_id == by_text == SUBS
+    assert none == Failure("not decomposed", "the file of decompositions holds no sub-questions of this question")
+    assert given(SKY) == SUBS
+    with pytest.raises(ModelFailedError, match="no sub-questions of this question"):
+        given(STORM)
 
-def test_an_effect_has_causes_before_and_remedies_after() -> None:
-    question = "how climate change is affecting the earth"
 
-    core, background, follow_up = (asks(question, role) for role in Role)
+def test_a_question_given_in_two_ways_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="'Why is the sky blue.' is split in two ways"):
+        GivenDecomposer.of([trace(SKY, sub_questions=SUBS), trace(SKY, sub_questions=SUBS[:1])])
 
-    assert core == ["How is climate change affecting the earth?", "What are the effects of climate change on the earth?"]
-    assert background == ["What is climate change?", "What causes climate change?"]
-    assert follow_up == ["What can be done about the effects of climate change on the earth?"]
 
+def test_only_traces_that_bring_no_sub_questions_are_split() -> None:
+    generator = ScriptedGenerator({"storms": Failure("timeout", "60 s"), **GOOD})
+    decomposer = GeneratedDecomposer(generator)
 
-def test_a_how_to_has_steps_needs_and_pitfalls() -> None:
-    question = "How to remove rust from iron?"
+    failed = failed_splits([trace(SKY), trace(STORM, sub_questions=SUBS), trace(STORM)], decomposer)
 
-    core, follow_up = asks(question), asks(question, Role.FOLLOW_UP)
+    assert list(failed) == [2]
+    assert generator.asked.items == 3
+    assert failed_splits([trace(STORM, sub_questions=SUBS)], decomposer) == {}
+    assert failed_splits([trace(STORM)], lambda _: SUBS) == {}
 
-    assert core[1:] == ["What are the steps to remove rust from iron?", "What is needed to remove rust from iron?"]
-    assert "What can go wrong when trying to remove rust from iron?" in follow_up
 
+def test_a_question_that_could_not_be_split_is_a_failure_between_results() -> None:
+    generator = ScriptedGenerator({"storms": "I would rather not.", **GOOD})
+    models: Opened = {"scorer": KeywordScorer(), "decomposer": GeneratedDecomposer(generator)}
 
-def test_a_decision_has_reasons_for_and_against() -> None:
-    single, choice = asks("Should I refinance my mortgage?"), asks("Should I buy or rent a house?")
+    first, second, third = CoverageMeasure().measure([trace(SKY), trace(STORM), trace(SKY)], models)
 
-    reasons = single[1:], choice[1:]
+    assert isinstance(first, CoverageResult)
+    assert first == third
+    assert first.decomposed_by == "model:scripted"
+    assert isinstance(second, Failure)
+    assert (second.kind, second.raw) == ("malformed", "I would rather not.")
 
-    assert reasons == (
-        ["What are the reasons to refinance my mortgage?", "What are the reasons not to refinance my mortgage?"],
-        ["What are the reasons to buy a house?", "What are the reasons to rent a house?"],
-    )
 
+def test_an_evaluation_counts_it_says_why_and_scores_nothing_for_it() -> None:
+    generator = ScriptedGenerator({"storms": "I would rather not.", **GOOD})
+    models = Models(judge=KeywordScorer(), generator=generator)
 
-def test_a_why_is_asked_for_its_cause_in_plain_grammar() -> None:
-    questions = ["Why do I feel tired after lunch?", "Why is it important to sleep?", "Why was Julius Caesar assassinated?"]
+    evaluation = evaluate([trace(SKY), trace(STORM)], models=models)
+    summary = evaluation.summary()
 
-    causes = [asks(question)[1:] for question in questions]
+    assert [bool(result.failures) for result in evaluation.results] == [False, True]
+    assert (summary.outcomes["coverage"].measured, summary.outcomes["coverage"].failed) == (1, 1)
+    assert any("could not be split" in reason for reason in summary.outcomes["coverage"].reasons)
+    assert "sub-questions made by scripted, not by a person: 1 of 2 traces" in summary.notes
+    alone = evaluate([trace(SKY)], models=models).summary()
+    assert summary.metrics["core_coverage"].interval is not None
+    assert alone.metrics["core_coverage"].interval is not None
+    assert summary.metrics["core_coverage"].interval.estimate == alone.metrics["core_coverage"].interval.estimate
 
-    assert causes == [["What makes me feel tired after lunch?"], ["What makes it important to sleep?"], []]
 
+def test_five_malformed_replies_in_a_hundred_are_five_failures() -> None:
+    bad = {f"number {number}?": "No." for number in range(0, 1000, 200)}
+    traces = [trace(Question(f"Why is the sky blue, number {number}?")) for number in range(0, 1000, 10)]
+    models = Models(judge=KeywordScorer(), generator=ScriptedGenerator({**bad, **GOOD}))
 
-def test_a_superlative_has_candidates_and_a_yardstick() -> None:
-    question = "What is the best laptop for students?"
+    evaluation = evaluate(traces, models=models, measures=["coverage"])
 
-    core, background = asks(question), asks(question, Role.BACKGROUND)
+    assert sum(bool(result.failures) for result in evaluation.results) == 5
+    assert sum(result.coverage is not None for result in evaluation.results) == 95
 
-    assert core == [question, "What are the candidates for the best laptop for students?"]
-    assert background == ["What makes something count as the best laptop for students?"]
 
+def test_told_to_raise_an_evaluation_stops_at_it() -> None:
+    models: Opened = {"scorer": KeywordScorer(), "decomposer": GeneratedDecomposer(ScriptedGenerator())}
 
-def test_a_change_has_a_past_a_present_and_a_future() -> None:
-    question = "How has the internet changed over time?"
-
-    core, follow_up = asks(question), asks(question, Role.FOLLOW_UP)
-
-    assert core[1:] == ["What was the internet like in the past?", "What is the internet like today?"]
-    assert follow_up == ["How is the internet expected to change in the future?"]
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("climate change effects", "What is important to know about climate change effects?"),
-        ("Explain inflation.", "What is important to know about inflation?"),
-        ("In what year did Rome fall", "In what year did Rome fall?"),
-        ("Was ist Photosynthese?", "Was ist Photosynthese?"),
-        ("¿Cuál es la capital de Francia?", "¿Cuál es la capital de Francia?"),
-        ("لماذا السماء زرقاء؟", "لماذا السماء زرقاء؟"),
-        ("为什么天空是蓝色的\uff1f", "为什么天空是蓝色的\uff1f"),
-        ("?", "?"),
-    ],
-)
-def test_a_question_of_no_known_shape_is_its_own_sub_question(question: str, expected: str) -> None:
-    decomposed = decompose(question)
-
-    assert decomposed == (SubQuestion(text=expected, role=Role.CORE, role_source="rules"),)
-
-
-def test_a_blank_text_has_no_sub_questions() -> None:
-    texts = ["", " \n\t"]
-
-    decomposed = [decompose(text) for text in texts]
-
-    assert decomposed == [(), ()]
-
-
-def test_a_very_long_text_is_one_sub_question() -> None:
-    text = "is it " * 50_000
-
-    decomposed = decompose(text)
-
-    assert len(decomposed) == 1
-
-
-def test_no_more_sub_questions_are_made_than_asked_for() -> None:
-    question = "Are fresh or frozen vegetables healthier?"
-
-    decomposed = decompose(question, most=2)
-
-    assert [sub_question.role for sub_question in decomposed] == [Role.CORE, Role.CORE]
-    with pytest.raises(InvalidValueError, match="most is 0"):
-        decompose(question, most=0)
-
-
-def test_typing_leaves_given_roles_alone() -> None:
-    given_one, untyped = SubQuestion(text="What is air?", role=Role.FOLLOW_UP), SubQuestion(text="What is air?")
-
-    typed = type_roles("Why is the sky blue?", [given_one, untyped])
-
-    assert typed == (given_one, SubQuestion(text="What is air?", role=Role.BACKGROUND, role_source="rules"))
-
-
-@pytest.mark.parametrize(
-    ("sub_question", "role"),
-    [
-        ("How does freezing affect the nutrients of vegetables?", Role.CORE),
-        ("What are the most common methods used to freeze vegetables?", Role.BACKGROUND),
-        ("What are the main benefits of frozen vegetables?", Role.CORE),
-        ("Who invented frozen vegetables?", Role.BACKGROUND),
-        ("What are the cost differences between fresh and frozen vegetables?", Role.FOLLOW_UP),
-        ("How can people keep vegetables fresh?", Role.FOLLOW_UP),
-        ("are fresh or frozen vegetables healthier", Role.CORE),
-    ],
-)
-def test_roles_follow_the_definitions(sub_question: str, role: Role) -> None:
-    question = "Are fresh or frozen vegetables healthier?"
-
-    typed = role_of(question, sub_question)
-
-    assert typed is role
-
-
-def test_what_the_question_asks_for_itself_is_core() -> None:
-    question = "How can climate change be mitigated?"
-
-    role = role_of(question, "How can forests mitigate climate change?")
-
-    assert role is Role.CORE
-
-
-WORDS = st.sampled_from(
-    re.findall(
-        r"\S+",
-        """what is are the why how does should i or and vs between difference of in best better healthier than it they
-        climate change Paris France coffee tea causes effects work ? ; , . x""",
-    )
-)
-QUESTIONS = st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=25).map(" ".join))
-
-
-@given(QUESTIONS, st.integers(1, 20))
-def test_any_text_is_split_into_distinct_questions(text: str, most: int) -> None:
-    decomposed = decompose(text, most=most)
-
-    texts = [sub_question.text for sub_question in decomposed]
-    assert bool(texts) == bool(text.strip())
-    assert len(texts) <= most
-    assert len({each.casefold() for each in texts}) == len(texts)
-    assert all(each.endswith(MARKS) and each[0] == each[0].upper()[:1] for each in texts if len(each) > 1)
-    assert "{" not in "".join(texts) or "{" in text
-
-
-@given(QUESTIONS)
-def test_decomposing_is_deterministic_and_orders_by_role(text: str) -> None:
-    first, second = decompose(text), decompose(Question(text=text)) if text.strip() else ()
-
-    roles = [list(Role).index(sub_question.role) for sub_question in first if sub_question.role]
-    assert first == second
-    assert roles == sorted(roles)
-    assert all(sub_question.role_source == "rules" for sub_question in first)
-
-
-@given(QUESTIONS, QUESTIONS)
-def test_any_sub_question_has_a_role(question: str, sub_question: str) -> None:
-    role = role_of(question, sub_question)
-
-    assert role in set(Role)
+    with pytest.raises(EvaluationError, match="coverage failed: the question could not be split"):
+        measure_block([trace(SKY)], measures=[CoverageMeasure()], models=models, on_error="raise")

@@ -1,0 +1,36 @@
+"""What a reader of coverage figures should know of how they came about."""
+
+from __future__ import annotations
+
+from rag_cover.questions import RoleSource
+from rag_cover.results import CoverageResult
+
+__all__ = ["in_words", "notes_on"]
+
+
+def notes_on(result: CoverageResult) -> list[str]:
+    """Say what was not given but made, typed or assumed."""
+    made_by = result.decomposed_by
+    typed_by = {each.role_source for each in result.sub_questions if each.role_source} - {made_by}
+    found = [f"sub-questions made by {in_words(made_by)}"] if made_by != "given" else []
+    found += [f"sub-questions typed by {in_words(source)}" for source in sorted(typed_by - {"given"})]
+    if result.prompt_assumed and any(each.chunks for each in result.sub_questions):
+        found.append("prompt unknown, taken to be the last step's context")
+    if any(each.role is None for each in result.sub_questions):
+        found.append("untyped sub-questions, counted in no role")
+    return found
+
+
+def in_words(source: RoleSource) -> str:
+    """Say who made or typed a sub-question, and who did not.
+
+    >>> in_words("rules"), in_words("model:openai:gpt-4.1-mini")
+    ('rules, not by a person or a model', 'openai:gpt-4.1-mini, not by a person')
+    """
+    match source:
+        case "rules":
+            return "rules, not by a person or a model"
+        case "embedded":
+            return "a small model over sentence embeddings, not by a person"
+        case _:
+            return f"{source.removeprefix('model:') if source != 'model' else 'a model'}, not by a person"

@@ -1,0 +1,79 @@
+"""What the remote models of one run share: the cache of their answers, the ledger of their use, the clock they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+
+from rag_cover.accounting import Ledger
+from rag_cover.clocks import RunClock
+from rag_cover.errors import StoreError
+
+__all__ = ["Remote", "RemoteRun", "ResponseCache", "bound"]
+
+Kind = TypeVar("Kind", bound=str)
+
+
+class ResponseCache(Protocol):
+    """Answers by content key; safe to use from many threads."""
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the answers that are known, by key.
+
+        Raises:
+            StoreError: the cache cannot be read.
+        """
+        ...
+
+    def put(self, answers: Mapping[str, bytes]) -> None:
+        """Keep answers; what is there already stays.
+
+        Raises:
+            StoreError: the cache cannot be written.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRun:
+    """One run's cache (None: answers are not kept), ledger and clock."""
+
+    cache: ResponseCache | None = None
+    ledger: Ledger = field(default_factory=Ledger)
+    clock: RunClock = field(default_factory=RunClock)
+
+    def recall(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """Return the answers that are known; a cache that cannot be read is noted, and costs no answer."""
+        if self.cache is None:
+            return {}
+        try:
+            return self.cache.get(keys)
+        except StoreError as unusable:
+            self.ledger.note(str(unusable))
+            return {}
+
+    def keep(self, answers: Mapping[str, bytes]) -> None:
+        """Keep answers; a cache that cannot be written is noted, and costs no answer."""
+        if self.cache is None or not answers:
+            return
+        try:
+            self.cache.put(answers)
+        except StoreError as unusable:
+            self.ledger.note(str(unusable))
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """A model that is asked over a network, or wraps one that is."""
+
+    def for_run(self, run: RemoteRun) -> Self:
+        """Return the same model, going by this run's cache, ledger and clock."""
+        ...
+
+
+def bound(models: Mapping[Kind, Any], run: RemoteRun) -> dict[Kind, Any]:
+    """Bind those models that are remote to a run; one object in two roles stays one object."""
+    distinct = {id(model): model for model in models.values()}
+    ready = {name: model.for_run(run) if isinstance(model, Remote) else model for name, model in distinct.items()}
+    return {kind: ready[id(model)] for kind, model in models.items()}
