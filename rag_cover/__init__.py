@@ -1,6 +1,7 @@
 """rag_cover: see what RAG answers leave out, where it was lost, and what each retrieval step was worth."""
 
 from rag_cover.agreement import JudgeCheck, LabelledText
+from rag_cover.belief import UtilityMeasure
 from rag_cover.checking import check_judge
 from rag_cover.comparison import compare
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
@@ -43,6 +44,7 @@ __all__ = [
     "SubQuestion",
     "Summary",
     "Trace",
+    "UtilityMeasure",
     "build_retriever",
     "check_judge",
     "compare",

@@ -39,12 +39,14 @@ class _Side:
     covered: dict[str, dict[str, bool]] = field(default_factory=dict)  # question → core sub-question → answered by some trace
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
     pipelines: Counter[str] = field(default_factory=Counter)
+    measured: set[str] = field(default_factory=set)
 
     def add(self, result: TraceResult) -> None:
         key = question_key(result.trace.question)
         self.sums.add(result)
         self.texts.setdefault(key, result.trace.question.text)
         self.pipelines[result.trace.pipeline or ""] += 1
+        self.measured |= result.outcomes.keys()
         if result.coverage is None:
             return
         self.asked[key] = self.asked.get(key, frozenset()) | {each.text for each in result.coverage.sub_questions}
@@ -84,7 +86,11 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         questions=len(shared),
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
-        metrics={name: _compared(metric, one, other, shared, seed) for name, metric in SUMMARY_METRICS.items()},
+        metrics={
+            name: _compared(metric, one, other, shared, seed)
+            for name, metric in SUMMARY_METRICS.items()
+            if metric.measure in one.measured | other.measured
+        },
         losses_a=one.sums.losses_of(shared),
         losses_b=other.sums.losses_of(shared),
         changed=_changed(one, other, shared),

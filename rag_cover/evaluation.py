@@ -52,8 +52,8 @@ class Progress:
 class Evaluation:
     """The results of one evaluation, in trace order; read from its store where it has one.
 
-    ``judge`` names the scorer by its fingerprint, ``measures`` what was measured, ``spending`` what remote models were asked
-    for it, over all the runs it took.
+    ``judge`` names the scorer, or the entailer where none scores, by its fingerprint, ``measures`` what was measured,
+    ``spending`` what remote models were asked for it, over all the runs it took.
     """
 
     results: Sequence[TraceResult]
@@ -135,7 +135,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     opened = bound(models.open({kind: None for measure in chosen for kind in measure.required_models}), run)
     total = len(traces) if isinstance(traces, Sized) else None
     stream = identified(read_traces(traces) if isinstance(traces, Path) else traces)
-    judge, names = fingerprint_of(opened.get("scorer")), tuple(measure.name for measure in chosen)
+    judge = fingerprint_of(opened.get("scorer") or opened.get("entailer"))
+    names = tuple(measure.name for measure in chosen)
     key_of = content_key(chosen, opened)
     measure = partial(measure_block, measures=chosen, models=opened, on_error=on_error)
     runner = _engine(engine, workers, run.clock)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from rag_cover.backends import Failure, fingerprint_of
+from rag_cover.belief import UtilityMeasure
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError, nearest
@@ -16,7 +18,11 @@ __all__ = ["MEASURES", "OnError", "blocks_of", "chosen_measures", "content_key",
 
 OnError = Literal["record", "raise"]
 
-MEASURES: Mapping[str, Callable[[], Measure]] = {"coverage": CoverageMeasure, "groundedness": GroundednessMeasure}
+MEASURES: Mapping[str, Callable[[], Measure]] = {
+    "coverage": CoverageMeasure,
+    "groundedness": GroundednessMeasure,
+    "utility": UtilityMeasure,
+}
 """The measures that may be asked for by name."""
 
 _OPTIONAL = ("locator", "decomposer", "embedder")
@@ -26,13 +32,51 @@ BLOCK_TRACES = 32
 BLOCK_CHARACTERS = 2_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """A measure that nobody asked for by name: where it has no receiver, a result does not speak of it at all.
+
+    Everything else about it is the measure's own.
+    """
+
+    measured: Measure
+
+    @property
+    def name(self) -> str:
+        """Return the measure's name."""
+        return self.measured.name
+
+    @property
+    def required_inputs(self) -> tuple[str, ...]:
+        """Name what a trace must carry."""
+        return self.measured.required_inputs
+
+    @property
+    def required_models(self) -> tuple[ModelKind, ...]:
+        """Name the models the measure asks."""
+        return self.measured.required_models
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the measure's parameters."""
+        return self.measured.parameters
+
+    def lacks(self, trace: Trace) -> str | None:
+        """Say why a trace cannot be measured."""
+        return self.measured.lacks(trace)
+
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
+        """Measure traces that lack nothing."""
+        return self.measured.measure(traces, models)
+
+
 def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
-    """Return the measures asked for, by name or as values; None asks for all of them.
+    """Return the measures asked for, by name or as values; None is all that can be measured with what there is.
 
     Raises:
         InvalidValueError: an unknown name, no measure, or one asked for twice.
     """
-    chosen = [MEASURES[name]() for name in MEASURES] if measures is None else [_measure(each) for each in measures]
+    chosen = [Unasked(make()) for make in MEASURES.values()] if measures is None else [_measure(each) for each in measures]
     names = [measure.name for measure in chosen]
     if not names or len(set(names)) < len(names):
         message = f"each measure may be asked for once, and one at least; asked for: {', '.join(names) or 'none'}"
@@ -88,17 +132,28 @@ def measure_block(
     """Measure a block of traces with as few model calls as the measures can do with."""
     outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
     for measure in measures:
-        reasons = [_missing_model(measure, models) or measure.lacks(trace) for trace in traces]
+        missing = [_missing_models(measure, models, trace) for trace in traces]
+        reasons = [_reason(kinds) or measure.lacks(trace) for kinds, trace in zip(missing, traces, strict=True)]
         able = [index for index, reason in enumerate(reasons) if reason is None]
         measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
         for index, reason in enumerate(reasons):
-            outcomes[index][measure.name] = next(measured) if reason is None else NotApplicable(reason)
+            if reason is None:
+                outcomes[index][measure.name] = next(measured)
+            elif not (isinstance(measure, Unasked) and "receiver" in missing[index]):
+                outcomes[index][measure.name] = NotApplicable(reason)
     return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
 
 
-def _missing_model(measure: Measure, models: Mapping[ModelKind, Any]) -> str | None:
-    missing = [kind for kind in measure.required_models if kind not in models and kind not in _OPTIONAL]
-    return f"the judge offers no {missing[0]}, and none was named" if missing else None
+def _missing_models(measure: Measure, models: Mapping[ModelKind, Any], trace: Trace) -> list[ModelKind]:
+    """List the models that a measure needs and does not have; samples in a trace stand in for their receiver."""
+    spared = {*_OPTIONAL, "receiver"} if trace.samples else set(_OPTIONAL)
+    return [kind for kind in measure.required_models if kind not in models and kind not in spared]
+
+
+def _reason(missing: Sequence[ModelKind]) -> str | None:
+    if "receiver" in missing:
+        return "no receiver was named, and the trace has no recorded samples"
+    return f"the judge offers no {missing[0]}, and none was named ({missing[0]}='embedded' has one)" if missing else None
 
 
 def _measured(

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NoReturn
 
 import hypothesis
 import pytest
+
+from rag_cover.intervals import Interval
+from rag_cover.results import Belief, SampledAnswer, StepUtility, TraceResult, TraceUtility, Utility
+from rag_cover.traces import Trace
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -45,3 +51,40 @@ def source_tree() -> Path:
     if not (ROOT / "rag_cover").is_dir():
         pytest.skip("needs the checkout; these tests run against an installed wheel")
     return ROOT
+
+
+@pytest.fixture
+def make_utility() -> Callable[..., TraceResult]:
+    """Make the result of a trace whose steps moved a belief from ``prior`` by so much each, sure to ``half_width``."""
+
+    def made(trace: Trace, prior: float, *changes: float, half_width: float = 0.05) -> TraceResult:
+        return TraceResult(trace, {"utility": _utility_of(trace, prior, changes, half_width)})
+
+    return made
+
+
+def _utility_of(trace: Trace, prior: float, changes: tuple[float, ...], half_width: float) -> TraceUtility:
+    def moved(before: Belief, after: Belief) -> Utility:
+        change = after.score - before.score
+        return Utility(change, before, after, Interval(change, change - half_width, change + half_width, 2))
+
+    beliefs = [_belief(score) for score in accumulate(changes, initial=prior)]
+    steps = tuple(
+        StepUtility(step.id, step.kind, step.query, moved(beliefs[0], after) if step.passages else None, moved(before, after))
+        for step, (before, after) in zip(trace.steps, pairwise(beliefs), strict=True)
+    )
+    return TraceUtility(
+        receiver="a test receiver",
+        references="gold",
+        kind="soft",
+        preset="official",
+        prior=beliefs[0],
+        steps=steps,
+        total=moved(beliefs[0], beliefs[-1]),
+        samples=2 * len(beliefs),
+    )
+
+
+def _belief(score: float) -> Belief:
+    answers = SampledAnswer("a right answer", score, None, 1.0), SampledAnswer("a wrong answer", 1 - score, None, 0.0)
+    return Belief(score, "soft", "official", answers)

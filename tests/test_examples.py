@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("name", ["offline_check_judge", "offline_first_traces", "offline_own_judge"])
+@pytest.mark.parametrize(
+    "name", ["offline_check_judge", "offline_component_study", "offline_first_traces", "offline_own_judge"]
+)
 def test_offline_examples_run_and_print(name: str, source_tree: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(source_tree / "examples" / f"{name}.py")], capture_output=True, text=True, check=False

@@ -11,12 +11,14 @@ from rag_cover.backends import (
     Generator,
     Locator,
     Message,
+    Receiver,
     Sampling,
     Scorer,
     ScoringItem,
     Span,
     fingerprint_of,
 )
+from rag_cover.questions import Passage
 from rag_cover.testing import (
     KeywordEntailer,
     KeywordLocator,
@@ -24,6 +26,7 @@ from rag_cover.testing import (
     ScriptedEntailer,
     ScriptedGenerator,
     ScriptedLocator,
+    ScriptedReceiver,
     ScriptedScorer,
 )
 
@@ -36,6 +39,7 @@ MODELS = (
     KeywordEntailer(),
     ScriptedEntailer(),
     ScriptedGenerator(),
+    ScriptedReceiver(),
 )
 
 
@@ -127,3 +131,13 @@ def test_a_scripted_generator_tells_purposes_failures_and_samples_apart() -> Non
 
     assert [[sample.text for sample in made.samples] for made in (*typed, plain)] == [["core"] * 2] * 2 + [["?"]]
     assert failed.failure == Failure("timeout", "60 s")
+
+
+def test_a_scripted_receiver_goes_by_the_passages_and_turns_with_the_seed() -> None:
+    receiver: Receiver = ScriptedReceiver({"Seine": ("Paris",)}, prior=("Rome", "Lyon"))
+    items = [("Where?", (Passage("On the Seine."),)), ("Where?", ())]
+
+    first, second = (receiver.sample(items, n=3, seed=seed) for seed in (0, 1))
+
+    assert [[sample.text for sample in drawn] for drawn in first] == [["Paris"] * 3, ["Rome", "Lyon", "Rome"]]
+    assert [[sample.text for sample in drawn] for drawn in second] == [["Paris"] * 3, ["Lyon", "Rome", "Lyon"]]

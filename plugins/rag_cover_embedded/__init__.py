@@ -10,22 +10,25 @@ from rag_cover.errors import InvalidValueError, needs_extra
 from rag_cover.hooks import hook
 
 if TYPE_CHECKING:
+    from rag_cover_embedded.equivalence import AnswerEntailer
     from rag_cover_embedded.judge import EmbeddedJudge
+    from rag_cover_embedded.reader import EmbeddedReader
 
 __all__ = ["backends", "commands"]
 
 
 @hook
 def backends() -> list[Backend]:
-    """Offer the embedded judge."""
+    """Offer the embedded judge, and the extractive reader over the same network."""
     return [
         Backend(
             scheme="embedded",
-            summary="a 22M-parameter judge that ships with rag_cover; CPU, offline, deterministic, English",
-            entailer=open_judge,
+            summary="a 22M-parameter judge and reader that ship with rag_cover; CPU, offline, deterministic, English",
+            entailer=open_entailer,
             scorer=open_judge,
             locator=open_judge,
             relevance=open_judge,
+            receiver=open_receiver,
             embedder=open_judge,
         )
     ]
@@ -42,16 +45,46 @@ def open_judge(model: str = "", *, threads: int | None = None, exhaustive: bool 
 
     Opening it again with the same options gives the same object, so that scorer, locator and entailer share one network.
     """
+    _refuse_none(threads)
+    return _judge(model, threads, exhaustive)
+
+
+def open_entailer(model: str = "", *, threads: int | None = None) -> AnswerEntailer:
+    """Open the judge as an entailer that knows two answers to one question when it sees them."""
+    judge = open_judge(model, threads=threads)
+    from rag_cover_embedded.equivalence import AnswerEntailer
+
+    return AnswerEntailer(judge)
+
+
+def open_receiver(model: str = "", *, threads: int | None = None) -> EmbeddedReader:
+    """Open the extractive reader of the shipped judge (``"embedded"``), or of a folder of weights.
+
+    It is a receiver without prior knowledge (`rag_cover_embedded.reader`). Opening it again gives the same object.
+    """
+    _refuse_none(threads)
+    return _reader(model, threads)
+
+
+def _refuse_none(threads: int | None) -> None:
     if threads is not None and threads < 1:
         message = f"threads is at least 1, not {threads}"
         raise InvalidValueError(message)
-    return _opened(model, threads, exhaustive)
 
 
 @cache
-def _opened(model: str, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # a cache key
+def _judge(model: str, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # a cache key
     from pathlib import Path
 
     with needs_extra("all", "onnxruntime", "tokenizers"):
         from rag_cover_embedded.judge import EmbeddedJudge
     return EmbeddedJudge(Path(model) if model else None, threads=threads, exhaustive=exhaustive)
+
+
+@cache
+def _reader(model: str, threads: int | None) -> EmbeddedReader:
+    from pathlib import Path
+
+    with needs_extra("all", "onnxruntime", "tokenizers"):
+        from rag_cover_embedded.reader import EmbeddedReader
+    return EmbeddedReader(Path(model) if model else None, threads=threads)

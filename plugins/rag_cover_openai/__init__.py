@@ -22,10 +22,10 @@ from rag_cover.remote import ResponseCache
 from rag_cover.retries import Policy
 
 if TYPE_CHECKING:
+    from rag_cover.belief.receivers import GeneratorReceiver
     from rag_cover_openai.client import Client
     from rag_cover_openai.embedder import OpenAIEmbedder
     from rag_cover_openai.generator import OpenAIGenerator
-    from rag_cover_openai.receiver import OpenAIReceiver
 
 __all__ = ["backends", "open_embedder", "open_generator", "open_judge", "open_receiver"]
 
@@ -80,13 +80,13 @@ def open_receiver(  # noqa: PLR0913  # every option is a keyword
     cache: ResponseCache | None = None,
     thinking_tokens: int = 4096,
     max_tokens: int = 128,
-) -> OpenAIReceiver:
+) -> GeneratorReceiver:
     """Open a chat model as a Receiver; ``max_tokens`` limits each answer."""
     client = _client(model, base_url, api_key, organization, project, policy)
+    from rag_cover.belief.receivers import GeneratorReceiver
     from rag_cover_openai.generator import OpenAIGenerator
-    from rag_cover_openai.receiver import OpenAIReceiver
 
-    return OpenAIReceiver(OpenAIGenerator(client, thinking_tokens=thinking_tokens, cache=cache), max_tokens=max_tokens)
+    return GeneratorReceiver(OpenAIGenerator(client, thinking_tokens=thinking_tokens, cache=cache), max_tokens=max_tokens)
 
 
 def open_judge(  # noqa: PLR0913  # every option is a keyword

@@ -19,6 +19,8 @@ from rag_cover.cli.groups import CommandGroup
 from rag_cover.cli.listing import list_backends
 from rag_cover.cli.reporting import report_results
 from rag_cover.cli.screens import say
+from rag_cover.cli.studying import study_traces
+from rag_cover.cli.utility import measure_utilities
 
 __all__ = ["app", "main"]
 
@@ -52,13 +54,16 @@ def _start(
 
     A trace is one line of JSON, the smallest {"question": "…", "answer": "…"}.
 
-    Exit codes: 0 well, 1 a gate or check failed, 2 wrong usage, 3 bad input, 130 interrupted.
+    Exit codes: 0 well, 1 a gate or check failed, 2 wrong usage, 3 bad input, 4 a model failed (evaluate: with --strict),
+    130 interrupted.
     """
 
 
 app.command("demo", rich_help_panel="Start here")(show_demo)
 app.command("evaluate", rich_help_panel="Measure")(evaluate_traces)
+app.command("utility", rich_help_panel="Measure")(measure_utilities)
 app.command("compare", rich_help_panel="Measure")(compare_pipelines)
+app.command("study", rich_help_panel="Measure")(study_traces)
 app.command("report", rich_help_panel="Measure")(report_results)
 app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("convert", rich_help_panel="Prepare")(convert_traces)

@@ -9,15 +9,13 @@ from typing import Annotated, Literal
 import typer
 
 from rag_cover.cli.documents import comparison_document, write_page
-from rag_cover.cli.inputs import TraceFile, is_store, name_of
+from rag_cover.cli.inputs import TraceFile, name_of
 from rag_cover.cli.options import INPUT, AsJson, Columns, Format, Judge, OnError, Quiet, Report, Workers, columns_of
-from rag_cover.cli.runs import Run, store_for
-from rag_cover.cli.screens import print_json, say, screen, warn
+from rag_cover.cli.runs import Run, kept_or_evaluated, store_for
+from rag_cover.cli.screens import print_json, say, screen
 from rag_cover.comparison import compare
-from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
 from rag_cover.reports import comparison_table, write_comparison
-from rag_cover.stores import Store
 
 __all__ = ["compare_pipelines"]
 
@@ -54,7 +52,7 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
     files = [TraceFile(path, format_, columns_of(column), on_error) for path in (a, b)]
     stores = _stores(a, b)
     sides = [
-        _evaluation(file, Run(file, store, Models(judge=judge), resume=True, workers=workers, quiet=quiet or as_json))
+        kept_or_evaluated(Run(file, store, Models(judge=judge), resume=True, workers=workers, quiet=quiet or as_json))
         for file, store in zip(files, stores, strict=True)
     ]
     comparison = compare(sides[0], sides[1], sub_questions=sub_questions)
@@ -77,13 +75,3 @@ def _stores(a: Path, b: Path) -> tuple[Path, Path]:
         message = f"{a} and {b} would be kept under one name; evaluate them with --store and compare the stores"
         raise typer.BadParameter(message)
     return first, second
-
-
-def _evaluation(file: TraceFile, run: Run) -> Evaluation:
-    if not is_store(file.path):
-        return run.evaluated()
-    with Store.open(file.path, create=False) as store:
-        if not store.finished:
-            line = f"{file.path} holds an unfinished evaluation: {len(store):,} traces are compared."
-            warn(line)
-    return Evaluation.open(file.path)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover.accounting import Price, Spending, Usage
+from rag_cover.backends import Failure
 from rag_cover.errors import StoreError
 from rag_cover.intervals import Interval
+from rag_cover.results import NotApplicable, PassageUtility, StepUtility, TraceResult, TraceUtility, Utility
 from rag_cover.summaries import Comparison, Summary
 
-__all__ = ["comparison_document", "spending_document", "summary_document", "write_page"]
+__all__ = ["comparison_document", "spending_document", "summary_document", "utility_document", "write_page"]
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
@@ -31,7 +33,32 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "losses": _plain(summary.losses),
         "outcomes": {name: asdict(counts) for name, counts in summary.outcomes.items()},
         "notes": list(summary.notes),
-    }
+    } | ({"utility": asdict(summary.utility)} if summary.utility else {})
+
+
+def utility_document(result: TraceResult) -> dict[str, Any]:
+    """Write what a trace's steps were worth as JSON data, without the sampled answers; where that is not known, why."""
+    about = {"trace": result.trace.id, "question": result.trace.question.text, "pipeline": result.trace.pipeline}
+    match result.outcomes.get("utility"):
+        case TraceUtility() as utility:
+            return about | {
+                "prior": utility.prior.score,
+                "posterior": utility.total.posterior.score,
+                "total": _worth(utility.total),
+                "steps": [_step(step) for step in utility.steps],
+                "receiver": utility.receiver,
+                "references": utility.references,
+                "kind": utility.kind,
+                "preset": utility.preset,
+                "samples": utility.samples,
+                "approximations": list(utility.approximations),
+            }
+        case NotApplicable(reason):
+            return about | {"not_applicable": reason}
+        case Failure(kind, message):
+            return about | {"failed": f"{kind}: {message}"}
+        case _:
+            return about
 
 
 def spending_document(spending: Spending, prices: Mapping[str, Price]) -> dict[str, Any]:
@@ -73,6 +100,22 @@ def write_page(path: Path, write: Callable[[], None]) -> None:
             raise
         message = f"The report {path} cannot be written ({denied.strerror or denied}); check the folder and its permissions."
         raise StoreError(message) from denied
+
+
+def _step(step: StepUtility) -> dict[str, Any]:
+    passages = [{"passage": each.passage} | _worth(each) for each in step.passages]
+    return {
+        "step": step.step,
+        "kind": step.kind,
+        "marginal": _worth(step.marginal),
+        "alone": _worth(step.alone) if step.alone else None,
+    } | ({"passages": passages} if passages else {})
+
+
+def _worth(utility: Utility | PassageUtility) -> dict[str, Any]:
+    interval = utility.interval
+    bounds = (interval.lower, interval.upper) if interval else (None, None)
+    return {"value": utility.value, "lower": bounds[0], "upper": bounds[1]}
 
 
 def _usage(usage: Usage, prices: Mapping[str, Price]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from rag_cover.errors import (
     PluginError,
     RagCoverError,
     StoreError,
+    UnfitModelError,
     UnknownOptionError,
 )
 
@@ -36,7 +37,7 @@ class ExitCode(IntEnum):
 def exit_code_of(error: RagCoverError) -> ExitCode:
     """Tell whose fault an error is: the command's words, the files it names, or a model that failed."""
     match error:
-        case InputError() | StoreError() | IncomparableError() | CorruptFileError():
+        case InputError() | StoreError() | IncomparableError() | CorruptFileError() | UnfitModelError():
             return ExitCode.BAD_INPUT
         case BackendNotFoundError() | NotOfferedError() | UnknownOptionError() | MissingExtraError() | InvalidValueError():
             return ExitCode.USAGE

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import typer
 
+from rag_cover.cli.exits import ExitCode
 from rag_cover.cli.screens import warn
 from rag_cover.errors import nearest
 from rag_cover.summaries import MetricValue, Summary
 
-__all__ = ["Gate", "GateResult", "gates_of", "tell_failed"]
+__all__ = ["Gate", "GateResult", "exit_code_for", "gates_of", "tell_failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class Gate:
 
     def check(self, summary: Summary) -> GateResult:
         """Hold the figure against the minimum; an undefined one fails."""
-        metric = summary.metrics[self.metric]
-        value, undefined = self._value(metric)
+        metric = summary.metrics.get(self.metric)
+        value, undefined = self._value(metric) if metric else (None, "is undefined: it was not measured")
         if value is None:
             return GateResult(self, None, f"{self.metric} {undefined}")
         what = f"the lower end of {self.metric}'s 95% interval" if self.lower else self.metric
@@ -71,6 +72,13 @@ def tell_failed(results: Iterable[GateResult]) -> None:
         if result.problem:
             line = f"Gate failed: {result.problem} ({result.gate.option})."
             warn(line, style="red")
+
+
+def exit_code_for(summary: Summary, results: Sequence[GateResult], *, strict: bool) -> ExitCode:
+    """Tell how a command that measured ends: by its gates, then (``strict``) by what failed."""
+    if any(result.problem for result in results):
+        return ExitCode.GATE_FAILED
+    return ExitCode.FAILURES if strict and summary.failed else ExitCode.OK
 
 
 def _gate(option: str, *, lower: bool, known: Collection[str], hint: str) -> Gate:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from rag_cover.importers import FORMATS
+from rag_cover.results import BeliefKind, Preset, ReferenceSource
 
 __all__ = [
     "GATES",
@@ -17,14 +18,26 @@ __all__ = [
     "AsJson",
     "Columns",
     "Deadline",
+    "Entailer",
+    "FailUnder",
+    "FailUnderLower",
     "Format",
     "Judge",
+    "Kind",
     "Limit",
     "NoCache",
+    "NoReport",
+    "NoStore",
     "OnError",
     "Prices",
     "Quiet",
+    "Receiver",
+    "References",
     "Report",
+    "Resume",
+    "Samples",
+    "Strict",
+    "Weights",
     "Workers",
     "columns_of",
 ]
@@ -47,6 +60,42 @@ Judge = Annotated[
     str,
     typer.Option(
         help="The model that judges; [bold]rag-cover backends[/bold] lists them.", metavar="NAME", rich_help_panel=MEASURING
+    ),
+]
+Receiver = Annotated[
+    str | None,
+    typer.Option(
+        help="The model whose belief tells what retrieval was worth, such as embedded or openai:gpt-4.1-mini; by default the "
+        "samples that the traces bring.",
+        metavar="NAME",
+        rich_help_panel=MEASURING,
+    ),
+]
+Entailer = Annotated[
+    str | None,
+    typer.Option(
+        help="The model that tells what follows from what (groundedness, agreement of answers); by default the judge's own.",
+        metavar="NAME",
+        rich_help_panel=MEASURING,
+    ),
+]
+References = Annotated[
+    ReferenceSource,
+    typer.Option(
+        help="What is right: the gold answers, or the pipeline's own answer (which is self-consistency).",
+        rich_help_panel=MEASURING,
+    ),
+]
+Samples = Annotated[int, typer.Option(help="Answers drawn in each context.", min=1, metavar="N", rich_help_panel=MEASURING)]
+Kind = Annotated[
+    BeliefKind, typer.Option(help="Agreement by degree, or by clusters of one meaning.", rich_help_panel=MEASURING)
+]
+Weights = Annotated[
+    Preset | None,
+    typer.Option(
+        help="How samples are weighed; by default official, or unbiased where log-probabilities are missing.",
+        rich_help_panel=MEASURING,
+        show_default=False,
     ),
 ]
 Workers = Annotated[
@@ -79,6 +128,39 @@ Prices = Annotated[
         metavar="FILE",
         rich_help_panel=OUTPUT,
     ),
+]
+NoStore = Annotated[bool, typer.Option("--no-store", help="Keep no results.", rich_help_panel=OUTPUT, show_default=False)]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on with what the store holds, instead of anew: measure what is missing, and again what failed.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT, show_default=False)]
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-under",
+        help="Exit with 1 where the figure is below this, such as core_coverage=0.6 or utility=0.1. May be repeated.",
+        metavar="METRIC=NUMBER",
+        rich_help_panel=GATES,
+    ),
+]
+FailUnderLower = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-under-lower",
+        help="The same for the lower end of its 95% interval.",
+        metavar="METRIC=NUMBER",
+        rich_help_panel=GATES,
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Exit with 4 where a measurement failed.", rich_help_panel=GATES, show_default=False),
 ]
 Limit = Annotated[
     int | None, typer.Option(help="Read only the first so many traces.", min=1, metavar="N", rich_help_panel=INPUT)

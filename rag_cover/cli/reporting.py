@@ -12,7 +12,7 @@ from rag_cover.cli.documents import write_page
 from rag_cover.cli.options import OUTPUT, Quiet
 from rag_cover.cli.screens import say, screen
 from rag_cover.evaluation import Evaluation
-from rag_cover.reports import spending_table, summary_panel, write_report
+from rag_cover.reports import spending_table, summary_panel, utility_panel, write_report
 
 __all__ = ["report_results"]
 
@@ -42,7 +42,8 @@ def report_results(
     summary = evaluation.summary()
     page = out or Path(store.name).with_suffix(".html")
     write_page(page, partial(write_report, page, evaluation.results, summary))
-    screen(quiet=quiet).print(summary_panel(summary))
+    panel = utility_panel if summary.utility and "coverage" not in summary.outcomes else summary_panel
+    screen(quiet=quiet).print(panel(summary))
     if evaluation.spending:
         screen(quiet=quiet).print(spending_table(evaluation.spending, {}))
     say(f"Report: {page}", quiet=quiet)

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from rag_cover.cli.documents import summary_document
 from rag_cover.cli.exits import ExitCode
-from rag_cover.cli.inputs import TraceFile, name_of, opened
-from rag_cover.cli.screens import progress_bar, warn
+from rag_cover.cli.gates import GateResult
+from rag_cover.cli.inputs import TraceFile, is_store, name_of, opened
+from rag_cover.cli.screens import progress_bar, say, warn
 from rag_cover.coverage import CoverageMeasure
 from rag_cover.evaluation import Evaluation, evaluate
-from rag_cover.measuring import MEASURES
+from rag_cover.measuring import chosen_measures
 from rag_cover.registry import Models
 from rag_cover.results import Measure
 from rag_cover.stores import Store
+from rag_cover.summaries import Summary
 
-__all__ = ["Run", "measures_of", "report_for", "store_for", "tell_skipped"]
+__all__ = ["Run", "kept_or_evaluated", "measures_of", "report_for", "run_document", "store_for", "tell_skipped", "tell_where"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,18 @@ class Run:
         return evaluation
 
 
+def kept_or_evaluated(run: Run) -> Evaluation:
+    """Open the evaluation that a store holds; evaluate a file of traces."""
+    path = run.file.path
+    if not is_store(path):
+        return run.evaluated()
+    with Store.open(path, create=False) as store:
+        if not store.finished:
+            line = f"{path} holds an unfinished evaluation: {len(store):,} of its traces are used."
+            warn(line)
+    return Evaluation.open(path)
+
+
 def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequence[str | Measure] | None:
     """Choose the measures; a threshold is for coverage.
 
@@ -70,11 +86,11 @@ def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequenc
     """
     if threshold is None:
         return list(names) if names else None
-    chosen = list(names or MEASURES)
-    if "coverage" not in chosen:
+    chosen = chosen_measures(names or None)
+    if not any(measure.name == "coverage" for measure in chosen):
         message = "a threshold is for the measure 'coverage', which is not among those asked for"
         raise typer.BadParameter(message, param_hint="--threshold")
-    return [CoverageMeasure(threshold=threshold) if name == "coverage" else name for name in chosen]
+    return [CoverageMeasure(threshold=threshold) if measure.name == "coverage" else measure for measure in chosen]
 
 
 def tell_skipped(file: TraceFile) -> None:
@@ -85,18 +101,43 @@ def tell_skipped(file: TraceFile) -> None:
         warn(line)
 
 
-def store_for(traces: Path) -> Path:
+def tell_where(run: Run, summary: Summary, page: Path | None) -> None:
+    """Say where results and report are, and how to go on where something failed."""
+    for what, path in (("Results", run.store), ("Report", page)):
+        if path:
+            say(f"{what}: {path}", quiet=run.quiet)
+    if run.store and (failed := summary.failed):
+        what = "1 measurement" if failed == 1 else f"{failed:,} measurements"
+        say(f"{what} failed; the same command with --resume tries again, and keeps the rest.", quiet=run.quiet)
+
+
+def run_document(run: Run, summary: Summary, page: Path | None, results: Sequence[GateResult]) -> dict[str, Any]:
+    """Write as JSON data what a command measured, what its gates say, and where it put the rest."""
+    gates = [
+        {"option": result.gate.option, "value": result.value, "passed": result.problem is None, "problem": result.problem}
+        for result in results
+    ]
+    return {
+        "summary": summary_document(summary),
+        "skipped": [str(error) for error in run.file.skipped],
+        "gates": gates,
+        "store": str(run.store) if run.store else None,
+        "report": str(page) if page else None,
+    }
+
+
+def store_for(traces: Path, measured: str = "coverage") -> Path:
     """Name the store that an evaluation of this file is kept in, in the current directory.
 
     >>> store_for(Path("runs/traces.jsonl")).as_posix()
     'traces-coverage.sqlite'
     """
-    return Path(f"{name_of(traces)}-coverage.sqlite")
+    return Path(f"{name_of(traces)}-{measured}.sqlite")
 
 
-def report_for(traces: Path) -> Path:
+def report_for(traces: Path, measured: str = "coverage") -> Path:
     """Name the report of an evaluation of this file, in the current directory."""
-    return Path(f"{name_of(traces)}-coverage.html")
+    return Path(f"{name_of(traces)}-{measured}.html")
 
 
 def _interrupted(path: Path | None) -> str:

@@ -115,6 +115,9 @@ def _unpacked(value: Any, place: Record) -> Iterator[Record]:
 
 
 def _container(value: Row) -> str | None:
+    """Name what holds the rows; a trace holds lists too, such as its samples, and is known by its question."""
+    if "question" in value:
+        return None
     found = (name for name in _CONTAINERS if isinstance(value.get(name), list))
     return next((name for name in found if all(isinstance(item, dict) for item in value[name])), None)
 

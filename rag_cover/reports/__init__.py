@@ -1,15 +1,22 @@
 """Results for people: a self-contained HTML page and tables for the terminal."""
 
 from rag_cover.reports.checking import check_panels
-from rag_cover.reports.html import write_comparison, write_report
+from rag_cover.reports.html import write_comparison, write_report, write_study
+from rag_cover.reports.studying import study_table
 from rag_cover.reports.terminal import comparison_table, spending_table, summary_panel, worst_questions
+from rag_cover.reports.utilities import hurting_table, trace_utilities, utility_panel
 
 __all__ = [
     "check_panels",
     "comparison_table",
+    "hurting_table",
     "spending_table",
+    "study_table",
     "summary_panel",
+    "trace_utilities",
+    "utility_panel",
     "worst_questions",
     "write_comparison",
     "write_report",
+    "write_study",
 ]

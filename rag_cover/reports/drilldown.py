@@ -14,7 +14,9 @@ from rag_cover.reports.excerpts import Mark, Piece, excerpt
 from rag_cover.reports.passages import StepView, covering, numbered, steps_of
 from rag_cover.reports.states import ROLES, State, by_role, core_coverage, has_lost_core, state_of
 from rag_cover.reports.untrusted import clipped, one_line
+from rag_cover.reports.waterfalls import Waterfall, waterfall_of
 from rag_cover.reports.wording import counted, percent
+from rag_cover.reports.worths import total_of
 from rag_cover.results import CoverageResult, Loss, NotApplicable, SubQuestionCoverage, TraceResult, Verdict
 
 __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]
@@ -55,6 +57,7 @@ class QuestionView:
     groundedness: str
     steps: tuple[StepView, ...]
     notes: tuple[str, ...]
+    waterfall: Waterfall | None
 
     def tone(self, numbers: Sequence[int]) -> str:
         """Return the style class of a fragment: of the first lost sub-question among those it answers, if there is one."""
@@ -68,7 +71,10 @@ class QuestionView:
 
 
 def worst(results: Sequence[TraceResult], *, limit: int) -> list[TraceResult]:
-    """Pick the traces with the lowest core coverage, lowest first; those without any come last. Reads ``results`` once."""
+    """Pick the traces with the lowest core coverage, lowest first; those without any come last, least useful first.
+
+    Reads ``results`` once.
+    """
     return heapq.nsmallest(limit, results, key=_badness)
 
 
@@ -94,6 +100,7 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         groundedness=_groundedness(result),
         steps=steps_of(trace, covering(coverage, rows)),
         notes=tuple(_notes(result)),
+        waterfall=waterfall_of(result.utility, numbers) if result.utility else None,
     )
 
 
@@ -104,9 +111,9 @@ def _losses(coverage: CoverageResult | None) -> str:
     return " · ".join(f"{counts[loss]} {word}" for loss, word in _LOST.items() if counts[loss])
 
 
-def _badness(result: TraceResult) -> float:
+def _badness(result: TraceResult) -> tuple[float, float]:
     counts = core_coverage(result.coverage)
-    return math.inf if counts is None else counts[0] / counts[1]
+    return math.inf if counts is None else counts[0] / counts[1], total_of(result)
 
 
 def _answer(text: str, rows: Sequence[tuple[int, SubQuestionCoverage]], result: TraceResult) -> tuple[Piece, ...]:

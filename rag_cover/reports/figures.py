@@ -23,7 +23,18 @@ from rag_cover.reports.wording import (
 from rag_cover.results import Loss
 from rag_cover.summaries import MetricComparison, MetricValue
 
-__all__ = ["Bar", "ComparisonRow", "MetricRow", "Segment", "Track", "comparison_row", "loss_bar", "metric_row", "scenario_bar"]
+__all__ = [
+    "Bar",
+    "ComparisonRow",
+    "MetricRow",
+    "Segment",
+    "Track",
+    "comparison_row",
+    "loss_bar",
+    "metric_row",
+    "scenario_bar",
+    "track_of",
+]
 
 _WIDE_ENOUGH = 0.09  # of a bar, to write a number into
 _LOSS_STATES: Mapping[Loss, State] = {
@@ -108,7 +119,7 @@ def metric_row(metric: MetricValue) -> MetricRow:
         interval=interval_text(interval, scale) if interval else "",
         n=interval.n if interval else None,
         reason="" if interval else metric.undefined_because or "no reason was given",
-        track=_track(interval, scale),
+        track=track_of(interval, scale),
     )
 
 
@@ -121,8 +132,8 @@ def comparison_row(metric: MetricComparison) -> ComparisonRow:
         b=scale.text(metric.b.estimate) if metric.b else "–",
         interval_a=interval_text(metric.a, scale) if metric.a else "undefined",
         interval_b=interval_text(metric.b, scale) if metric.b else "undefined",
-        track_a=_track(metric.a, scale),
-        track_b=_track(metric.b, scale),
+        track_a=track_of(metric.a, scale),
+        track_b=track_of(metric.b, scale),
         difference=difference_text(metric.difference, scale),
         p_value=p_value_text(metric.p_value),
         verdict=verdict_on(metric),
@@ -169,7 +180,8 @@ def _bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
     return Bar(name, f"{name}: {', '.join(f'{segment.text} {segment.label}' for segment in segments)}", segments)
 
 
-def _track(interval: Interval | None, scale: Scale) -> Track | None:
+def track_of(interval: Interval | None, scale: Scale) -> Track | None:
+    """Draw an interval on its scale; None where there is none."""
     if interval is None:
         return None
     low = scale.at(interval.estimate if interval.lower is None else interval.lower)

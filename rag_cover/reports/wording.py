@@ -63,6 +63,7 @@ _SIGNED: Mapping[str, Scale] = {
     "rating": Scale(-1.0, 1.5, is_share=False),
     "frequency_gap": Scale(-1.0, 1.0, is_share=False),
     "order_alignment": Scale(-1.0, 1.0, is_share=False),
+    "utility": Scale(-1.0, 1.0, is_share=False),
 }
 
 
@@ -118,6 +119,8 @@ _PLAIN: Mapping[str, str] = {
     "order_alignment": "Above 0, answers say what matters before what lies beyond the question.",
     "rating": "Core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
     "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
+    "utility": "How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
+    "hurting_steps": "How many steps moved it away from the right answer.",
 }
 
 

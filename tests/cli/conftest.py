@@ -21,7 +21,9 @@ from rag_cover.cli import app
 from rag_cover.errors import ModelFailedError
 from rag_cover.hooks import hook
 from rag_cover.registry import plugins
-from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
+
+BELIEFS = {"mirrors": ("the sea mirrors it",), "scatters": ("air scatters light",)}
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class _Plugin:
                 scorer=lambda _model: KeywordScorer(),
                 locator=lambda _model: KeywordLocator(),
                 entailer=lambda _model: KeywordEntailer(),
+                receiver=lambda _model: ScriptedReceiver(BELIEFS, prior=("nobody knows",)),
             ),
             Backend("moody", "fails on purpose", scorer=lambda _model: self.moody),
         ]

@@ -84,4 +84,4 @@ def test_an_unfinished_store_is_told(
     done = command("compare", "traces-coverage.sqlite", "traces-coverage.sqlite")
 
     assert done.exit_code == 0
-    assert "holds an unfinished evaluation: 64 traces are compared" in done.stderr
+    assert "holds an unfinished evaluation: 64 of its traces are used" in done.stderr

@@ -10,7 +10,7 @@ from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.importers import FORMATS, import_traces
 from rag_cover.questions import Question
 from rag_cover.stores import write_traces
-from rag_cover.traces import Trace
+from rag_cover.traces import Sample, SampleSet, Trace
 
 
 def _file(folder: Path, content: str | bytes, name: str = "data.jsonl") -> Path:
@@ -26,6 +26,18 @@ def test_our_own_traces_are_recognised(tmp_path: Path) -> None:
     found = list(import_traces(tmp_path / "traces.jsonl"))
 
     assert found == traces
+
+
+def test_the_samples_of_a_trace_are_not_taken_for_rows(tmp_path: Path) -> None:
+    traces = [
+        Trace(
+            question=Question(text="q"),
+            samples=(SampleSet(receiver="theirs", context="none", samples=(Sample(text="a"), Sample(text="b"))),),
+        )
+    ]
+    write_traces(tmp_path / "traces.jsonl", traces)
+
+    assert list(import_traces(tmp_path / "traces.jsonl")) == traces
 
 
 def test_an_array_of_our_own_traces_is_read(tmp_path: Path) -> None:

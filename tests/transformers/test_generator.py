@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
+from rag_cover import Models, Question, RetrievalStep, Trace, UtilityMeasure, evaluate
 from rag_cover.backends import Generator, Message, Receiver, Sampling
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.registry import open_generator, open_receiver
+from rag_cover.testing import ScriptedEntailer
 from rag_cover_transformers.prompts import PromptEncoder, receiver_prompt, with_schema
 
 ITEMS = [
@@ -171,3 +173,18 @@ def test_a_schema_is_asked_for_in_words() -> None:
     assert chat[0] == Message("system", "s")
     assert '"name"' in chat[1].content
     assert with_schema("text", None) == "text"
+
+
+def test_steps_are_measured_by_a_checkpoint_s_belief(llama_folder: Path) -> None:
+    steps = (RetrievalStep(passages=ITEMS[1][1]), RetrievalStep(kind="filter", passages=ITEMS[1][1][:1]))
+    traces = [Trace(question=Question(text, references=("Jane Austen",)), steps=steps) for text, _ in ITEMS]
+    receiver = open_receiver(f"transformers:{llama_folder}", answer_tokens=6)
+    models = Models(receiver=receiver, entailer=ScriptedEntailer({}, default=0.25))
+
+    results = evaluate(traces, measures=[UtilityMeasure(n=4)], models=models).results
+
+    for result in results:
+        assert result.utility is not None
+        assert (result.utility.preset, result.utility.samples) == ("official", 12)
+        assert result.utility.prior.score == pytest.approx(0.25)
+        assert result.utility.total.value == pytest.approx(0, abs=1e-9)

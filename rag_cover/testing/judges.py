@@ -1,67 +1,26 @@
-"""Models for tests: deterministic, offline, in milliseconds, and counting what they are asked.
-
-They judge by words or by a script and say nothing about real texts. All of them are thread-safe.
-"""
+"""Judges for tests: scorers, locators and entailers that go by words or by a script."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
-from rag_cover.backends import Failure, Generation, Prompt, Sampling, ScoringItem, Span
+from rag_cover.backends import ScoringItem, Span
 from rag_cover.coverage.words import content_words
+from rag_cover.testing.counters import Counter
 from rag_cover.texts import sentences
-from rag_cover.traces import Sample
 
 __all__ = [
-    "Counter",
     "KeywordEntailer",
     "KeywordLocator",
     "KeywordScorer",
     "ScriptedEntailer",
-    "ScriptedGenerator",
     "ScriptedLocator",
     "ScriptedScorer",
 ]
-
-
-class Counter:
-    """How often a model was called, and with how many items in all.
-
-    >>> counter = Counter()
-    >>> counter.count(3)
-    >>> counter.calls, counter.items
-    (1, 3)
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._calls = self._items = 0
-
-    @property
-    def calls(self) -> int:
-        """Return the number of calls."""
-        return self._calls
-
-    @property
-    def items(self) -> int:
-        """Return the number of items over all calls."""
-        return self._items
-
-    def count(self, items: int) -> None:
-        """Note one call with so many items."""
-        with self._lock:
-            self._calls += 1
-            self._items += items
-
-    def __reduce__(self) -> tuple[type[Counter], tuple[()]]:
-        """Travel to another process as a fresh counter: a lock cannot."""
-        return Counter, ()
 
 
 @dataclass(frozen=True)
@@ -197,54 +156,6 @@ class ScriptedEntailer:
         """Return (n, 3): entailment, neutral, contradiction."""
         self.asked.count(len(pairs))
         return _three([self.script.get(pair, self.default) for pair in pairs])
-
-
-@dataclass(frozen=True)
-class ScriptedGenerator:
-    """Replies by the first key of its script that the prompt holds, else with ``default``; a `Failure` fails.
-
-    The prompt is read as one text that begins with its purpose, such as ``"purpose: type"``, so that a script can tell
-    purposes, questions and a request to reply again apart.
-
-    >>> generator = ScriptedGenerator({"sky": "Air scatters light.", "storm": Failure("timeout", "60 s")})
-    >>> [generation.samples for generation in generator.generate(["Why is the sky blue?", "Why do storms form?"])]
-    [(Sample(text='Air scatters light.', token_logprobs=None, finish_reason='stop'),), ()]
-    """
-
-    script: Mapping[str, str | Failure] = field(default_factory=dict)
-    default: str | Failure = ""
-    name: str = "scripted"
-    asked: Counter = field(default_factory=Counter, compare=False, repr=False)
-
-    @property
-    def fingerprint(self) -> str:
-        """Return what names this model in caches."""
-        return f"testing:{self.name}-generator:{sorted(self.script.items(), key=str)}:{self.default}"
-
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        sampling: Sampling = Sampling(),  # noqa: B008  # frozen
-        *,
-        schema: type[BaseModel] | None = None,  # noqa: ARG002  # the protocol's
-        purpose: str = "other",
-    ) -> list[Generation]:
-        """Return each prompt's scripted reply, as often as samples are asked for."""
-        self.asked.count(len(prompts))
-        return [_generation(self._reply(f"purpose: {purpose}\n{_whole(prompt)}"), sampling.n) for prompt in prompts]
-
-    def _reply(self, prompt: str) -> str | Failure:
-        return next((reply for key, reply in self.script.items() if key in prompt), self.default)
-
-
-def _whole(prompt: Prompt) -> str:
-    return prompt if isinstance(prompt, str) else "\n".join(message.content for message in prompt)
-
-
-def _generation(reply: str | Failure, n: int) -> Generation:
-    if isinstance(reply, Failure):
-        return Generation((), failure=reply)
-    return Generation((Sample(reply, finish_reason="stop"),) * n)
 
 
 def _shared(wanted: str, text: str) -> float:

@@ -1,0 +1,220 @@
+"""An extractive reader as a Receiver: a receiver without prior knowledge, that needs no language model.
+
+It can only say what a passage says, word for word, or that the question is unanswerable. With a_w = P(window w answers) as the
+judge sees it, o_w = a_w / (1 - a_w), and π_w the softmax of the span head over the spans of window w:
+
+    P(unanswerable) = 1 - max_w a_w        P(span s) = max_w a_w · Σ_w (o_w / Σ_v o_v) π_w(s)
+
+Spans with the same text are one answer, and their probabilities add up. Without passages there is never one: what such a
+receiver believes before retrieval is the same for every question, so its ΔSePer tells what the passages say, never what a
+language model knew already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Passage
+from rag_cover.traces import Sample
+from rag_cover_embedded.answers import MAX_QUESTION, WINDOW
+from rag_cover_embedded.inputs import Task, encodable, join, open_tokenizer
+from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
+from rag_cover_embedded.segments import SegmentedText, Window, segmented
+from rag_cover_embedded.session import Session
+from rag_cover_embedded.weights import Weights
+
+__all__ = ["UNANSWERABLE", "EmbeddedReader", "Reading", "answers_in", "likely_spans"]
+
+UNANSWERABLE = "unanswerable"
+VERSION = 1
+"""Part of the fingerprint: another way of reading is another receiver."""
+
+REMEMBERED = 4_096
+PASSAGES_AT_ONCE = 512
+_LONGEST_ANSWER = 40  # in tokens
+_MOST = 1 - 1e-9  # so that odds are finite
+_SPANS = 50  # of a window; the rest, some 3% of the probability, is noise
+
+Pair = tuple[str, str]
+"""A question and a text to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one window says to a question: P(it answers), below 1, and the likeliest spans with their shares."""
+
+    probability: float
+    spans: Mapping[str, float]
+
+
+class EmbeddedReader:
+    """A Receiver over the judge's span head. Thread-safe; nothing but numpy's generator is random.
+
+    The same question with the same passages, n and seed gets the same samples, alone and in any batch; the same random numbers
+    decide for a question whatever the passages, so that passages which change nothing have a utility of exactly 0.
+
+    Args:
+        weights: a folder of trained weights; None is the judge that ships with rag_cover.
+        threads: how many run the network; None: as many as there are cores.
+    """
+
+    def __init__(self, weights: Path | None = None, *, threads: int | None = None) -> None:
+        opened = Weights.open(weights)
+        self.fingerprint = f"{opened.fingerprint}:reader-{VERSION}"
+        self._fitted = opened.fitted
+        self._session = Session(opened.network, threads=threads)
+        self._tokenizer = open_tokenizer(opened.tokenizer)
+        self._remembered: OrderedDict[bytes, tuple[Reading, ...]] = OrderedDict()
+        self._lock = Lock()
+
+    def sample(
+        self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0
+    ) -> list[tuple[Sample, ...]]:
+        """Draw n answers to each (question, passages); without passages all of them are `UNANSWERABLE`.
+
+        They carry no log-probabilities, so that belief weighs them alike (preset ``unbiased``): the likelihood of a whole
+        answer is no mean over tokens, and as a weight it would count likely answers twice, in how often they are drawn and in
+        what they weigh. What they are drawn from is in `answers`.
+
+        Raises:
+            InvalidValueError: n is below 1.
+        """
+        return [_drawn(answers, question, n, seed) for (question, _), answers in zip(items, self.answers(items), strict=True)]
+
+    def answers(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[dict[str, float]]:
+        """Return, for each (question, passages), what `sample` draws from: every answer's probability."""
+        asked = [[(question, _read_as(passage)) for passage in passages] for question, passages in items]
+        readings = self._readings(pair for pairs in asked for pair in pairs)
+        return [answers_in([reading for pair in pairs for reading in readings[pair]]) for pairs in asked]
+
+    def _readings(self, pairs: Iterator[Pair]) -> dict[Pair, tuple[Reading, ...]]:
+        """Read what is not remembered: the same passage is shown in several contexts."""
+        keys = {pair: _key(pair) for pair in pairs}
+        with self._lock:
+            known = {pair: self._remembered[key] for pair, key in keys.items() if key in self._remembered}
+        new = [pair for pair in keys if pair not in known]
+        for start in range(0, len(new), PASSAGES_AT_ONCE):
+            some = new[start : start + PASSAGES_AT_ONCE]
+            known |= dict(zip(some, self._read(some), strict=True))
+        with self._lock:
+            self._remembered |= {keys[pair]: known[pair] for pair in new}
+            while len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return known
+
+    def _read(self, pairs: Sequence[Pair]) -> list[tuple[Reading, ...]]:
+        """Read the windows that the first stage proposes."""
+        questions, texts = zip(*pairs, strict=True)
+        cut = segmented(self._tokenizer, texts)
+        encodings = self._tokenizer.encode_batch([encodable(question) for question in questions], add_special_tokens=False)
+        asked = [tuple(encoding.ids[:MAX_QUESTION]) for encoding in encodings]
+        chosen = [(row, *each) for row, ranked in enumerate(self._ranked(questions, cut)) for each in ranked]
+        encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window, _ in chosen]
+        found: list[tuple[Reading, ...]] = [()] * len(pairs)
+        read = self._session.run(encoded, ["answers", "span"])
+        for (row, window, score), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
+            probability = min(self._fitted.mixing.probability(float(logit[0]), score), _MOST)
+            found[row] += (Reading(probability, _spoken(texts[row], cut[row], window, span[pair.start : -1])),)
+        return found
+
+    def _ranked(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[list[tuple[Window, float]]]:
+        """Yield the windows of each text that are worth reading for its question, with their scores, best first."""
+        asked = [encodable(question) for question in questions]
+        vectors = question_vectors(self._session, self._tokenizer, asked, longest=MAX_QUESTION)
+        similar = similarities(self._session, texts, [question.vectors for question in vectors])
+        for question, text, found in zip(vectors, texts, similar, strict=True):
+            windows = text.windows(WINDOW)
+            if not windows or not len(question.weights):
+                yield []
+                continue
+            scores = window_scores(found, question.weights, windows)
+            yield [(windows[each], float(scores[each])) for each in self._fitted.proposing.ranked(scores)]
+
+
+def answers_in(readings: Sequence[Reading]) -> dict[str, float]:
+    """Put what windows say together: every answer's probability, that of `UNANSWERABLE` first; they sum to 1.
+
+    >>> answers_in([Reading(0.5, {"Jane Austen": 0.75, "Austen": 0.25}), Reading(0.0, {"Emma": 1.0})])
+    {'unanswerable': 0.5, 'Jane Austen': 0.375, 'Austen': 0.125, 'Emma': 0.0}
+    >>> answers_in([])
+    {'unanswerable': 1.0}
+    """
+    some = max((reading.probability for reading in readings), default=0.0)
+    odds = [reading.probability / (1 - reading.probability) for reading in readings]
+    total = math.fsum(odds) or 1.0
+    answers = {UNANSWERABLE: 1 - some}
+    for reading, each in zip(readings, odds, strict=True):
+        for text, share in reading.spans.items():
+            answers[text] = answers.get(text, 0.0) + some * each / total * share
+    return answers
+
+
+def likely_spans(logits: NDArray[np.float32], sentences: NDArray[np.intp]) -> list[tuple[int, int, float]]:
+    """List a window's 50 likeliest spans: first and last token, and their share of the probability.
+
+    A span has at most 40 tokens and stays within a sentence.
+
+    Args:
+        logits: (tokens, 2), of each token as the first and as the last of the answer.
+        sentences: (tokens,), the number of the sentence that each token stands in.
+    """
+    tokens = len(logits)
+    near = np.tri(tokens, k=_LONGEST_ANSWER - 1, dtype=bool) & np.tri(tokens, dtype=bool).T
+    first, last = np.nonzero(near & (sentences[:, None] == sentences))
+    scores = logits[first, 0].astype(np.float64) + logits[last, 1]
+    best = np.argsort(-scores, kind="stable")[:_SPANS]
+    powers = np.exp(scores[best] - scores[best[0]])
+    return list(zip(first[best].tolist(), last[best].tolist(), (powers / powers.sum()).tolist(), strict=True))
+
+
+def _spoken(text: str, cut: SegmentedText, window: Window, logits: NDArray[np.float32]) -> dict[str, float]:
+    """Write a window's likeliest spans out, in whole words."""
+    offsets = cut.offsets[cut.tokens(window)]
+    sentences = np.repeat(np.arange(*window), np.diff(cut.bounds[window[0] : window[1] + 1]))
+    spans: dict[str, float] = {}
+    for first, last, share in likely_spans(logits, sentences):
+        written = _whole_words(text, int(offsets[first, 0]), int(offsets[last, 1]))
+        spans[written] = spans.get(written, 0.0) + share
+    return spans
+
+
+def _whole_words(text: str, start: int, end: int) -> str:
+    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return text[start:end]
+
+
+def _drawn(answers: Mapping[str, float], question: str, n: int, seed: int) -> tuple[Sample, ...]:
+    if n < 1:
+        message = f"n is {n}; at least 1 answer is sampled"
+        raise InvalidValueError(message)
+    possible = {text: probability for text, probability in answers.items() if probability > 0}
+    texts, limits = list(possible), np.cumsum(list(possible.values()))
+    drawn = np.random.default_rng([seed, *_digest(question)]).random(n) * limits[-1]
+    places = np.minimum(np.searchsorted(limits, drawn, side="right"), len(texts) - 1)
+    return tuple(Sample(texts[place], finish_reason="stop") for place in places)
+
+
+def _read_as(passage: Passage) -> str:
+    return f"{passage.title}. {passage.text}" if passage.title else passage.text
+
+
+def _key(pair: Pair) -> bytes:
+    question, text = pair
+    return _digest(f"{len(question)}:{question}{text}")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

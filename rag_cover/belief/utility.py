@@ -1,0 +1,202 @@
+"""What each retrieval step of a trace was worth: ΔSePer over the contexts that the steps made, many traces at a time.
+
+alone_k = SePer(passages of step k) - SePer(∅) and marginal_k = SePer(context_k) - SePer(context_{k-1}), so that the marginals
+add up to the total: SePer(last context) - SePer(∅). One trace has one preset.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+from rag_cover.backends import Entailer, Failure, Receiver
+from rag_cover.belief.contexts import ContextKey, StepContexts, key_of
+from rag_cover.belief.courses import Course, course_of
+from rag_cover.belief.draws import Draws
+from rag_cover.belief.opinions import Opinion, opinion_in, preset_for, utility_of
+from rag_cover.belief.pairs import Inquiry, Judgments, approximations_of, together
+from rag_cover.belief.procedures import Procedure
+from rag_cover.errors import InvalidValueError
+from rag_cover.results import (
+    Approximation,
+    Attribution,
+    BeliefKind,
+    PassageUtility,
+    Preset,
+    ReferenceSource,
+    StepUtility,
+    TraceUtility,
+    Utility,
+)
+from rag_cover.traces import Trace
+
+__all__ = ["step_utilities", "utilities_of"]
+
+Opinions = dict[ContextKey, Opinion]
+Utilities = Mapping[tuple[ContextKey, ContextKey], Utility]
+
+
+def step_utilities(  # noqa: PLR0913  # the public interface: all but the trace by name
+    trace: Trace,
+    *,
+    entailer: Entailer,
+    receiver: Receiver | None = None,
+    n: int = 10,
+    references: ReferenceSource = "gold",
+    per_passage: Attribution | None = None,
+    seed: int = 0,
+    kind: BeliefKind = "soft",
+    preset: Preset | None = None,
+    clusters: bool = False,
+    adaptive: float | None = None,
+    approximations: Collection[Approximation] = (),
+) -> TraceUtility:
+    """Measure what each retrieval step of a trace was worth, in [-1, 1]: how far it moved the belief in a right answer.
+
+    Args:
+        trace: with its steps, and its references or its answer.
+        entailer: who judges whether one text entails another.
+        receiver: whose belief it is. Samples recorded in the trace under its fingerprint are used first; with None, those of
+            the first receiver that the trace has enough of.
+        n: how many answers are sampled in each context, and at most used of recorded ones.
+        references: ``gold``: the question's references; ``answer``: the trace's own answer, which makes it a measure of
+            self-consistency and not of correctness.
+        per_passage: ``leave-one-out``: what the context after the step loses without the passage; ``add-one-in``: what the
+            passage is worth by itself.
+        seed: of the samples and of the bootstrap.
+        kind: ``soft`` or ``hard``, as in `rag_cover.belief.seper`.
+        preset: likewise; None is ``unbiased`` for the whole trace where any log-probability is missing.
+        clusters: whether the answers' clusters are found with kind ``soft`` too.
+        adaptive: the half width of intervals at which sampling may stop before ``n``; `TraceUtility.samples` says how many were
+            drawn. It stops after four answers where these happen to agree: for a rough figure at half the cost.
+        approximations: ``normalised`` and ``skip-identity`` (`rag_cover.belief.pairs.Judgments`).
+
+    Raises:
+        InvalidValueError: a trace without steps, references (or answer), or samples and no receiver; samples that no belief can
+            be formed from; an argument out of range.
+        ModelFailedError: the receiver or the entailer failed.
+    """
+    procedure = Procedure(n, kind, preset, references, per_passage, adaptive, clusters, approximations, seed)
+    (outcome,) = _measured([trace], entailer, receiver, procedure)
+    if isinstance(outcome, InvalidValueError):
+        raise outcome
+    return outcome
+
+
+def utilities_of(
+    traces: Sequence[Trace], *, entailer: Entailer, receiver: Receiver | None = None, procedure: Procedure
+) -> list[TraceUtility | Failure]:
+    """Measure traces together, as `step_utilities` does each: equal contexts are sampled once, equal pairs judged once.
+
+    Kind ``soft`` takes one call to the receiver and one to the entailer; ``hard``, clusters and adaptive sampling take a few.
+    A trace that no utility can be told of is a `Failure`, and costs no other one its result.
+
+    Raises:
+        ModelFailedError: the receiver or the entailer failed.
+    """
+    outcomes = _measured(traces, entailer, receiver, procedure)
+    return [
+        Failure(type(outcome).__name__, str(outcome)) if isinstance(outcome, InvalidValueError) else outcome
+        for outcome in outcomes
+    ]
+
+
+def _measured(
+    traces: Sequence[Trace], entailer: Entailer, receiver: Receiver | None, procedure: Procedure
+) -> list[TraceUtility | InvalidValueError]:
+    draws = None if receiver is None else Draws(receiver, procedure.rounds, procedure.seed)
+    judgments = Judgments(entailer, procedure.approximations)
+    outcomes: dict[int, TraceUtility | InvalidValueError] = {}
+    courses: dict[int, Course] = {}
+    for index, trace in enumerate(traces):
+        try:
+            courses[index] = course_of(trace, receiver, procedure)
+        except InvalidValueError as unfit:
+            outcomes[index] = unfit
+    while courses:
+        if draws is not None:
+            draws.fetch(wanted for course in courses.values() for wanted in course.wanted())
+        formed = judgments.settle(together(_opinions(course, draws, procedure) for course in courses.values()))
+        for index, opinions in zip(tuple(courses), formed, strict=True):
+            done = _told(courses[index], opinions, procedure)
+            if done is not None:
+                outcomes[index] = done
+                del courses[index]
+    return [outcomes[index] for index in range(len(traces))]
+
+
+def _opinions(course: Course, draws: Draws | None, procedure: Procedure) -> Inquiry[Opinions | InvalidValueError]:
+    """Ask for the belief in every context that has samples, under one preset; come to why that cannot be, where it cannot."""
+    samples = course.samples(draws)
+    try:
+        preset = preset_for([sample for each in samples.values() for sample in each], procedure.preset)
+        formed = yield from together(
+            opinion_in(
+                course.references,
+                each,
+                question=course.trace.question.text,
+                kind=procedure.kind,
+                preset=preset,
+                clusters=procedure.clusters,
+                seed=(procedure.seed, position),
+            )
+            for position, each in enumerate(samples.values())
+        )
+    except InvalidValueError as unfit:
+        return unfit
+    return dict(zip(samples, formed, strict=True))
+
+
+def _told(
+    course: Course, opinions: Opinions | InvalidValueError, procedure: Procedure
+) -> TraceUtility | InvalidValueError | None:
+    """Tell a trace's utility from its beliefs; None where more is to be sampled first."""
+    if isinstance(opinions, InvalidValueError):
+        return opinions
+    utilities = {
+        (prior, posterior): utility_of(opinions[prior], opinions[posterior])
+        for prior, posterior in dict.fromkeys(course.contexts.compared())
+        if prior in opinions and posterior in opinions
+    }
+    if procedure.adaptive is not None and course.sample_more(_wide(utilities, procedure.adaptive), procedure.rounds):
+        return None
+    total = utilities[(), key_of(course.contexts.final)]
+    return TraceUtility(
+        receiver=course.receiver,
+        references=procedure.references,
+        kind=procedure.kind,
+        preset=total.prior.preset,
+        prior=total.prior,
+        steps=tuple(_step(step, utilities) for step in course.contexts.steps),
+        total=total,
+        samples=sum(opinion.belief.n for opinion in opinions.values()),
+        per_passage=procedure.per_passage,
+        approximations=approximations_of(procedure.approximations),
+    )
+
+
+def _wide(utilities: Utilities, half_width: float) -> set[ContextKey]:
+    """Name the contexts of every interval that is wider than asked for, or cannot be told."""
+    return {key for pair, utility in utilities.items() if _half_width(utility) > half_width for key in pair}
+
+
+def _half_width(utility: Utility) -> float:
+    interval = utility.interval
+    return (
+        math.inf
+        if interval is None or interval.lower is None or interval.upper is None
+        else (interval.upper - interval.lower) / 2
+    )
+
+
+def _step(contexts: StepContexts, utilities: Utilities) -> StepUtility:
+    step = contexts.step
+    passages = ((each.passage, utilities.get((key_of(each.prior), key_of(each.posterior)))) for each in contexts.passages)
+    return StepUtility(
+        step=step.id,
+        kind=step.kind,
+        query=step.query,
+        alone=None if contexts.alone is None else utilities.get(((), key_of(contexts.alone))),
+        marginal=utilities[key_of(contexts.before), key_of(contexts.after)],
+        passages=tuple(PassageUtility(key, worth.value, worth.interval) for key, worth in passages if worth is not None),
+    )

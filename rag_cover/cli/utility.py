@@ -1,0 +1,192 @@
+"""``rag-cover utility``: a file of traces in, what each retrieval step was worth out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.accounting import Price, read_prices
+from rag_cover.belief import UtilityMeasure
+from rag_cover.belief.pairs import APPROXIMATIONS, approximations_of
+from rag_cover.cli.documents import spending_document, utility_document, write_page
+from rag_cover.cli.gates import exit_code_for, gates_of, tell_failed
+from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.options import (
+    MEASURING,
+    OUTPUT,
+    AsJson,
+    Columns,
+    Deadline,
+    Entailer,
+    FailUnder,
+    FailUnderLower,
+    Format,
+    Kind,
+    Limit,
+    NoCache,
+    NoReport,
+    NoStore,
+    OnError,
+    Prices,
+    Quiet,
+    Receiver,
+    References,
+    Report,
+    Resume,
+    Samples,
+    Strict,
+    Weights,
+    Workers,
+    columns_of,
+)
+from rag_cover.cli.runs import Run, report_for, run_document, store_for, tell_where
+from rag_cover.cli.screens import print_json, screen
+from rag_cover.evaluation import Evaluation
+from rag_cover.registry import Models
+from rag_cover.reports import hurting_table, spending_table, trace_utilities, utility_panel, write_report
+from rag_cover.results import Attribution
+from rag_cover.summaries import SUMMARY_METRICS, Summary, summarise
+
+__all__ = ["measure_utilities"]
+
+
+def measure_utilities(  # noqa: PLR0913  # a command has as many options as it has
+    traces: Annotated[
+        Path, typer.Argument(help="A trace file, or a file in any format that 'convert' reads.", metavar="TRACES")
+    ],
+    *,
+    format_: Format = None,
+    column: Columns = None,
+    on_error: OnError = "raise",
+    limit: Limit = None,
+    receiver: Receiver = None,
+    entailer: Entailer = "embedded",
+    references: References = "gold",
+    samples: Samples = 10,
+    adaptive: Annotated[
+        float | None,
+        typer.Option(
+            help="Draw fewer where the 95% interval is this close to the value on both sides already.",
+            min=0.0,
+            max=1.0,
+            metavar="HALF_WIDTH",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    kind: Kind = "soft",
+    preset: Weights = None,
+    per_passage: Annotated[
+        Attribution | None,
+        typer.Option(
+            help="Also what each passage was worth: without it, or with it alone.",
+            rich_help_panel=MEASURING,
+            show_default=False,
+        ),
+    ] = None,
+    approximate: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Judge fewer pairs, at the price of exactness: {', '.join(APPROXIMATIONS)}. May be repeated.",
+            metavar="NAME",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    query_type: Annotated[
+        str,
+        typer.Option(
+            help="The key of a trace's metadata that names the type of question.", metavar="KEY", rich_help_panel=OUTPUT
+        ),
+    ] = "query_type",
+    show: Annotated[
+        int, typer.Option(help="Traces listed one by one, least useful first.", min=0, metavar="N", rich_help_panel=OUTPUT)
+    ] = 20,
+    workers: Workers = None,
+    no_cache: NoCache = False,
+    deadline: Deadline = None,
+    prices: Prices = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the results here; by default in TRACES-utility.sqlite.", metavar="FILE", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    no_store: NoStore = False,
+    resume: Resume = False,
+    report: Report = None,
+    no_report: NoReport = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    fail_under: FailUnder = None,
+    fail_under_lower: FailUnderLower = None,
+    strict: Strict = False,
+) -> None:
+    """Measure what each retrieval step was worth: how far it moved a model's belief toward the right answer (ΔSePer).
+
+    Steps that hurt are listed first. Results go to a store and to a report with a waterfall for each trace.
+
+    [bold]Examples[/bold]
+
+      rag-cover utility traces.jsonl --receiver embedded
+
+      rag-cover utility traces.jsonl --receiver openai:gpt-4.1-mini --per-passage leave-one-out
+
+      rag-cover utility traces.jsonl --json --fail-under utility=0.1
+    """
+    gates = [
+        *gates_of(fail_under, lower=False, known=SUMMARY_METRICS),
+        *gates_of(fail_under_lower, lower=True, known=SUMMARY_METRICS),
+    ]
+    table = read_prices(prices) if prices else {}
+    measure = UtilityMeasure(
+        n=samples,
+        kind=kind,
+        preset=preset,
+        references=references,
+        per_passage=per_passage,
+        adaptive=adaptive,
+        approximations=approximations_of(approximate or ()),
+    )
+    run = Run(
+        TraceFile(traces, format_, columns_of(column), on_error, limit),
+        None if no_store else store or store_for(traces, "utility"),
+        Models(entailer=entailer, receiver=receiver),
+        [measure],
+        resume,
+        workers,
+        quiet or as_json,
+        not no_cache,
+        deadline,
+    )
+    evaluation = run.evaluated()
+    page = None if no_report else report or report_for(traces, "utility")
+    summary = summarise(evaluation.results, judge=evaluation.judge, query_type=query_type, seed=evaluation.seed)
+    if page:
+        title = "What each retrieval step was worth"
+        write_page(page, partial(write_report, page, evaluation.results, summary, title=title))
+    results = [gate.check(summary) for gate in gates]
+    if as_json:
+        found = {"traces": [utility_document(result) for result in evaluation.results]}
+        spent = {"spending": spending_document(evaluation.spending, table)} if evaluation.spending else {}
+        print_json(run_document(run, summary, page, results) | found | spent)
+    else:
+        _show(run, evaluation, summary, page, table, show)
+    tell_failed(results)
+    raise typer.Exit(exit_code_for(summary, results, strict=strict))
+
+
+def _show(
+    run: Run, evaluation: Evaluation, summary: Summary, page: Path | None, prices: Mapping[str, Price], shown: int
+) -> None:
+    out = screen(quiet=run.quiet)
+    if summary.utility:
+        out.print(hurting_table(evaluation.results))
+    out.print(utility_panel(summary))
+    if summary.utility and shown:
+        out.print(trace_utilities(evaluation.results, limit=shown))
+    if evaluation.spending:
+        out.print(spending_table(evaluation.spending, prices))
+    tell_where(run, summary, page)

@@ -1,0 +1,49 @@
+"""What measuring a trace gives: frozen values that go to JSON and back without loss.
+
+An outcome is a measure's own result, `NotApplicable` where the trace lacks what the measure needs, or a `Failure`. Nothing
+undefined is a number: it is None or absent.
+"""
+
+from rag_cover.results.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.results.grounding import GroundednessResult, SentenceSupport
+from rag_cover.results.measures import Measure, ModelKind
+from rag_cover.results.outcomes import RESULT_SCHEMA, NotApplicable, Outcome, TraceResult
+from rag_cover.results.utilities import (
+    Approximation,
+    Attribution,
+    Belief,
+    BeliefKind,
+    PassageUtility,
+    Preset,
+    ReferenceSource,
+    SampledAnswer,
+    StepUtility,
+    TraceUtility,
+    Utility,
+)
+
+__all__ = [
+    "RESULT_SCHEMA",
+    "Approximation",
+    "Attribution",
+    "Belief",
+    "BeliefKind",
+    "CoverageResult",
+    "GroundednessResult",
+    "Loss",
+    "Measure",
+    "ModelKind",
+    "NotApplicable",
+    "Outcome",
+    "PassageUtility",
+    "Preset",
+    "ReferenceSource",
+    "SampledAnswer",
+    "SentenceSupport",
+    "StepUtility",
+    "SubQuestionCoverage",
+    "TraceResult",
+    "TraceUtility",
+    "Utility",
+    "Verdict",
+]

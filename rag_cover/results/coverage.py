@@ -1,0 +1,137 @@
+"""What judging the coverage of one trace gives: a verdict for every sub-question and text, and where a lost one was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+from rag_cover.backends import Span
+from rag_cover.questions import Role, RoleSource
+
+__all__ = ["CoverageResult", "Loss", "SubQuestionCoverage", "Verdict"]
+
+
+class Loss(StrEnum):
+    """Where an uncovered sub-question was lost."""
+
+    NOT_RETRIEVED = "not retrieved"
+    DROPPED = "retrieved, then dropped"
+    UNUSED = "in the prompt, not used"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One judgment of (sub-question, text): its probability, whether that reaches the threshold, the answering fragment.
+
+    ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered
+    or the judge offers no Locator.
+    """
+
+    probability: float
+    covered: bool
+    fragment: Span | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return {"p": self.probability, "covered": self.covered} | (
+            {"fragment": [self.fragment.start, self.fragment.end]} if self.fragment else {}
+        )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote."""
+        fragment = data.get("fragment")
+        return cls(data["p"], data["covered"], Span(*fragment) if fragment else None)
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestionCoverage:
+    """One sub-question of one trace.
+
+    ``answer`` is None where the trace has no answer, ``chunks`` (aligned with `CoverageResult.chunk_keys`) is None where it
+    has no retrieval steps, ``in_prompt`` where what the answer was written from is unknown too. ``position`` is where in the
+    answer its fragment begins, in (0, 1] of its words. ``loss`` is set for a sub-question that the answer does not cover,
+    None where that cannot be told.
+    """
+
+    text: str
+    role: Role | None
+    role_source: RoleSource | None
+    answer: Verdict | None = None
+    position: float | None = None
+    chunks: tuple[Verdict, ...] | None = None
+    in_prompt: bool | None = None
+    loss: Loss | None = None
+
+    @property
+    def retrieved(self) -> bool | None:
+        """Tell whether some chunk covers the sub-question; None without retrieval steps."""
+        return None if self.chunks is None else any(verdict.covered for verdict in self.chunks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return {
+            "text": self.text,
+            "role": self.role,
+            "role_source": self.role_source,
+            "answer": self.answer.to_dict() if self.answer else None,
+            "position": self.position,
+            "chunks": None if self.chunks is None else [verdict.to_dict() for verdict in self.chunks],
+            "in_prompt": self.in_prompt,
+            "loss": self.loss,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote."""
+        return cls(
+            text=data["text"],
+            role=Role(data["role"]) if data["role"] else None,
+            role_source=data["role_source"],
+            answer=Verdict.from_dict(data["answer"]) if data["answer"] else None,
+            position=data["position"],
+            chunks=None if data["chunks"] is None else tuple(map(Verdict.from_dict, data["chunks"])),
+            in_prompt=data["in_prompt"],
+            loss=Loss(data["loss"]) if data["loss"] else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageResult:
+    """The coverage of one trace (coverage paper, §3).
+
+    ``chunk_keys`` are the `Passage.key` of the trace's chunks; ``prompt_assumed`` tells that the prompt was taken to be the
+    last context; ``decomposed_by`` who made the sub-questions.
+    """
+
+    sub_questions: tuple[SubQuestionCoverage, ...]
+    chunk_keys: tuple[str, ...]
+    threshold: float
+    rating: float | None
+    prompt_assumed: bool
+    decomposed_by: RoleSource
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return {
+            "sub_questions": [sub_question.to_dict() for sub_question in self.sub_questions],
+            "chunk_keys": list(self.chunk_keys),
+            "threshold": self.threshold,
+            "rating": self.rating,
+            "prompt_assumed": self.prompt_assumed,
+            "decomposed_by": self.decomposed_by,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote."""
+        return cls(
+            sub_questions=tuple(map(SubQuestionCoverage.from_dict, data["sub_questions"])),
+            chunk_keys=tuple(data["chunk_keys"]),
+            threshold=data["threshold"],
+            rating=data["rating"],
+            prompt_assumed=data["prompt_assumed"],
+            decomposed_by=data["decomposed_by"],
+        )

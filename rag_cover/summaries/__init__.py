@@ -1,0 +1,28 @@
+"""Many results summed up: every metric with its interval, where core sub-questions were lost, what was not measured and why.
+
+Questions are the clusters: a question asked of several pipelines, or several times, is resampled as a whole.
+"""
+
+from rag_cover.summaries.metrics import SUMMARY_METRICS, SummaryMetric
+from rag_cover.summaries.summing import summarise
+from rag_cover.summaries.sums import Sums, question_key
+from rag_cover.summaries.utilities import BINS, UtilityGroup, UtilitySummary, own_name
+from rag_cover.summaries.values import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary
+
+__all__ = [
+    "BINS",
+    "SUMMARY_METRICS",
+    "ChangedQuestion",
+    "Comparison",
+    "MetricComparison",
+    "MetricValue",
+    "OutcomeCounts",
+    "Summary",
+    "SummaryMetric",
+    "Sums",
+    "UtilityGroup",
+    "UtilitySummary",
+    "own_name",
+    "question_key",
+    "summarise",
+]

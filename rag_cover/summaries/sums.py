@@ -1,0 +1,70 @@
+"""What a summary or a comparison needs of the results, gathered by question in one pass."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.coverage import CoverageTable, statistics_as_rated, statistics_of, table_of
+from rag_cover.questions import Question, Role
+from rag_cover.results import CoverageResult, GroundednessResult, Loss, TraceResult, TraceUtility
+
+__all__ = ["Sums", "question_key"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Sums:
+    """By question: a row of additive quantities (as `metrics` lays them out), and core losses."""
+
+    rows: dict[str, Floats] = field(default_factory=dict)
+    losses: dict[str, Counter[Loss]] = field(default_factory=dict)
+
+    def add(self, result: TraceResult) -> None:
+        """Add one trace's result to its question's row."""
+        key = question_key(result.trace.question)
+        row = np.concatenate([_covered(result.coverage), _grounded(result.groundedness), _useful(result.utility)])
+        self.rows[key] = self.rows[key] + row if key in self.rows else row
+        if result.coverage:
+            core = [each for each in result.coverage.sub_questions if each.role == Role.CORE]
+            self.losses.setdefault(key, Counter()).update(each.loss for each in core if each.loss is not None)
+
+    def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
+        """Count where these questions' core sub-questions were lost."""
+        total = sum((self.losses.get(key, Counter()) for key in questions), Counter[Loss]())
+        return {loss: total[loss] for loss in Loss}
+
+
+def question_key(question: Question) -> str:
+    """Tell questions apart: by id where there is one, else by text up to case, width and white space.
+
+    >>> question_key(Question("Why  is the sky blue?")) == question_key(Question("why is the sky BLUE?"))
+    True
+    """
+    if question.id is not None:
+        return f"id:{question.id}"
+    return "text:" + " ".join(unicodedata.normalize("NFKC", question.text).casefold().split())
+
+
+def _covered(coverage: CoverageResult | None) -> Floats:
+    return statistics_as_rated(table_of(coverage), coverage.rating) if coverage else _NO_COVERAGE
+
+
+def _grounded(grounded: GroundednessResult | None) -> list[float]:
+    sentences = grounded.sentences if grounded else ()
+    return [sum(sentence.supported for sentence in sentences), len(sentences)]
+
+
+def _useful(utility: TraceUtility | None) -> list[float]:
+    if utility is None:
+        return [0.0] * 4
+    return [utility.total.value, 1.0, sum(step.marginal.value < 0 for step in utility.steps), len(utility.steps)]
+
+
+_NO_COVERAGE = statistics_of(CoverageTable())

@@ -1,0 +1,102 @@
+"""What a summary and a comparison hold: frozen values, in which nothing undefined is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rag_cover.coverage import Scenarios
+from rag_cover.intervals import Interval
+from rag_cover.questions import Role
+from rag_cover.results import Loss
+from rag_cover.summaries.utilities import UtilitySummary
+
+__all__ = ["ChangedQuestion", "Comparison", "MetricComparison", "MetricValue", "OutcomeCounts", "Summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """One metric of one evaluation; where ``interval`` is None, ``undefined_because`` says why."""
+
+    name: str
+    label: str
+    explanation: str
+    interval: Interval | None
+    undefined_because: str | None
+    higher_is_better: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCounts:
+    """How many traces a measure measured, could not apply to, and failed on; ``reasons`` counts the last two."""
+
+    measured: int
+    not_applicable: int
+    failed: int
+    reasons: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """An evaluation in numbers. ``losses`` are of core sub-questions that the answer does not cover.
+
+    ``utility`` is None where no trace was measured for it; its metrics are among ``metrics`` where it was asked for.
+    """
+
+    traces: int
+    questions: int
+    pipelines: tuple[str, ...]
+    judge: str
+    metrics: Mapping[str, MetricValue]
+    scenarios: Mapping[Role, Scenarios]
+    losses: Mapping[Loss, int]
+    outcomes: Mapping[str, OutcomeCounts]
+    notes: tuple[str, ...]
+    utility: UtilitySummary | None = None
+
+    @property
+    def failed(self) -> int:
+        """Count the measurements that failed."""
+        return sum(counts.failed for counts in self.outcomes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric on both sides: ``difference`` is b - a, ``p_value`` of the paired permutation test over the questions."""
+
+    name: str
+    label: str
+    a: Interval | None
+    b: Interval | None
+    difference: float | None
+    p_value: float | None
+    questions: int
+    higher_is_better: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQuestion:
+    """A question whose core sub-questions fare differently: shares answered, those only b answers, those only a does."""
+
+    question: str
+    key: str
+    a: float | None
+    b: float | None
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two pipelines side by side on the questions they share."""
+
+    name_a: str
+    name_b: str
+    questions: int
+    only_a: int
+    only_b: int
+    metrics: Mapping[str, MetricComparison]
+    losses_a: Mapping[Loss, int]
+    losses_b: Mapping[Loss, int]
+    changed: tuple[ChangedQuestion, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,27 @@
+"""Models for tests: deterministic, offline, in milliseconds, and counting what they are asked.
+
+They judge by words or by a script and say nothing about real texts. All of them are thread-safe.
+"""
+
+from rag_cover.testing.counters import Counter
+from rag_cover.testing.judges import (
+    KeywordEntailer,
+    KeywordLocator,
+    KeywordScorer,
+    ScriptedEntailer,
+    ScriptedLocator,
+    ScriptedScorer,
+)
+from rag_cover.testing.writers import ScriptedGenerator, ScriptedReceiver
+
+__all__ = [
+    "Counter",
+    "KeywordEntailer",
+    "KeywordLocator",
+    "KeywordScorer",
+    "ScriptedEntailer",
+    "ScriptedGenerator",
+    "ScriptedLocator",
+    "ScriptedReceiver",
+    "ScriptedScorer",
+]
