@@ -21,6 +21,7 @@ from rag_cover.caching import cache_for
 from rag_cover.clocks import RunClock
 from rag_cover.engines import Block, BlockFunction, Engine
 from rag_cover.errors import InvalidValueError, StoreError, nearest, needs_extra
+from rag_cover.frames import rows_of
 from rag_cover.measuring import OnError, blocks_of, chosen_measures, content_key, measure_block
 from rag_cover.registry import Models, installed_engines, plugins
 from rag_cover.remote import RemoteRun, bound
@@ -84,7 +85,7 @@ class Evaluation:
         """Tabulate the results, one row per trace and sub-question (needs pandas)."""
         with needs_extra("all", "pandas"):
             import pandas as pd
-        return pd.DataFrame.from_records([row for result in self.results for row in _rows(result)])
+        return pd.DataFrame.from_records([row for result in self.results for row in rows_of(result)])
 
     def to_html(self, path: Path | str) -> None:
         """Write the report: one self-contained HTML file."""
@@ -278,23 +279,3 @@ def _observed(batches: Iterable[Sequence[TraceResult]]) -> Iterator[Sequence[Tra
             for result in results:
                 watchers(result=result)
         yield results
-
-
-def _rows(result: TraceResult) -> Iterator[dict[str, Any]]:
-    trace = result.trace
-    about = {"trace": trace.id, "pipeline": trace.pipeline, "question": trace.question.text}
-    coverage, grounded = result.coverage, result.groundedness
-    shared = about | {"rating": coverage and coverage.rating, "groundedness": grounded and grounded.share}
-    for sub_question in coverage.sub_questions if coverage else ():
-        yield shared | {
-            "sub_question": sub_question.text,
-            "role": sub_question.role,
-            "answered": sub_question.answer and sub_question.answer.covered,
-            "answer_probability": sub_question.answer and sub_question.answer.probability,
-            "retrieved": sub_question.retrieved,
-            "in_prompt": sub_question.in_prompt,
-            "position": sub_question.position,
-            "loss": sub_question.loss,
-        }
-    if not coverage:
-        yield shared

@@ -1,0 +1,36 @@
+"""Results as the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rag_cover.results import TraceResult
+
+__all__ = ["rows_of"]
+
+
+def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
+    """Yield a row for each sub-question of a trace, one for a trace without any; None stands for what was not measured."""
+    trace, coverage, grounded, worth = result.trace, result.coverage, result.groundedness, result.utility
+    shared = {
+        "trace": trace.id,
+        "pipeline": trace.pipeline,
+        "question": trace.question.text,
+        "rating": coverage and coverage.rating,
+        "groundedness": grounded and grounded.share,
+        "utility": worth and worth.total.value,
+    }
+    for sub_question in coverage.sub_questions if coverage else ():
+        yield shared | {
+            "sub_question": sub_question.text,
+            "role": sub_question.role,
+            "answered": sub_question.answer and sub_question.answer.covered,
+            "answer_probability": sub_question.answer and sub_question.answer.probability,
+            "retrieved": sub_question.retrieved,
+            "in_prompt": sub_question.in_prompt,
+            "position": sub_question.position,
+            "loss": sub_question.loss,
+        }
+    if not coverage or not coverage.sub_questions:
+        yield shared
