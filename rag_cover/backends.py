@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
 
@@ -118,6 +118,15 @@ class Failure:
     message: str
     attempts: int = 1
     raw: str | None = None
+
+    @classmethod
+    def of(cls, error: ModelFailedError) -> Self:
+        """Keep what a model's error says."""
+        return cls(error.kind, str(error), error.attempts, error.raw)
+
+    def error(self) -> ModelFailedError:
+        """Return it as the error to raise, where a failure ends more than its item."""
+        return ModelFailedError(self.message, attempts=self.attempts, kind=self.kind, raw=self.raw)
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,5 +180,5 @@ def _measured(
 
 def _failure(error: Exception) -> Failure:
     if isinstance(error, ModelFailedError):
-        return Failure(error.kind, str(error), error.attempts, error.raw)
+        return Failure.of(error)
     return Failure(type(error).__name__, str(error))

@@ -43,6 +43,11 @@ class RemoteRun:
     ledger: Ledger = field(default_factory=Ledger)
     clock: RunClock = field(default_factory=RunClock)
 
+    @classmethod
+    def over(cls, run: Self | None, cache: ResponseCache | None) -> Self:
+        """Go by a run, a new one where there is none; answers are kept in this cache, where there is one."""
+        return cls(cache) if run is None else cls(cache or run.cache, run.ledger, run.clock)
+
     def recall(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Return the answers that are known; a cache that cannot be read is noted, and costs no answer."""
         if self.cache is None:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Span
-from rag_cover_embedded.inputs import Encoded, Task, encodable, join
+from rag_cover.texts import encodable
+from rag_cover_embedded.inputs import Encoded, Task, join
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.session import Session

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from rag_cover.errors import CorruptFileError
+from rag_cover.texts import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,15 +66,6 @@ def open_tokenizer(path: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True
     return tokenizer
-
-
-def encodable(text: str) -> str:
-    """Replace what UTF-8 cannot carry (lone surrogates), code point by code point, so that offsets stay true."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
 
 
 def encode_pairs(

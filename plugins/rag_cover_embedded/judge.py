@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, Span, TokenRelevance
+from rag_cover.texts import encodable
 from rag_cover_embedded.answers import AnswerJudge, Judgment
-from rag_cover_embedded.inputs import encodable, encode_texts, open_tokenizer
+from rag_cover_embedded.inputs import encode_texts, open_tokenizer
+from rag_cover_embedded.memory import Memory
 from rag_cover_embedded.relevance import token_relevance
-from rag_cover_embedded.session import Session
 from rag_cover_embedded.verdicts import correctness, entailment
 from rag_cover_embedded.weights import Weights
 
@@ -39,7 +37,7 @@ class EmbeddedJudge:
         opened = Weights.open(weights)
         self._fitted = opened.fitted
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
-        self._session = Session(opened.network, threads=threads)
+        self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
         self._answers = AnswerJudge(
             self._session,
@@ -48,8 +46,7 @@ class EmbeddedJudge:
             mixing=self._fitted.mixing,
             proposing=None if exhaustive else self._fitted.proposing,
         )
-        self._remembered: OrderedDict[bytes, Judgment] = OrderedDict()
-        self._lock = Lock()
+        self._remembered: Memory[Judgment] = Memory(REMEMBERED)
 
     @property
     def threshold(self) -> float:
@@ -86,19 +83,6 @@ class EmbeddedJudge:
         return np.array(vectors, dtype=np.float32).reshape(-1, 384)
 
     def _judged(self, items: Sequence[ScoringItem]) -> list[Judgment]:
-        """Judge what is not remembered: asking where follows asking whether, of the same pairs."""
-        keys = [_key(item) for item in items]
-        with self._lock:
-            known = {key: self._remembered[key] for key in keys if key in self._remembered}
-        new = {key: (item.question, item.text) for key, item in zip(keys, items, strict=True) if key not in known}
-        known |= dict(zip(new, self._answers.judge(list(new.values())), strict=True))
-        with self._lock:
-            self._remembered |= {key: known[key] for key in new}
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
-        return [known[key] for key in keys]
-
-
-def _key(item: ScoringItem) -> bytes:
-    text = f"{len(item.question)}:{item.question}{item.text}"
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        pairs = [(item.question, item.text) for item in items]
+        judged = self._remembered.recall(pairs, self._answers.judge)
+        return [judged[pair] for pair in pairs]

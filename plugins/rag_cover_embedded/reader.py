@@ -12,25 +12,23 @@ language model knew already.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
+from rag_cover.texts import encodable
 from rag_cover.traces import Sample
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW
-from rag_cover_embedded.inputs import Task, encodable, join, open_tokenizer
+from rag_cover_embedded.inputs import Task, join, open_tokenizer
+from rag_cover_embedded.memory import Memory, Pair, digest_of
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
-from rag_cover_embedded.session import Session
 from rag_cover_embedded.weights import Weights
 
 __all__ = ["UNANSWERABLE", "EmbeddedReader", "Reading", "answers_in", "likely_spans"]
@@ -44,9 +42,6 @@ PASSAGES_AT_ONCE = 512
 _LONGEST_ANSWER = 40  # in tokens
 _MOST = 1 - 1e-9  # so that odds are finite
 _SPANS = 50  # of a window; the rest, some 3% of the probability, is noise
-
-Pair = tuple[str, str]
-"""A question and a text to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +67,9 @@ class EmbeddedReader:
         opened = Weights.open(weights)
         self.fingerprint = f"{opened.fingerprint}:reader-{VERSION}"
         self._fitted = opened.fitted
-        self._session = Session(opened.network, threads=threads)
+        self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
-        self._remembered: OrderedDict[bytes, tuple[Reading, ...]] = OrderedDict()
-        self._lock = Lock()
+        self._remembered: Memory[tuple[Reading, ...]] = Memory(REMEMBERED)
 
     def sample(
         self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0
@@ -94,23 +88,13 @@ class EmbeddedReader:
     def answers(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[dict[str, float]]:
         """Return, for each (question, passages), what `sample` draws from: every answer's probability."""
         asked = [[(question, _read_as(passage)) for passage in passages] for question, passages in items]
-        readings = self._readings(pair for pairs in asked for pair in pairs)
+        readings = self._remembered.recall((pair for pairs in asked for pair in pairs), self._in_blocks)
         return [answers_in([reading for pair in pairs for reading in readings[pair]]) for pairs in asked]
 
-    def _readings(self, pairs: Iterator[Pair]) -> dict[Pair, tuple[Reading, ...]]:
-        """Read what is not remembered: the same passage is shown in several contexts."""
-        keys = {pair: _key(pair) for pair in pairs}
-        with self._lock:
-            known = {pair: self._remembered[key] for pair, key in keys.items() if key in self._remembered}
-        new = [pair for pair in keys if pair not in known]
-        for start in range(0, len(new), PASSAGES_AT_ONCE):
-            some = new[start : start + PASSAGES_AT_ONCE]
-            known |= dict(zip(some, self._read(some), strict=True))
-        with self._lock:
-            self._remembered |= {keys[pair]: known[pair] for pair in new}
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
-        return known
+    def _in_blocks(self, pairs: Sequence[Pair]) -> list[tuple[Reading, ...]]:
+        """Read pairs, so many at once that memory stays bounded."""
+        starts = range(0, len(pairs), PASSAGES_AT_ONCE)
+        return [readings for start in starts for readings in self._read(pairs[start : start + PASSAGES_AT_ONCE])]
 
     def _read(self, pairs: Sequence[Pair]) -> list[tuple[Reading, ...]]:
         """Read the windows that the first stage proposes."""
@@ -202,19 +186,10 @@ def _drawn(answers: Mapping[str, float], question: str, n: int, seed: int) -> tu
         raise InvalidValueError(message)
     possible = {text: probability for text, probability in answers.items() if probability > 0}
     texts, limits = list(possible), np.cumsum(list(possible.values()))
-    drawn = np.random.default_rng([seed, *_digest(question)]).random(n) * limits[-1]
+    drawn = np.random.default_rng([seed, *digest_of(question)]).random(n) * limits[-1]
     places = np.minimum(np.searchsorted(limits, drawn, side="right"), len(texts) - 1)
     return tuple(Sample(texts[place], finish_reason="stop") for place in places)
 
 
 def _read_as(passage: Passage) -> str:
     return f"{passage.title}. {passage.text}" if passage.title else passage.text
-
-
-def _key(pair: Pair) -> bytes:
-    question, text = pair
-    return _digest(f"{len(question)}:{question}{text}")
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Span, TokenRelevance
-from rag_cover_embedded.inputs import Task, encodable, join
+from rag_cover.texts import encodable
+from rag_cover_embedded.inputs import Task, join
 from rag_cover_embedded.segments import segmented
 from rag_cover_embedded.session import Session
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Span
-from rag_cover.texts import grouped, sentences
-from rag_cover_embedded.inputs import encodable
+from rag_cover.texts import encodable, grouped, sentences
 
 __all__ = ["SegmentedText", "Window", "segmented"]
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
+from rag_cover.texts import encodable
 from rag_cover_embedded.features import likeness, ranked_references
-from rag_cover_embedded.inputs import Encoded, Task, encodable, groups_of_references, join
+from rag_cover_embedded.inputs import Encoded, Task, groups_of_references, join
 from rag_cover_embedded.segments import SegmentedText, segmented
 from rag_cover_embedded.session import Session
 

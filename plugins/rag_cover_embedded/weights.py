@@ -7,14 +7,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from rag_cover.errors import CorruptFileError
 from rag_cover_embedded.answers import Mixing, Proposing
+from rag_cover_embedded.session import Session
 
 __all__ = ["Fitted", "Weights", "sha256_of"]
 
 FOLDER = Path(__file__).parent / "weights"
+
+_lock = Lock()
+_in_use: WeakValueDictionary[tuple[Path, str, int | None], Session] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,14 @@ class Weights:
         except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
             message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). Reinstall rag-cover."
             raise CorruptFileError(message) from error
+
+    def session(self, threads: int | None = None) -> Session:
+        """Open the network; all that ask for the same weights and threads share one for as long as somebody uses it."""
+        key = (self.network, self.sha256, threads)
+        with _lock:
+            if (found := _in_use.get(key)) is None:
+                found = _in_use[key] = Session(self.network, threads=threads)
+            return found
 
     @property
     def network(self) -> Path:

@@ -42,7 +42,7 @@ class OpenAIEmbedder:
         run: RemoteRun | None = None,
     ) -> None:
         self._client, self._dimensions, self._cache = client, dimensions, cache
-        self._run = RemoteRun(cache) if run is None else RemoteRun(cache or run.cache, run.ledger, run.clock)
+        self._run = RemoteRun.over(run, cache)
 
     @property
     def name(self) -> str:

@@ -79,7 +79,7 @@ class OpenAIGenerator:
         run: RemoteRun | None = None,
     ) -> None:
         self._client, self._thinking_tokens, self._cache = client, thinking_tokens, cache
-        self._run = RemoteRun(cache) if run is None else RemoteRun(cache or run.cache, run.ledger, run.clock)
+        self._run = RemoteRun.over(run, cache)
         self._bound = run is not None
         self._shut_out: ModelFailedError | None = None
 
@@ -124,8 +124,7 @@ class OpenAIGenerator:
             samples = self._samples(task)
         except ModelFailedError as failed:
             self._run.ledger.add(Usage(self.name, purpose, failures=1))
-            failure = Failure(failed.kind, str(failed), failed.attempts, failed.raw)
-            return Generation((), task.told.prompt, task.told.completion, failure)
+            return Generation((), task.told.prompt, task.told.completion, Failure.of(failed))
         finally:
             for note in self._client.dialect.notes:
                 self._run.ledger.note(note)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
+from rag_cover.belief.receivers import STOPS
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
-from rag_cover_transformers.prompts import INSTRUCTION, RECEIVER_STOPS, receiver_prompt, with_schema
+from rag_cover_transformers.prompts import INSTRUCTION, receiver_prompt, with_schema
 from rag_cover_transformers.sampling.endings import Drawn
 from rag_cover_transformers.sampling.sampler import CausalSampler
 
@@ -78,7 +79,7 @@ class SamplingReceiver:
         for prompt in prompts:
             if len(prompt) + how.max_tokens > self._sampler.longest:
                 raise ModelFailedError(_too_long(len(prompt), how.max_tokens, self._sampler.longest))
-        asked = Sampling(n, how.temperature, how.top_p, how.top_k, how.max_tokens, RECEIVER_STOPS, logprobs=True, seed=seed)
+        asked = Sampling(n, how.temperature, how.top_p, how.top_k, how.max_tokens, STOPS, logprobs=True, seed=seed)
         return [tuple(one.sample(one.text.strip()) for one in several) for several in self._sampler.draw(prompts, asked)]
 
 

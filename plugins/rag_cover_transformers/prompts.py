@@ -17,17 +17,17 @@ from pydantic import BaseModel
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Message, Prompt
+from rag_cover.belief.receivers import as_read
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover_transformers.encodings import literal_tokenizer
 
-__all__ = ["INSTRUCTION", "RECEIVER_STOPS", "PromptEncoder", "receiver_prompt", "with_schema"]
+__all__ = ["INSTRUCTION", "PromptEncoder", "receiver_prompt", "with_schema"]
 
 Ids = NDArray[np.int64]
 
 INSTRUCTION = "Answer the following question as briefly as possible."
-RECEIVER_STOPS = ("\n", "Question:", "Context:")
 
 _PLACE = re.compile("\ue000(\\d+)\ue001")
 
@@ -38,8 +38,7 @@ def receiver_prompt(question: str, passages: Sequence[Passage], *, instruction: 
     >>> receiver_prompt("Who wrote Emma?", [Passage("Emma is by Jane Austen.")], instruction="Be brief.")
     'Be brief.\nContext: Emma is by Jane Austen.\nQuestion: Who wrote Emma?\nAnswer:'
     """
-    texts = [f"{passage.title}\n{passage.text}" if passage.title else passage.text for passage in passages]
-    context = ["Context: " + "\n\n".join(texts)] if texts else []
+    context = ["Context: " + "\n\n".join(map(as_read, passages))] if passages else []
     return "\n".join([instruction, *context, f"Question: {question}", "Answer:"])
 
 

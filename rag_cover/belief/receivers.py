@@ -17,7 +17,7 @@ from rag_cover.questions import Passage
 from rag_cover.remote import Remote, RemoteRun
 from rag_cover.traces import Sample
 
-__all__ = ["PROMPTS", "STOPS", "GeneratorReceiver", "receiver_prompt"]
+__all__ = ["PROMPTS", "STOPS", "GeneratorReceiver", "as_read", "receiver_prompt"]
 
 PROMPTS = 1
 """Part of the fingerprint: another wording is another receiver."""
@@ -78,13 +78,13 @@ def receiver_prompt(question: str, passages: Sequence[Passage]) -> Prompt:
     asked = f"Question: {escaped(question)}\nAnswer:"
     if not passages:
         return Message("system", _ALONE), Message("user", asked)
-    context = "\n".join(fenced("passage", _read_as(passage), number=number) for number, passage in enumerate(passages, 1))
+    context = "\n".join(fenced("passage", as_read(passage), number=number) for number, passage in enumerate(passages, 1))
     return Message("system", _WITH_CONTEXT), Message("user", f"Context:\n{context}\n\n{asked}")
 
 
 def _answers(generation: Generation) -> tuple[Sample, ...]:
     if (failure := generation.failure) is not None:
-        raise ModelFailedError(failure.message, attempts=failure.attempts, kind=failure.kind, raw=failure.raw)
+        raise failure.error()
     if not generation.samples:
         message = "the generator returned no sample"
         raise ModelFailedError(message)
@@ -99,5 +99,6 @@ def _ended(sample: Sample) -> Sample:
     return Sample(ended, token_logprobs=logprobs, finish_reason=sample.finish_reason)
 
 
-def _read_as(passage: Passage) -> str:
+def as_read(passage: Passage) -> str:
+    """Write a passage as a receiver reads it: its title on a line before its text."""
     return f"{passage.title}\n{passage.text}" if passage.title else passage.text

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from rag_cover.accounting import Price, read_prices
-from rag_cover.cli.documents import spending_document, write_page
-from rag_cover.cli.gates import exit_code_for, gates_of, tell_failed
+from rag_cover.cli.endings import Ending
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
     MEASURING,
@@ -38,12 +36,9 @@ from rag_cover.cli.options import (
     Workers,
     columns_of,
 )
-from rag_cover.cli.runs import Run, measures_of, report_for, run_document, store_for, tell_where
-from rag_cover.cli.screens import print_json, screen
-from rag_cover.evaluation import Evaluation
+from rag_cover.cli.runs import Run, measures_of, report_for, store_for
 from rag_cover.registry import Models
-from rag_cover.reports import spending_table, summary_panel, worst_questions, write_report
-from rag_cover.summaries import SUMMARY_METRICS, Summary
+from rag_cover.reports import summary_panel, worst_questions, write_report
 
 __all__ = ["evaluate_traces"]
 
@@ -125,11 +120,14 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
 
       rag-cover evaluate traces.jsonl --json --fail-under core_coverage=0.6 --strict
     """
-    gates = [
-        *gates_of(fail_under, lower=False, known=SUMMARY_METRICS),
-        *gates_of(fail_under_lower, lower=True, known=SUMMARY_METRICS),
-    ]
-    table = read_prices(prices) if prices else {}
+    ending = Ending.read(
+        None if no_report else report or report_for(traces),
+        as_json=as_json,
+        fail_under=fail_under,
+        fail_under_lower=fail_under_lower,
+        strict=strict,
+        prices=prices,
+    )
     run = Run(
         TraceFile(traces, format_, columns_of(column), on_error, limit),
         None if no_store else store or store_for(traces),
@@ -142,24 +140,10 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
         deadline,
     )
     evaluation = run.evaluated()
-    page = None if no_report else report or report_for(traces)
     summary = evaluation.summary()
-    if page:
-        write_page(page, partial(write_report, page, evaluation.results, summary))
-    results = [gate.check(summary) for gate in gates]
-    if as_json:
-        spent = {"spending": spending_document(evaluation.spending, table)} if evaluation.spending else {}
-        print_json(run_document(run, summary, page, results) | spent)
-    else:
-        _show(run, evaluation, summary, page, table)
-    tell_failed(results)
-    raise typer.Exit(exit_code_for(summary, results, strict=strict))
 
+    def show(out: Console) -> None:
+        out.print(summary_panel(summary))
+        out.print(worst_questions(evaluation.results))
 
-def _show(run: Run, evaluation: Evaluation, summary: Summary, page: Path | None, prices: Mapping[str, Price]) -> None:
-    out = screen(quiet=run.quiet)
-    out.print(summary_panel(summary))
-    out.print(worst_questions(evaluation.results))
-    if evaluation.spending:
-        out.print(spending_table(evaluation.spending, prices))
-    tell_where(run, summary, page)
+    ending.come(run, evaluation, summary, write=partial(write_report, results=evaluation.results, summary=summary), show=show)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from rag_cover.accounting import Price, read_prices
 from rag_cover.belief import UtilityMeasure
 from rag_cover.belief.pairs import APPROXIMATIONS, approximations_of
-from rag_cover.cli.documents import spending_document, utility_document, write_page
-from rag_cover.cli.gates import exit_code_for, gates_of, tell_failed
+from rag_cover.cli.documents import utility_document
+from rag_cover.cli.endings import Ending
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
     MEASURING,
@@ -43,13 +42,11 @@ from rag_cover.cli.options import (
     Workers,
     columns_of,
 )
-from rag_cover.cli.runs import Run, report_for, run_document, store_for, tell_where
-from rag_cover.cli.screens import print_json, screen
-from rag_cover.evaluation import Evaluation
+from rag_cover.cli.runs import Run, report_for, store_for
 from rag_cover.registry import Models
-from rag_cover.reports import hurting_table, spending_table, trace_utilities, utility_panel, write_report
+from rag_cover.reports import hurting_table, trace_utilities, utility_panel, write_report
 from rag_cover.results import Attribution
-from rag_cover.summaries import SUMMARY_METRICS, Summary, summarise
+from rag_cover.summaries import summarise
 
 __all__ = ["measure_utilities"]
 
@@ -101,8 +98,11 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
             help="The key of a trace's metadata that names the type of question.", metavar="KEY", rich_help_panel=OUTPUT
         ),
     ] = "query_type",
-    show: Annotated[
-        int, typer.Option(help="Traces listed one by one, least useful first.", min=0, metavar="N", rich_help_panel=OUTPUT)
+    shown: Annotated[
+        int,
+        typer.Option(
+            "--show", help="Traces listed one by one, least useful first.", min=0, metavar="N", rich_help_panel=OUTPUT
+        ),
     ] = 20,
     workers: Workers = None,
     no_cache: NoCache = False,
@@ -136,11 +136,14 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
 
       rag-cover utility traces.jsonl --json --fail-under utility=0.1
     """
-    gates = [
-        *gates_of(fail_under, lower=False, known=SUMMARY_METRICS),
-        *gates_of(fail_under_lower, lower=True, known=SUMMARY_METRICS),
-    ]
-    table = read_prices(prices) if prices else {}
+    ending = Ending.read(
+        None if no_report else report or report_for(traces, "utility"),
+        as_json=as_json,
+        fail_under=fail_under,
+        fail_under_lower=fail_under_lower,
+        strict=strict,
+        prices=prices,
+    )
     measure = UtilityMeasure(
         n=samples,
         kind=kind,
@@ -162,31 +165,21 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
         deadline,
     )
     evaluation = run.evaluated()
-    page = None if no_report else report or report_for(traces, "utility")
-    summary = summarise(evaluation.results, judge=evaluation.judge, query_type=query_type, seed=evaluation.seed)
-    if page:
-        title = "What each retrieval step was worth"
-        write_page(page, partial(write_report, page, evaluation.results, summary, title=title))
-    results = [gate.check(summary) for gate in gates]
-    if as_json:
-        found = {"traces": [utility_document(result) for result in evaluation.results]}
-        spent = {"spending": spending_document(evaluation.spending, table)} if evaluation.spending else {}
-        print_json(run_document(run, summary, page, results) | found | spent)
-    else:
-        _show(run, evaluation, summary, page, table, show)
-    tell_failed(results)
-    raise typer.Exit(exit_code_for(summary, results, strict=strict))
+    results = evaluation.results
+    summary = summarise(results, judge=evaluation.judge, query_type=query_type, seed=evaluation.seed)
 
+    def show(out: Console) -> None:
+        if summary.utility:
+            out.print(hurting_table(results))
+        out.print(utility_panel(summary))
+        if summary.utility and shown:
+            out.print(trace_utilities(results, limit=shown))
 
-def _show(
-    run: Run, evaluation: Evaluation, summary: Summary, page: Path | None, prices: Mapping[str, Price], shown: int
-) -> None:
-    out = screen(quiet=run.quiet)
-    if summary.utility:
-        out.print(hurting_table(evaluation.results))
-    out.print(utility_panel(summary))
-    if summary.utility and shown:
-        out.print(trace_utilities(evaluation.results, limit=shown))
-    if evaluation.spending:
-        out.print(spending_table(evaluation.spending, prices))
-    tell_where(run, summary, page)
+    ending.come(
+        run,
+        evaluation,
+        summary,
+        write=partial(write_report, results=results, summary=summary, title="What each retrieval step was worth"),
+        show=show,
+        document=lambda: {"traces": [utility_document(result) for result in results]},
+    )

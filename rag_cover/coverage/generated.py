@@ -17,7 +17,7 @@ from rag_cover.coverage.asking import replies_to
 from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.repetitions import ALIKE, distinct_questions
 from rag_cover.coverage.written import SubQuestionsReply, TypesReply, roles_in, sub_questions_in
-from rag_cover.errors import InvalidValueError, MalformedReplyError, ModelFailedError
+from rag_cover.errors import InvalidValueError, MalformedReplyError
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.traces import content_hash
@@ -98,7 +98,7 @@ class GeneratedDecomposer:
         """
         (found,) = self.split([question])
         if isinstance(found, Failure):
-            raise ModelFailedError(found.message, attempts=found.attempts, kind=found.kind, raw=found.raw)
+            raise found.error()
         return found
 
     def split(self, questions: Sequence[Question]) -> list[Decomposed | Failure]:

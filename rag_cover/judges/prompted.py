@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rag_cover.accounting import Usage
 from rag_cover.backends import Failure, Generation, Generator, Sampling, ScoringItem, Span, fingerprint_of
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import InvalidValueError
 from rag_cover.judges.sheets import PROMPTS, Judgment, Reading, Sheet, Verdicts, best_of, reading_of
 from rag_cover.remote import Remote, RemoteRun
 from rag_cover.texts import sentences, windows
@@ -95,8 +95,7 @@ class PromptedJudge:
         read = self._ask([item for item in dict.fromkeys(items) if item not in known and item not in failed])
         self._remember(read)
         if failed := {**failed, **read.failed}:
-            first = next(iter(failed.values()))
-            raise ModelFailedError(first.message, attempts=first.attempts, kind=first.kind, raw=first.raw)
+            raise next(iter(failed.values())).error()
         known.update(read.judgments)
         return [known[item] for item in items]
 

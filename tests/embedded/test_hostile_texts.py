@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.inputs import Task, encodable, open_tokenizer
+from rag_cover.texts import encodable
+from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER
 

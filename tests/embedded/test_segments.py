@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from rag_cover_embedded.inputs import encodable
+from rag_cover.texts import encodable
 from rag_cover_embedded.segments import LONGEST_SEGMENT, SegmentedText, segmented
 
 PLAIN = string.ascii_letters + string.digits + ".,!?'\"()-"

@@ -81,3 +81,12 @@ def test_a_judge_json_that_lacks_what_it_should_say_is_refused(copied: Path, con
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorruptFileError, match="nowhere"):
         EmbeddedJudge(tmp_path / "nowhere")
+
+
+def test_judge_and_reader_share_one_network_while_it_is_in_use() -> None:
+    weights = Weights.open()
+
+    first = weights.session(1)
+
+    assert Weights.open().session(1) is first
+    assert weights.session(2) is not first
