@@ -233,7 +233,7 @@ class Backend:
     """What one plugin offers under one scheme: lazy factories, called with the model's name and the caller's options.
 
     A factory imports its heavy packages when called, refuses options it does not know, and returns a thread-safe object.
-    ``retriever`` is called with (corpus, index) instead: the passages or their file, and where to keep the index.
+    ``retriever`` is called with (corpus, index) instead: the passages, and the folder to keep the index in (None: in memory).
     """
 
     scheme: str
@@ -245,7 +245,7 @@ class Backend:
     generator: Callable[..., Generator] | None = None
     receiver: Callable[..., Receiver] | None = None
     embedder: Callable[..., Embedder] | None = None
-    retriever: Callable[[Iterable[Passage] | Path, Path | None], Retriever] | None = None
+    retriever: Callable[[Iterable[Passage], Path | None], Retriever] | None = None
 
     @property
     def offers(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ from rag_cover.errors import (
 )
 from rag_cover.questions import Passage
 from rag_cover.results import ModelKind
-from rag_cover.stores import read_traces
+from rag_cover.stores import read_passages, read_traces
 
 __all__ = [
     "Models",
@@ -150,8 +150,13 @@ def open_embedder(name: str, **options: Any) -> Embedder:
 
 
 def build_retriever(name: str, corpus: Iterable[Passage] | Path, *, index: Path | None = None) -> Retriever:
-    """Build a Retriever over a corpus; ``index`` is where its index is kept, or found."""
-    return cast("Retriever", _factory("retriever", name)(corpus, index))
+    """Build a Retriever over a corpus: passages, or their file (`read_passages`); ``index`` is where its index is kept.
+
+    Raises:
+        InputError: the file of passages cannot be read.
+    """
+    factory = _factory("retriever", name)
+    return cast("Retriever", factory(read_passages(corpus) if isinstance(corpus, Path) else corpus, index))
 
 
 def _factory(kind: str, name: str) -> Any:

@@ -10,26 +10,32 @@ from rag_cover.errors import InvalidValueError, needs_extra
 from rag_cover.hooks import hook
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from rag_cover.questions import Passage
     from rag_cover_embedded.equivalence import AnswerEntailer
     from rag_cover_embedded.judge import EmbeddedJudge
     from rag_cover_embedded.reader import EmbeddedReader
+    from rag_cover_embedded.retrieval import EmbeddedRetriever
 
 __all__ = ["backends", "commands"]
 
 
 @hook
 def backends() -> list[Backend]:
-    """Offer the embedded judge, and the extractive reader over the same network."""
+    """Offer the embedded judge, and the extractive reader and the hybrid retriever over the same network."""
     return [
         Backend(
             scheme="embedded",
-            summary="a 22M-parameter judge and reader that ship with rag_cover; CPU, offline, deterministic, English",
+            summary="a 22M-parameter judge, reader and retriever shipped with rag_cover; CPU, offline, deterministic, English",
             entailer=open_entailer,
             scorer=open_judge,
             locator=open_judge,
             relevance=open_judge,
             receiver=open_receiver,
             embedder=open_judge,
+            retriever=build_retriever,
         )
     ]
 
@@ -64,6 +70,13 @@ def open_receiver(model: str = "", *, threads: int | None = None) -> EmbeddedRea
     """
     _refuse_none(threads)
     return _reader(model, threads)
+
+
+def build_retriever(corpus: Iterable[Passage], index: Path | None = None) -> EmbeddedRetriever:
+    """Build the hybrid retriever over passages; ``index`` is the folder where its index is kept, or found."""
+    with needs_extra("all", "bm25s", "onnxruntime", "tokenizers"):
+        from rag_cover_embedded.retrieval import EmbeddedRetriever
+    return EmbeddedRetriever(corpus, index)
 
 
 def _refuse_none(threads: int | None) -> None:

@@ -1,4 +1,4 @@
-"""JSON data made into traces, with every refusal as one sentence and the JSON path it is about."""
+"""JSON data made into traces and passages, with every refusal as one sentence and the JSON path it is about."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rag_cover.errors import InputError
+from rag_cover.questions import Passage, Value
 from rag_cover.traces import Trace
 
-__all__ = ["described", "json_path", "refuse_unwritable", "trace_from"]
+__all__ = ["described", "json_path", "passage_from", "refuse_unwritable", "trace_from"]
+
+_Made = TypeVar("_Made", bound=Value)
 
 _EXPECTED = {
     "string_type": "a string",
@@ -40,17 +44,12 @@ def trace_from(data: object, *, file: Path | str | None = None, line: int | None
     Traceback (most recent call last):
     rag_cover.errors.InputError: line 3, at $.answer: expected a string, got the number 4
     """
-    try:
-        trace = Trace.model_validate(data)
-        refuse_unwritable(data, file=file, line=line, at=at)
-    except ValidationError as invalid:
-        problem, path = _explained(invalid, data)
-        raise InputError(problem, file=file, line=line, field=at + path) from invalid
-    except (ValueError, RecursionError) as invalid:
-        if isinstance(invalid, InputError):
-            raise
-        raise InputError(str(invalid), file=file, line=line, field=at) from invalid
-    return trace
+    return _made(Trace, data, called="trace", file=file, line=line, at=at)
+
+
+def passage_from(data: object, *, file: Path | str | None = None, line: int | None = None, at: str = "$") -> Passage:
+    """Make JSON data a Passage, or raise the InputError that says which field is wrong and why."""
+    return _made(Passage, data, called="passage", file=file, line=line, at=at)
 
 
 def described(value: object) -> str:
@@ -128,13 +127,27 @@ def _leaves(data: object) -> Iterator[tuple[tuple[int | str, ...], object]]:
                 yield location, value
 
 
-def _explained(invalid: ValidationError, data: object) -> tuple[str, str]:
+def _made(kind: type[_Made], data: object, *, called: str, file: Path | str | None, line: int | None, at: str) -> _Made:
+    try:
+        made = kind.model_validate(data)
+        refuse_unwritable(data, file=file, line=line, at=at)
+    except ValidationError as invalid:
+        problem, path = _explained(invalid, data, called)
+        raise InputError(problem, file=file, line=line, field=at + path) from invalid
+    except (ValueError, RecursionError) as invalid:
+        if isinstance(invalid, InputError):
+            raise
+        raise InputError(str(invalid), file=file, line=line, field=at) from invalid
+    return made
+
+
+def _explained(invalid: ValidationError, data: object, called: str) -> tuple[str, str]:
     """Tell the first problem and its path, and how many other fields have one."""
     problems = {_path_of(error, data): error for error in reversed(invalid.errors(include_url=False))}
     path, first = next(reversed(problems.items()))
     others = len(problems) - 1
-    more = f" ({others} more {'field is' if others == 1 else 'fields are'} wrong in this trace)" if others else ""
-    return _sentence(first) + more, path
+    more = f" ({others} more {'field is' if others == 1 else 'fields are'} wrong in this {called})" if others else ""
+    return _sentence(first, called) + more, path
 
 
 def _path_of(error: ErrorDetails, data: object) -> str:
@@ -155,11 +168,11 @@ def _holds(data: object, part: int | str) -> bool:
     return isinstance(data, Mapping) and part in data
 
 
-def _sentence(error: ErrorDetails) -> str:
+def _sentence(error: ErrorDetails, called: str) -> str:
     kind, context = error["type"], error.get("ctx", {})
     match kind:
         case "missing":
-            return "this field is missing, and a trace needs it"
+            return f"this field is missing, and a {called} needs it"
         case "value_error":
             return str(context["error"])
         case "recursion_depth_exceeded" | "recursion_loop":

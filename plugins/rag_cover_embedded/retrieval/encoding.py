@@ -1,0 +1,86 @@
+"""Queries and passages as the encoder sees them, in its text mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from rag_cover.questions import Passage
+from rag_cover.texts import encodable
+from rag_cover_embedded.inputs import CLS, MAX_TOKENS, SEP, Encoded, open_tokenizer
+from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.session import Session
+from rag_cover_embedded.weights import Weights
+
+__all__ = ["Encoder", "Piece", "Vectorised"]
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int32]
+
+LONGEST_TITLE = 64
+_OUTPUTS = ("tokens", "embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What the encoder reads at once, as (tokens,) ids: a passage with its title, or sentences of a long one with its title."""
+
+    passage: int
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorised:
+    """A text as the (tokens,) ids and (tokens, 384) vectors of what has a letter or digit, and its (384,) unit vector."""
+
+    ids: Ids
+    tokens: Floats
+    embedding: Floats
+
+
+class Encoder:
+    """The shipped encoder with its tokenizer. Thread-safe."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.fingerprint = weights.fingerprint
+        self._session: Session = weights.session()
+        self._tokenizer: Tokenizer = open_tokenizer(weights.tokenizer)
+        self.vocabulary = self._tokenizer.get_vocab_size()
+        self._says = np.array(
+            [any(map(str.isalnum, self._tokenizer.id_to_token(token) or "")) for token in range(self.vocabulary)]
+        )
+
+    def pieces(self, passages: Sequence[Passage], first: int = 0) -> Iterator[Piece]:
+        """Cut passages into pieces of at most 254 tokens, by sentences; ``first`` is the number of the first passage.
+
+        A passage without a letter or digit has none. Of a title the first 64 tokens are read.
+        """
+        titles = self._tokenizer.encode_batch([encodable(each.title or "") for each in passages], add_special_tokens=False)
+        texts = segmented(self._tokenizer, [passage.text for passage in passages])
+        for number, (title, text) in enumerate(zip(titles, texts, strict=True), first):
+            lead = np.array(title.ids[:LONGEST_TITLE], dtype=np.int32)
+            windows = text.windows(MAX_TOKENS - 2 - len(lead), overlap=0)
+            for ids in [text.ids[text.tokens(window)] for window in windows] or [text.ids]:
+                if self._says[whole := np.concatenate([lead, ids])].any():
+                    yield Piece(number, whole)
+
+    def telling(self, ids: Ids) -> NDArray[np.bool_]:
+        """Say which tokens have a letter or digit."""
+        return np.asarray(self._says[ids])
+
+    def read(self, pieces: Sequence[Ids]) -> list[Vectorised]:
+        """Run the encoder over (tokens,) ids, at most 254 of each."""
+        encoded = [Encoded((CLS, *ids.tolist(), SEP), (0,) * (len(ids) + 2)) for ids in pieces]
+        return [
+            Vectorised(ids[kept := self.telling(ids)], tokens[1:-1][kept], embedding)
+            for ids, (tokens, embedding) in zip(pieces, self._session.run(encoded, _OUTPUTS), strict=True)
+        ]
+
+    def query(self, text: str) -> Vectorised | None:
+        """Read a query, up to its 254th token; None where it has no letter or digit."""
+        ids = np.array(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids[: MAX_TOKENS - 2], dtype=np.int32)
+        return self.read([ids])[0] if self.telling(ids).any() else None

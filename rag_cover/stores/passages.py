@@ -1,0 +1,117 @@
+"""Files of passages: the corpus that a retriever searches, JSONL with one passage a line, or one JSON array."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rag_cover.errors import InputError, InvalidValueError, nearest
+from rag_cover.questions import Passage
+from rag_cover.stores.files import open_input, require_file
+from rag_cover.stores.jsonl import json_of, numbered_lines
+from rag_cover.stores.validation import described, passage_from
+
+__all__ = ["read_passages"]
+
+_NAMES = {"_id": "id", "idx": "id", "doc_id": "id", "docid": "id", "contents": "text"}
+"""Names that published corpora give to fields of a passage: BEIR, HippoRAG, Pyserini."""
+
+_FIELDS = ("text", "title", "id", "score", "metadata")
+
+_Placed = tuple[object, int | None, str]
+"""JSON data, its line where the file has lines, its JSON path."""
+
+
+def read_passages(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Passage]:
+    """Read a corpus (``.gz`` too) passage by passage; what is wrong is an InputError with file, line and JSON path.
+
+    A line is ``{"text": "…", "title": "…", "id": "…"}``, of which the text is enough, or a plain string. Fields may have the
+    names of published corpora (``_id``, ``idx``, ``doc_id``, ``docid``, ``contents``), or those that ``columns`` gives by the
+    passage's own, such as ``{"text": "body"}``. A text may be a list of sentences. A passage without an id that repeats an
+    earlier one word for word is left out: it would be found twice.
+
+    Raises:
+        InputError: the file cannot be read, holds no passages or holds two with one id.
+        InvalidValueError: ``columns`` names a field that passages do not have.
+    """
+    for name in columns or ():
+        if name not in _FIELDS:
+            message = f"a passage has no field {name!r}.{nearest(name, _FIELDS)} It has: {', '.join(_FIELDS)}."
+            raise InvalidValueError(message)
+    require_file(Path(path))
+    return _distinct(Path(path), _NAMES | {column: name for name, column in (columns or {}).items()})
+
+
+def _distinct(path: Path, names: Mapping[str, str]) -> Iterator[Passage]:
+    places: dict[str, str] = {}
+    for value, line, at in _values(path):
+        place = f"line {line}" if line else at
+        try:
+            passage = _passage(value, names)
+            _refuse_a_taken_id(passage, places)
+        except InputError as bad:
+            raise InputError(bad.problem, file=path, line=line, field=at + (bad.field or "").removeprefix("$")) from bad
+        if places.setdefault(passage.key, place) == place:
+            yield passage
+    if not places:
+        problem = 'the file holds no passages; a line such as {"text": "…", "title": "…"} is one'
+        raise InputError(problem, file=path)
+
+
+def _refuse_a_taken_id(passage: Passage, places: Mapping[str, str]) -> None:
+    if passage.id is not None and passage.key in places:
+        problem = f"passage id {passage.id!r} was given at {places[passage.key]} already; ids must be unique, or left out"
+        raise InputError(problem, field="$.id")
+
+
+def _values(path: Path) -> Iterator[_Placed]:
+    """Read one value a line; a file whose first line opens a JSON array is that array."""
+    first = next((line for _, line in numbered_lines(path)), b"")
+    if first.lstrip().startswith(b"["):
+        yield from _array(path)
+        return
+    for number, line in numbered_lines(path):
+        yield json_of(line, file=path, number=number), number, "$"
+
+
+def _array(path: Path) -> Iterator[_Placed]:
+    with open_input(path) as file:
+        content = file.read().removeprefix(codecs.BOM_UTF8)
+    values = json_of(content, file=path)
+    if isinstance(values, list):
+        yield from ((value, None, f"$[{index}]") for index, value in enumerate(values))
+
+
+def _passage(value: object, names: Mapping[str, str]) -> Passage:
+    match value:
+        case str():
+            return passage_from({"text": value})
+        case Mapping():
+            return passage_from(_named(value, names))
+        case _:
+            problem = f"expected a passage, which is an object with a text, got {described(value)}"
+            raise InputError(problem, field="$")
+
+
+def _named(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    """Give fields the names and forms of a passage's own; those that nobody knows stay, to be refused by name."""
+    fields: dict[str, object] = {}
+    for column, value in row.items():
+        name = names.get(column, column)
+        if name in fields:
+            problem = f"two fields hold the {name} of this passage; leave one of them out"
+            raise InputError(problem, field=f"$.{column}")
+        fields |= _formed(name, value)
+    return fields
+
+
+def _formed(name: str, value: object) -> dict[str, object]:
+    match name, value:
+        case ("id", int()) if not isinstance(value, bool):
+            return {name: str(value)}
+        case ("text", list()) if all(isinstance(part, str) for part in value):
+            return {name: "".join(value)}
+        case ("title", "") | ("id" | "title" | "score" | "metadata", None):
+            return {}
+    return {name: value}

@@ -1,0 +1,222 @@
+"""The index in a folder: found again, refused where it is another's, never read where it is half written."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickletools
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_cover.errors import CorruptFileError, StoreError
+from rag_cover.questions import Passage
+from rag_cover_embedded.retrieval import EmbeddedRetriever
+from rag_cover_embedded.retrieval.encoding import Encoder
+
+pytestmark = pytest.mark.usefixtures("judge")  # skips where there are no weights, and keeps the network open between tests
+
+RIVERS = (
+    Passage("The river Moselle runs through the town of Zell.", id="zell"),
+    Passage("Salt and butter taste good with it.", title="Sweetcorn"),
+    Passage("", title="?"),
+)
+QUERY = "Which river runs through Zell?"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "index"
+
+
+@pytest.fixture
+def built(index: Path) -> Path:
+    EmbeddedRetriever(RIVERS, index)
+    return index
+
+
+@pytest.fixture
+def reading(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note how many pieces the encoder reads at each call."""
+    noted: list[int] = []
+    read = Encoder.read
+
+    def noting(self: Encoder, pieces: list[np.ndarray]) -> object:
+        noted.append(len(pieces))
+        return read(self, pieces)
+
+    monkeypatch.setattr(Encoder, "read", noting)
+    return noted
+
+
+def test_an_index_in_a_folder_finds_what_one_in_memory_finds(index: Path) -> None:
+    in_memory = EmbeddedRetriever(RIVERS).retrieve(QUERY, k=3)
+
+    assert EmbeddedRetriever(RIVERS, index).retrieve(QUERY, k=3) == in_memory
+    assert EmbeddedRetriever(RIVERS, index).retrieve(QUERY, k=3) == in_memory
+
+
+def test_an_index_is_built_once(built: Path, reading: list[int]) -> None:
+    EmbeddedRetriever(RIVERS, built)
+
+    assert reading == []
+
+
+def test_an_index_is_memory_mapped(built: Path) -> None:
+    vectors = EmbeddedRetriever(RIVERS, built)._vectors
+
+    assert isinstance(vectors.signs.base, np.memmap)
+    assert isinstance(vectors.embeddings.base, np.memmap)
+
+
+def test_an_index_holds_arrays_and_json_and_no_pickle(built: Path) -> None:
+    files = [path for path in built.rglob("*") if path.is_file()]
+
+    assert {path.suffix for path in files} == {".npy", ".json"}
+    for path in files:
+        if path.suffix == ".npy":
+            assert not np.load(path, allow_pickle=False).dtype.hasobject
+        else:
+            json.loads(path.read_text(encoding="utf-8"))
+            with pytest.raises(ValueError, match="opcode"):
+                list(pickletools.genops(path.read_bytes()))
+
+
+def test_ids_scores_and_metadata_may_change_under_an_index(built: Path, reading: list[int]) -> None:
+    renamed = [passage.model_copy(update={"id": f"new {number}"}) for number, passage in enumerate(RIVERS)]
+
+    found = EmbeddedRetriever(renamed, built).retrieve(QUERY, k=1)
+
+    assert found[0].id == "new 0"
+    assert reading == [1]  # the query
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(RIVERS[:2], id="fewer passages"),
+        pytest.param((RIVERS[1], RIVERS[0], RIVERS[2]), id="another order"),
+        pytest.param((RIVERS[0], Passage(RIVERS[1].text, title="Corn"), RIVERS[2]), id="another title"),
+        pytest.param((Passage("The river Saar.", id="zell"), *RIVERS[1:]), id="another text"),
+    ],
+)
+def test_the_index_of_another_corpus_is_refused(built: Path, other: tuple[Passage, ...]) -> None:
+    with pytest.raises(StoreError, match="another corpus.*Delete it") as refused:
+        EmbeddedRetriever(other, built)
+
+    assert str(built) in str(refused.value)
+    assert EmbeddedRetriever(RIVERS, built).retrieve(QUERY, k=1)[0].id == "zell"
+
+
+@pytest.mark.parametrize("part", ["format", "encoder"])
+def test_the_index_of_another_encoder_or_version_is_refused(built: Path, part: str) -> None:
+    about = json.loads((built / "index.json").read_text(encoding="utf-8"))
+    (built / "index.json").write_text(json.dumps(about | {part: "another"}), encoding="utf-8")
+
+    with pytest.raises(StoreError, match=f"another {part}.*Delete it"):
+        EmbeddedRetriever(RIVERS, built)
+
+
+def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("precious", encoding="utf-8")
+
+    with pytest.raises(StoreError, match="no index"):
+        EmbeddedRetriever(RIVERS, tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_in_the_folders_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("precious", encoding="utf-8")
+
+    with pytest.raises(StoreError, match="no index"):
+        EmbeddedRetriever(RIVERS, tmp_path / "index")
+
+
+def test_an_empty_folder_is_filled(index: Path) -> None:
+    index.mkdir(parents=True)
+
+    assert EmbeddedRetriever(RIVERS, index).retrieve(QUERY, k=1)[0].id == "zell"
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("index.json", lambda path: path.write_text("{", encoding="utf-8")),
+        ("signs.npy", _truncate),
+        ("signs.npy", lambda path: np.save(path, np.zeros((3, 48), np.uint8))),
+        ("embeddings.npy", lambda path: np.save(path, np.zeros((1, 384), np.float32))),
+        ("owners.npy", Path.unlink),
+        ("bounds.npy", lambda path: path.write_bytes(b"no array")),
+        ("frequencies.npy", lambda path: np.save(path, np.array([{}]), allow_pickle=True)),
+        ("keywords/data.csc.index.npy", _truncate),
+        ("keywords/vocab.index.json", lambda path: path.write_text("", encoding="utf-8")),
+        ("keywords/params.index.json", lambda path: path.write_text('{"k2": 1}', encoding="utf-8")),
+    ],
+)
+def test_a_damaged_index_is_refused(built: Path, name: str, spoil: Callable[[Path], object]) -> None:
+    spoil(built / name)
+
+    with pytest.raises(CorruptFileError, match="damaged.*Delete it"):
+        EmbeddedRetriever(RIVERS, built)
+
+
+def test_a_build_that_breaks_off_leaves_nothing(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Encoder, "read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            EmbeddedRetriever(RIVERS, index)
+
+    assert list(index.parent.iterdir()) == []
+    assert EmbeddedRetriever(RIVERS, index).retrieve(QUERY, k=1)[0].id == "zell"
+
+
+def test_of_two_builders_of_one_index_the_slower_takes_the_others(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Encoder.read
+
+    def overtaken(self: Encoder, pieces: list[np.ndarray]) -> object:
+        monkeypatch.setattr(Encoder, "read", read)
+        EmbeddedRetriever(RIVERS, index)
+        return read(self, pieces)
+
+    monkeypatch.setattr(Encoder, "read", overtaken)
+
+    found = EmbeddedRetriever(RIVERS, index).retrieve(QUERY, k=1)
+
+    assert found[0].id == "zell"
+    assert [path.name for path in index.parent.iterdir()] == ["index"]
+
+
+def test_a_place_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(StoreError, match="cannot be written"):
+        EmbeddedRetriever(RIVERS, tmp_path / "file" / "index")
+
+
+def test_a_disk_without_room_says_so_and_keeps_nothing(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+
+    with pytest.raises(StoreError, match="No space left"):
+        EmbeddedRetriever(RIVERS, index)
+
+    assert list(index.parent.iterdir()) == []
+
+
+def test_nothing_is_written_to_the_error_stream(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    EmbeddedRetriever(RIVERS, index)
+
+    assert capsys.readouterr() == ("", "")
