@@ -4,6 +4,7 @@ from rag_cover.agreement import JudgeCheck, LabelledText
 from rag_cover.belief import UtilityMeasure
 from rag_cover.checking import check_judge
 from rag_cover.comparison import compare
+from rag_cover.complexity import ComplexityMeasure
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.errors import RagCoverError
 from rag_cover.evaluation import Evaluation, Progress, evaluate
@@ -26,6 +27,7 @@ from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
 __all__ = [
     "Comparison",
+    "ComplexityMeasure",
     "CoverageMeasure",
     "Evaluation",
     "GroundednessMeasure",

@@ -12,7 +12,8 @@ __all__ = ["rows_of"]
 
 def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
     """Yield a row for each sub-question of a trace, one for a trace without any; None stands for what was not measured."""
-    trace, coverage, grounded, worth = result.trace, result.coverage, result.groundedness, result.utility
+    trace, coverage, grounded = result.trace, result.coverage, result.groundedness
+    worth, hard = result.utility, result.complexity
     shared = {
         "trace": trace.id,
         "pipeline": trace.pipeline,
@@ -20,6 +21,10 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
         "rating": coverage and coverage.rating,
         "groundedness": grounded and grounded.share,
         "utility": worth and worth.total.value,
+        "is_complex": hard and hard.is_complex,
+        "answerable": hard and hard.answerable,
+        "max_answer_probability": hard and hard.max_answer_probability,
+        "completeness": hard and hard.completeness,
     }
     for sub_question in coverage.sub_questions if coverage else ():
         yield shared | {

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.belief import UtilityMeasure
+from rag_cover.complexity import ComplexityMeasure
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError, nearest
@@ -22,10 +23,11 @@ MEASURES: Mapping[str, Callable[[], Measure]] = {
     "coverage": CoverageMeasure,
     "groundedness": GroundednessMeasure,
     "utility": UtilityMeasure,
+    "complexity": ComplexityMeasure,
 }
 """The measures that may be asked for by name."""
 
-_OPTIONAL = ("locator", "decomposer", "embedder")
+_OPTIONAL = ("locator", "relevance", "decomposer", "embedder")
 """Models that a measure asks where there is one, and does without."""
 
 BLOCK_TRACES = 32

@@ -2,13 +2,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["offline_check_judge", "offline_component_study", "offline_first_traces", "offline_own_judge"]
+    "name",
+    [
+        "offline_check_judge",
+        "offline_component_study",
+        "offline_first_traces",
+        "offline_own_judge",
+        pytest.param("offline_routing", marks=pytest.mark.skipif(not find_spec("scipy"), reason="needs rag-cover[skills]")),
+    ],
 )
 def test_offline_examples_run_and_print(name: str, source_tree: Path) -> None:
     done = subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace, evaluate
 from rag_cover.frames import rows_of
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.results import Complexity, NotApplicable, TraceResult
 from rag_cover.testing import KeywordScorer
 
 TRACE = Trace(question=Question("Is it?", references=("Yes",)), id="t", steps=(RetrievalStep(passages=(Passage("It is."),)),))
@@ -25,7 +25,21 @@ def test_a_utility_stands_in_its_trace_s_row(make_utility: Callable[..., TraceRe
 def test_what_was_not_measured_is_none() -> None:
     (row,) = rows_of(TraceResult(TRACE, {"coverage": NotApplicable("no answer")}))
 
-    assert row == {"trace": "t", "pipeline": None, "question": "Is it?", "rating": None, "groundedness": None, "utility": None}
+    assert {name: value for name, value in row.items() if value is not None} == {"trace": "t", "question": "Is it?"}
+    assert {"rating", "groundedness", "utility", "is_complex", "answerable", "completeness"} <= set(row)
+
+
+def test_a_question_s_complexity_stands_in_its_row() -> None:
+    found = Complexity(0.4, answerable=True, completeness=None, complete=None, is_complex=False, t_ans=0.3, t_com=0.8)
+
+    (row,) = rows_of(TraceResult(TRACE, {"complexity": found}))
+
+    assert (row["is_complex"], row["answerable"], row["max_answer_probability"], row["completeness"]) == (
+        False,
+        True,
+        0.4,
+        None,
+    )
 
 
 def test_a_trace_with_no_sub_questions_keeps_its_row() -> None:

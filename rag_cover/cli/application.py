@@ -11,6 +11,7 @@ import typer
 
 from rag_cover.cli.checking import judge_app
 from rag_cover.cli.comparing import compare_pipelines
+from rag_cover.cli.complexity import describe_questions
 from rag_cover.cli.converting import convert_traces
 from rag_cover.cli.decomposing import decompose_questions
 from rag_cover.cli.demonstration import show_demo
@@ -18,7 +19,9 @@ from rag_cover.cli.evaluating import evaluate_traces
 from rag_cover.cli.groups import CommandGroup
 from rag_cover.cli.listing import list_backends
 from rag_cover.cli.reporting import report_results
+from rag_cover.cli.routing import route_questions
 from rag_cover.cli.screens import say
+from rag_cover.cli.skills import skills_app
 from rag_cover.cli.studying import study_traces
 from rag_cover.cli.utility import measure_utilities
 
@@ -62,10 +65,13 @@ def _start(
 app.command("demo", rich_help_panel="Start here")(show_demo)
 app.command("evaluate", rich_help_panel="Measure")(evaluate_traces)
 app.command("utility", rich_help_panel="Measure")(measure_utilities)
+app.command("complexity", rich_help_panel="Measure")(describe_questions)
 app.command("compare", rich_help_panel="Measure")(compare_pipelines)
 app.command("study", rich_help_panel="Measure")(study_traces)
 app.command("report", rich_help_panel="Measure")(report_results)
 app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
+app.command("route", rich_help_panel="Route")(route_questions)
+app.add_typer(skills_app, name="skills", rich_help_panel="Route")
 app.command("convert", rich_help_panel="Prepare")(convert_traces)
 app.command("decompose", rich_help_panel="Prepare")(decompose_questions)
 app.command("backends", rich_help_panel="Prepare")(list_backends)

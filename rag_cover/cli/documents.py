@@ -9,12 +9,20 @@ from typing import Any
 
 from rag_cover.accounting import Price, Spending, Usage
 from rag_cover.backends import Failure
+from rag_cover.complexity import description_of
 from rag_cover.errors import StoreError
 from rag_cover.intervals import Interval
 from rag_cover.results import NotApplicable, PassageUtility, StepUtility, TraceResult, TraceUtility, Utility
 from rag_cover.summaries import Comparison, Summary
 
-__all__ = ["comparison_document", "spending_document", "summary_document", "utility_document", "write_page"]
+__all__ = [
+    "comparison_document",
+    "complexity_document",
+    "spending_document",
+    "summary_document",
+    "utility_document",
+    "write_page",
+]
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
@@ -33,7 +41,9 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "losses": _plain(summary.losses),
         "outcomes": {name: asdict(counts) for name, counts in summary.outcomes.items()},
         "notes": list(summary.notes),
-    } | ({"utility": asdict(summary.utility)} if summary.utility else {})
+        **({"utility": asdict(summary.utility)} if summary.utility else {}),
+        **({"complexity": asdict(summary.complexity)} if summary.complexity else {}),
+    }
 
 
 def utility_document(result: TraceResult) -> dict[str, Any]:
@@ -59,6 +69,17 @@ def utility_document(result: TraceResult) -> dict[str, Any]:
             return about | {"failed": f"{kind}: {message}"}
         case _:
             return about
+
+
+def complexity_document(result: TraceResult) -> dict[str, Any]:
+    """Write how hard a question is as JSON data, and what each passage says of it; where that is not known, why."""
+    found = result.complexity
+    documents = [
+        {"passage": each.passage, "answer_probability": each.answer_probability, "entropy": each.entropy}
+        for each in (found.documents if found else ())
+    ]
+    about = {"trace": result.trace.id, "question": result.trace.question.text, "pipeline": result.trace.pipeline}
+    return about | dict(description_of(result)) | ({"documents": documents} if found else {})
 
 
 def spending_document(spending: Spending, prices: Mapping[str, Price]) -> dict[str, Any]:

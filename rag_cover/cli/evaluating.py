@@ -55,7 +55,8 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="What to measure: coverage, groundedness, utility. May be repeated; by default all that the traces allow.",
+            help="What to measure: coverage, groundedness, utility, complexity. May be repeated; by default all that the "
+            "traces allow.",
             metavar="NAME",
             rich_help_panel=MEASURING,
         ),
@@ -144,6 +145,7 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
 
     def show(out: Console) -> None:
         out.print(summary_panel(summary))
-        out.print(worst_questions(evaluation.results))
+        if "coverage" in summary.outcomes:
+            out.print(worst_questions(evaluation.results))
 
     ending.come(run, evaluation, summary, write=partial(write_report, results=evaluation.results, summary=summary), show=show)

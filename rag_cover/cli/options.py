@@ -186,8 +186,8 @@ Columns = Annotated[
 ]
 
 
-def columns_of(options: list[str] | None) -> dict[str, str] | None:
-    """Read ``--column`` options.
+def columns_of(options: list[str] | None, hint: str = "--column") -> dict[str, str] | None:
+    """Read ``--column`` options; ``hint`` names the option where it is another.
 
     >>> columns_of(["question=Frage", "answer=Antwort a=b"])
     {'question': 'Frage', 'answer': 'Antwort a=b'}
@@ -198,5 +198,5 @@ def columns_of(options: list[str] | None) -> dict[str, str] | None:
     for option, (field, _, column) in zip(options, pairs, strict=True):
         if not field or not column:
             message = f"{option!r} is not FIELD=COLUMN, such as question=Frage"
-            raise typer.BadParameter(message, param_hint="--column")
+            raise typer.BadParameter(message, param_hint=hint)
     return {field: column for field, _, column in pairs}

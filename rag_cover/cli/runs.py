@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ from rag_cover.registry import Models
 from rag_cover.results import Measure
 from rag_cover.stores import Store
 from rag_cover.summaries import Summary
+from rag_cover.traces import Trace
 
 __all__ = ["Run", "kept_or_evaluated", "measures_of", "report_for", "run_document", "store_for", "tell_skipped", "tell_where"]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What to evaluate, and how; ``store=None`` keeps the results in memory."""
+    """What to evaluate, and how; ``store=None`` keeps the results in memory. ``prepare`` makes the traces that are measured."""
 
     file: TraceFile
     store: Path | None
@@ -38,6 +39,7 @@ class Run:
     quiet: bool = False
     cache: bool = True
     deadline_s: float | None = None
+    prepare: Callable[[Iterable[Trace]], Iterable[Trace]] = lambda traces: traces  # as they are
 
     def evaluated(self) -> Evaluation:
         """Evaluate; skipped traces are told on stderr, an interrupt says how to go on.
@@ -45,7 +47,7 @@ class Run:
         Raises:
             RagCoverError: what `evaluate` and the file raise.
         """
-        traces = opened(self.file)
+        traces = self.prepare(opened(self.file))
         try:
             with progress_bar(quiet=self.quiet) as show:
                 evaluation = evaluate(

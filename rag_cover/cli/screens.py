@@ -19,7 +19,7 @@ from rich.text import Text
 from rag_cover.evaluation import Progress
 from rag_cover.reports.untrusted import visible
 
-__all__ = ["print_json", "progress_bar", "say", "screen", "warn"]
+__all__ = ["busy", "print_json", "progress_bar", "say", "screen", "warn"]
 
 
 class _PatientConsole(Console):
@@ -80,6 +80,17 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
             bar.update(task, description=f"Measuring{failed}", completed=progress.done, total=progress.total)
 
         yield show
+
+
+@contextmanager
+def busy(what: str, *, quiet: bool) -> Iterator[None]:
+    """Say on stderr what is being done while it lasts; nothing where nobody watches."""
+    stderr = _stderr()
+    if quiet or not stderr.is_terminal:
+        yield
+        return
+    with stderr.status(Text(f"{what} …")):
+        yield
 
 
 def _stderr() -> Console:

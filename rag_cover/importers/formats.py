@@ -38,8 +38,11 @@ class _Format:
 
 
 def _is_own(row: Row) -> bool:
-    """Know a trace by its question; one with a misspelt field is still a trace, and is told so."""
-    return "question" in row and ("schema" in row or not ragas.recognises(row))
+    """Know a trace by its question; one with a misspelt field is still a trace, and is told so.
+
+    A question with gold answers beside it, where a trace has them inside, is a row of a table.
+    """
+    return "question" in row and ("schema" in row or not (ragas.recognises(row) or tables.is_labelled(row)))
 
 
 _FORMATS: Mapping[str, _Format] = {

@@ -12,7 +12,7 @@ from rag_cover.importers.records import Row
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["COLUMNS", "check_columns", "recognises", "traces_of"]
+__all__ = ["COLUMNS", "check_columns", "is_labelled", "recognises", "traces_of"]
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "user_input", "user_query", "input", "prompt"),
@@ -46,6 +46,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 """What a column can hold, and the names under which it is found without a map."""
 
+_OF_TRACES = frozenset(("steps", "prompt", "samples", "metadata"))
+
 
 def check_columns(columns: Mapping[str, str], row: Row) -> None:
     """Refuse a column map that maps what no column can hold, or names a column that the first row has not.
@@ -67,6 +69,12 @@ def check_columns(columns: Mapping[str, str], row: Row) -> None:
 def recognises(row: Row) -> bool:
     """Tell a table that needs no column map: it has a question by an obvious name."""
     return any(_plain(name) in COLUMNS["question"] for name in row)
+
+
+def is_labelled(row: Row) -> bool:
+    """Tell a question with gold answers beside it from a trace, which has steps and the like."""
+    names = {_plain(name) for name in row}
+    return isinstance(row.get("question"), str) and bool(names & {*COLUMNS["references"]}) and not names & _OF_TRACES
 
 
 def traces_of(row: Row, columns: Mapping[str, str] | None = None) -> tuple[Trace]:

@@ -1,7 +1,9 @@
 """Results for people: a self-contained HTML page and tables for the terminal."""
 
 from rag_cover.reports.checking import check_panels
-from rag_cover.reports.html import write_comparison, write_report, write_study
+from rag_cover.reports.complexities import complexity_panel, hardest_table
+from rag_cover.reports.html import write_comparison, write_report, write_skills, write_study
+from rag_cover.reports.skills import skills_table
 from rag_cover.reports.studying import study_table
 from rag_cover.reports.terminal import comparison_table, spending_table, summary_panel, worst_questions
 from rag_cover.reports.utilities import hurting_table, trace_utilities, utility_panel
@@ -9,7 +11,10 @@ from rag_cover.reports.utilities import hurting_table, trace_utilities, utility_
 __all__ = [
     "check_panels",
     "comparison_table",
+    "complexity_panel",
+    "hardest_table",
     "hurting_table",
+    "skills_table",
     "spending_table",
     "study_table",
     "summary_panel",
@@ -18,5 +23,6 @@ __all__ = [
     "worst_questions",
     "write_comparison",
     "write_report",
+    "write_skills",
     "write_study",
 ]

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
+from rag_cover.complexity.descriptions import hardness
 from rag_cover.questions import Role, RoleSource
+from rag_cover.reports.complexity_figures import EvidenceView, evidence_view
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
 from rag_cover.reports.passages import StepView, covering, numbered, steps_of
 from rag_cover.reports.states import ROLES, State, by_role, core_coverage, has_lost_core, state_of
@@ -58,6 +60,7 @@ class QuestionView:
     steps: tuple[StepView, ...]
     notes: tuple[str, ...]
     waterfall: Waterfall | None
+    evidence: EvidenceView | None
 
     def tone(self, numbers: Sequence[int]) -> str:
         """Return the style class of a fragment: of the first lost sub-question among those it answers, if there is one."""
@@ -71,7 +74,7 @@ class QuestionView:
 
 
 def worst(results: Sequence[TraceResult], *, limit: int) -> list[TraceResult]:
-    """Pick the traces with the lowest core coverage, lowest first; those without any come last, least useful first.
+    """Pick the traces with the lowest core coverage, lowest first; those without any come last, least useful or hardest first.
 
     Reads ``results`` once.
     """
@@ -101,6 +104,7 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         steps=steps_of(trace, covering(coverage, rows)),
         notes=tuple(_notes(result)),
         waterfall=waterfall_of(result.utility, numbers) if result.utility else None,
+        evidence=evidence_view(result.complexity, numbers) if result.complexity else None,
     )
 
 
@@ -111,9 +115,10 @@ def _losses(coverage: CoverageResult | None) -> str:
     return " · ".join(f"{counts[loss]} {word}" for loss, word in _LOST.items() if counts[loss])
 
 
-def _badness(result: TraceResult) -> tuple[float, float]:
+def _badness(result: TraceResult) -> tuple[float, float, float, float]:
     counts = core_coverage(result.coverage)
-    return math.inf if counts is None else counts[0] / counts[1], total_of(result)
+    rank, hard = hardness(result.complexity) if result.complexity else (0, 0.0)
+    return math.inf if counts is None else counts[0] / counts[1], total_of(result), -rank, -hard
 
 
 def _answer(text: str, rows: Sequence[tuple[int, SubQuestionCoverage]], result: TraceResult) -> tuple[Piece, ...]:
@@ -162,6 +167,7 @@ def _notes(result: TraceResult) -> list[str]:
     notes = [f"{measure}: {reason}" for measure, outcome in result.outcomes.items() if (reason := _reason(outcome))]
     if any(outcome.prompt_assumed for outcome in (result.coverage, result.groundedness) if outcome):
         notes.append("The trace does not record its prompt: the last context is taken for it.")
+    notes += [f"Complexity: {note}." for note in (result.complexity.notes if result.complexity else ())]
     if result.coverage:
         notes.append(f"A text counts as covering a sub-question from a probability of {result.coverage.threshold:.2f}.")
     return notes

@@ -33,6 +33,7 @@ __all__ = [
     "loss_bar",
     "metric_row",
     "scenario_bar",
+    "stacked_bar",
     "track_of",
 ]
 
@@ -159,7 +160,7 @@ def scenario_bar(role: Role, cells: Scenarios) -> Bar:
         ("unused", "retrieved, but not answered", cells.retrieved_only),
         ("missing", "neither", cells.neither),
     ]
-    return _bar(role, [(css, label, percent(share), share) for css, label, share in shares])
+    return stacked_bar(role, [(css, label, percent(share), share) for css, label, share in shares])
 
 
 def loss_bar(losses: Mapping[Loss, int]) -> Bar | None:
@@ -168,10 +169,11 @@ def loss_bar(losses: Mapping[Loss, int]) -> Bar | None:
     parts = [
         (_LOSS_STATES[loss].css, str(loss), f"{losses.get(loss, 0):,}", losses.get(loss, 0) / (total or 1)) for loss in Loss
     ]
-    return _bar("core", parts) if total else None
+    return stacked_bar("core", parts) if total else None
 
 
-def _bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
+def stacked_bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
+    """Draw parts beside each other, each a style class, what it is, its number as text and its share of the whole."""
     starts = accumulate((share for *_, share in parts), initial=0.0)
     segments = tuple(
         Segment(css, label, text, _percentage(x), _percentage(share), _percentage(x + share / 2), share >= _WIDE_ENOUGH)

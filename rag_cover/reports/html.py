@@ -17,25 +17,39 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from rag_cover.reports.comparing import comparison_view
+from rag_cover.reports.complexity_figures import complexity_view
 from rag_cover.reports.drilldown import QuestionView, question_view, worst
 from rag_cover.reports.figures import loss_bar, metric_row, scenario_bar
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
+from rag_cover.reports.skills import skills_view
 from rag_cover.reports.states import ROLES, State
 from rag_cover.reports.studying import study_view
+from rag_cover.reports.subjects import Subject, headline_of, is_asked_for, subject_of
 from rag_cover.reports.untrusted import one_line, visible
-from rag_cover.reports.wording import counted, headline, loss_advice, losses_sentence
+from rag_cover.reports.wording import counted, loss_advice, losses_sentence
 from rag_cover.reports.worth_figures import utility_view
-from rag_cover.reports.worths import hurting_steps, utility_headline
+from rag_cover.reports.worths import hurting_steps
 from rag_cover.results import TraceResult
+from rag_cover.routing import SkillDescription
 from rag_cover.studies import Study
-from rag_cover.summaries import SUMMARY_METRICS, Comparison, Summary
+from rag_cover.summaries import Comparison, Summary
 
-__all__ = ["SHOWN", "write_comparison", "write_report", "write_study"]
+__all__ = ["SHOWN", "write_comparison", "write_report", "write_skills", "write_study"]
 
 SHOWN = 500
 """How many traces a report shows one by one."""
 
-_TILES = ("core_retrieved", "core_use", "retrieval_headroom", "groundedness", "rating", "utility")
+_HEROES: Mapping[Subject, str] = {
+    "coverage": "core_coverage",
+    "utility": "utility",
+    "complexity": "answerable_questions",
+}
+_ORDERS: Mapping[Subject, tuple[str, str]] = {
+    "coverage": ("with the lowest core coverage", "lowest core coverage"),
+    "utility": ("with the lowest utility", "lowest utility"),
+    "complexity": ("whose questions are hardest", "hardest"),
+}
+_TILES = ("core_retrieved", "core_use", "retrieval_headroom", "groundedness", "answerable_questions", "rating", "utility")
 
 
 def write_report(
@@ -46,13 +60,14 @@ def write_report(
     title: str = "What the answers left out",
     comparison: Comparison | None = None,
 ) -> None:
-    """Write the report of one evaluation; of more than `SHOWN` traces, those with the lowest core coverage one by one.
+    """Write the report of one evaluation; of more than `SHOWN` traces, those that fare worst one by one.
 
     The same results give the same bytes. ``results`` is read once, twice with utilities, and only what is shown is kept.
     """
     questions = [question_view(result, f"q{number}") for number, result in enumerate(worst(results, limit=SHOWN), 1)]
-    values = _overview(summary) | _questions(questions, len(results), has_coverage=_has_coverage(summary))
+    values = _overview(summary) | _questions(questions, len(results), subject_of(summary))
     values["utility"] = utility_view(summary.utility, hurting_steps(results, limit=10)) if summary.utility else None
+    values["complexity"] = complexity_view(summary.complexity) if summary.complexity else None
     _write(
         path, "report.html", values | {"title": title, "comparison": comparison and comparison_view(comparison), "folded": True}
     )
@@ -68,19 +83,25 @@ def write_study(path: Path | str, study: Study, *, title: str = "What each setti
     _write(path, "study.html", {"title": title, "study": study_view(study), "width": WIDTH, "height": HEIGHT})
 
 
+def write_skills(path: Path | str, description: SkillDescription, *, title: str = "Which pipeline can do what") -> None:
+    """Write what a skill model says of pipelines and questions."""
+    _write(path, "skills.html", {"title": title, "skills": skills_view(description), "width": WIDTH, "height": HEIGHT})
+
+
 def _overview(summary: Summary) -> dict[str, Any]:
-    has_coverage = _has_coverage(summary)
-    rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if _asked_for(name, summary)}
-    hero = rows.get("core_coverage" if has_coverage else "utility")
+    subject = subject_of(summary)
+    rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if is_asked_for(name, summary)}
+    hero = rows.get(_HEROES[subject])
     bars = [scenario_bar(role, cells) for role, cells in summary.scenarios.items() if cells is not None]
     return {
         "summary": summary,
-        "has_coverage": has_coverage,
+        "subject": subject,
+        "has_coverage": subject == "coverage",
         "pipelines": [one_line(pipeline, limit=80) for pipeline in summary.pipelines],
-        "headline": headline(summary) if has_coverage or summary.utility is None else utility_headline(summary.utility),
+        "headline": headline_of(summary),
         "hero_track": hero.track if hero else None,
-        "hero_ends": ("0%", "100%") if has_coverage else ("\N{MINUS SIGN}1", "0", "+1"),
-        "tiles": [rows[name] for name in _TILES if name in rows] if has_coverage else [],
+        "hero_ends": ("\N{MINUS SIGN}1", "0", "+1") if subject == "utility" else ("0%", "100%"),
+        "tiles": [rows[name] for name in _TILES if name in rows] if subject == "coverage" else [],
         "metrics": list(rows.values()),
         "losses_sentence": losses_sentence(summary.losses),
         "advice": loss_advice(summary.losses),
@@ -88,15 +109,6 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "scenario_bars": bars,
         "unmeasured": _unmeasured(summary),
     }
-
-
-def _has_coverage(summary: Summary) -> bool:
-    """Tell whether the page is about coverage, too: always, unless utility alone was measured."""
-    return summary.utility is None or "coverage" in summary.outcomes
-
-
-def _asked_for(metric: str, summary: Summary) -> bool:
-    return summary.utility is None or SUMMARY_METRICS[metric].measure in summary.outcomes
 
 
 def _unmeasured(summary: Summary) -> str:
@@ -108,7 +120,7 @@ def _unmeasured(summary: Summary) -> str:
     return ", ".join(parts)
 
 
-def _questions(questions: Sequence[QuestionView], total: int, *, has_coverage: bool) -> dict[str, Any]:
+def _questions(questions: Sequence[QuestionView], total: int, subject: Subject) -> dict[str, Any]:
     present = {sub_question.state for question in questions for sub_question in question.sub_questions}
     roles = {sub_question.role for question in questions for sub_question in question.sub_questions}
     return {
@@ -116,14 +128,15 @@ def _questions(questions: Sequence[QuestionView], total: int, *, has_coverage: b
         "roles": [role for role in ROLES if role in roles],
         "states": [state for state in State if state in present],
         "many_pipelines": len({question.pipeline for question in questions}) > 1,
-        "shown_words": _shown_words(len(questions), total, "core coverage" if has_coverage else "utility"),
+        "shown_words": _shown_words(len(questions), total, _ORDERS[subject]),
     }
 
 
-def _shown_words(shown: int, total: int, figure: str) -> str:
+def _shown_words(shown: int, total: int, order: tuple[str, str]) -> str:
+    which, first = order
     if shown < total:
-        return f"Of {counted(total, 'trace')}, the {shown:,} with the lowest {figure} are shown, lowest first."
-    return f"{counted(total, 'trace')}, lowest {figure} first."
+        return f"Of {counted(total, 'trace')}, the {shown:,} {which} are shown, {first.split()[0]} first."
+    return f"{counted(total, 'trace')}, {first} first."
 
 
 def _write(path: Path | str, template: str, values: Mapping[str, Any]) -> None:

@@ -20,9 +20,11 @@ from rag_cover.reports.comparing import comparison_headline, comparison_view
 from rag_cover.reports.drilldown import worst
 from rag_cover.reports.figures import ComparisonRow, metric_row
 from rag_cover.reports.renderables import Encodable, plain_table
+from rag_cover.reports.standings import standings_sentence
 from rag_cover.reports.states import State, by_role, core_coverage, state_of
+from rag_cover.reports.subjects import headline_of, is_asked_for, subject_of
 from rag_cover.reports.untrusted import one_line
-from rag_cover.reports.wording import counted, headline, loss_advice, losses_sentence, scale_of
+from rag_cover.reports.wording import counted, loss_advice, losses_sentence, scale_of
 from rag_cover.results import Loss, TraceResult
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
@@ -37,13 +39,14 @@ _LOSS_STYLES: Mapping[Loss, str] = {Loss.NOT_RETRIEVED: "red", Loss.DROPPED: "ma
 def summary_panel(summary: Summary) -> RenderableType:
     """Show an evaluation: its headline, every metric, where core sub-questions were lost, what was not measured."""
     parts: list[RenderableType] = [
-        Text(headline(summary).text, style="bold"),
+        Text(headline_of(summary).text, style="bold"),
         Text(_about(summary), style="dim"),
         _metrics([metric for metric in summary.metrics.values() if metric.interval is not None]),
         *_undefined_lines(summary),
-        Text(losses_sentence(summary.losses)),
+        *([Text(losses_sentence(summary.losses))] if subject_of(summary) == "coverage" else []),
         *_loss_lines(summary.losses),
         *([Text(advice)] if (advice := loss_advice(summary.losses)) else []),
+        *([Text(standings_sentence(found.standings, "trace"))] if (found := summary.complexity) else []),
         *_outcome_lines(summary),
         *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in summary.notes),
     ]
@@ -125,8 +128,8 @@ def _metrics(metrics: Sequence[MetricValue]) -> Table:
 
 def _undefined_lines(summary: Summary) -> list[Text]:
     labels: dict[str, list[str]] = {}
-    for metric in summary.metrics.values():
-        if metric.interval is None:
+    for name, metric in summary.metrics.items():
+        if metric.interval is None and is_asked_for(name, summary):
             row = metric_row(metric)
             labels.setdefault(one_line(row.reason), []).append(row.label)
     return [Text(f"Undefined ({reason}): {'; '.join(named)}", style="dim") for reason, named in labels.items()]

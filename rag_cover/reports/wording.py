@@ -121,6 +121,9 @@ _PLAIN: Mapping[str, str] = {
     "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
     "utility": "How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
     "hurting_steps": "How many steps moved it away from the right answer.",
+    "complex_questions": "How often no single passage answers, though they are about all of the question.",
+    "answerable_questions": "How often one retrieved passage is enough to answer the question.",
+    "completeness": "How evenly the retrieved passages are about all of the question’s words.",
 }
 
 

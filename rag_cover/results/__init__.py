@@ -4,6 +4,7 @@ An outcome is a measure's own result, `NotApplicable` where the trace lacks what
 undefined is a number: it is None or absent.
 """
 
+from rag_cover.results.complexity import AnswerSource, Complexity, Constraints, DocumentEvidence, Reading
 from rag_cover.results.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.results.grounding import GroundednessResult, SentenceSupport
 from rag_cover.results.measures import Measure, ModelKind
@@ -24,11 +25,15 @@ from rag_cover.results.utilities import (
 
 __all__ = [
     "RESULT_SCHEMA",
+    "AnswerSource",
     "Approximation",
     "Attribution",
     "Belief",
     "BeliefKind",
+    "Complexity",
+    "Constraints",
     "CoverageResult",
+    "DocumentEvidence",
     "GroundednessResult",
     "Loss",
     "Measure",
@@ -37,6 +42,7 @@ __all__ = [
     "Outcome",
     "PassageUtility",
     "Preset",
+    "Reading",
     "ReferenceSource",
     "SampledAnswer",
     "SentenceSupport",

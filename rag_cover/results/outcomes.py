@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from rag_cover.backends import Failure
+from rag_cover.results.complexity import Complexity
 from rag_cover.results.coverage import CoverageResult
 from rag_cover.results.grounding import GroundednessResult
 from rag_cover.results.utilities import TraceUtility
@@ -25,9 +26,10 @@ class NotApplicable:
     reason: str
 
 
-Outcome = CoverageResult | GroundednessResult | TraceUtility | NotApplicable | Failure
+Outcome = Complexity | CoverageResult | GroundednessResult | TraceUtility | NotApplicable | Failure
 
-_KINDS: Mapping[str, type[CoverageResult | GroundednessResult | TraceUtility]] = {
+_KINDS: Mapping[str, type[Complexity | CoverageResult | GroundednessResult | TraceUtility]] = {
+    "complexity": Complexity,
     "coverage": CoverageResult,
     "groundedness": GroundednessResult,
     "utility": TraceUtility,
@@ -78,6 +80,12 @@ class TraceResult:
         """Return what the retrieval steps were worth, None where there is none."""
         outcome = self.outcomes.get("utility")
         return outcome if isinstance(outcome, TraceUtility) else None
+
+    @property
+    def complexity(self) -> Complexity | None:
+        """Return how complex the question is for its retrieved passages, None where that is not known."""
+        outcome = self.outcomes.get("complexity")
+        return outcome if isinstance(outcome, Complexity) else None
 
     @property
     def failures(self) -> Mapping[str, Failure]:

@@ -3,6 +3,7 @@
 Questions are the clusters: a question asked of several pipelines, or several times, is resampled as a whole.
 """
 
+from rag_cover.summaries.complexities import NO_KIND, ComplexitySummary, KindGroup
 from rag_cover.summaries.metrics import SUMMARY_METRICS, SummaryMetric
 from rag_cover.summaries.summing import summarise
 from rag_cover.summaries.sums import Sums, question_key
@@ -11,9 +12,12 @@ from rag_cover.summaries.values import ChangedQuestion, Comparison, MetricCompar
 
 __all__ = [
     "BINS",
+    "NO_KIND",
     "SUMMARY_METRICS",
     "ChangedQuestion",
     "Comparison",
+    "ComplexitySummary",
+    "KindGroup",
     "MetricComparison",
     "MetricValue",
     "OutcomeCounts",

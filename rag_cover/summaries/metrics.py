@@ -1,7 +1,7 @@
 """The metrics of a summary: each a statistic of the sums over a question's traces.
 
 A question's row holds what can be added up: the sums of coverage, then supported sentences and sentences, then the utilities
-of traces, traces, steps that hurt and steps.
+of traces, traces, steps that hurt and steps, then complex ones, answerable ones and completenesses, each with their number.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ __all__ = ["COVERAGE", "SUMMARY_METRICS", "SummaryMetric"]
 
 Floats = NDArray[np.float64]
 
-COVERAGE = slice(None, -6)
+COVERAGE = slice(None, -12)
 """The columns of a row that hold the sums of coverage."""
 
-_GROUNDED, _UTILITIES, _STEPS = slice(-6, -4), slice(-4, -2), slice(-2, None)
+_GROUNDED, _UTILITIES, _STEPS = slice(-12, -10), slice(-10, -8), slice(-8, -6)
+_COMPLEX, _ANSWERABLE, _COMPLETENESS = slice(-6, -4), slice(-4, -2), slice(-2, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,33 @@ _OTHERS = [
         _ratio,
         higher_is_better=False,
     ),
+    SummaryMetric(
+        "complex_questions",
+        "complex questions",
+        "traces whose passages are about all of the question, though none of them answers it alone / traces with retrieval",
+        "complexity",
+        _COMPLEX,
+        _ratio,
+        higher_is_better=None,
+    ),
+    SummaryMetric(
+        "answerable_questions",
+        "questions a single passage answers",
+        "traces of which one retrieved passage answers the question by itself / traces with retrieval",
+        "complexity",
+        _ANSWERABLE,
+        _ratio,
+        higher_is_better=True,
+    ),
+    SummaryMetric(
+        "completeness",
+        "completeness of what was retrieved",
+        "how far the retrieved passages are about all of the question's words, mean over traces",
+        "complexity",
+        _COMPLETENESS,
+        _ratio,
+        higher_is_better=None,
+    ),
 ]
 SUMMARY_METRICS: Mapping[str, SummaryMetric] = {metric.name: metric for metric in [*_OF_COVERAGE, *_OTHERS]}
-"""Every metric of a summary by its stable name: those of coverage, groundedness, then those of utility."""
+"""Every metric of a summary by its stable name: those of coverage, groundedness, then those of utility and complexity."""

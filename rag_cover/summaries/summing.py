@@ -12,6 +12,7 @@ from rag_cover.backends import Failure
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on
 from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.summaries.complexities import ComplexitySums
 from rag_cover.summaries.metrics import COVERAGE, SUMMARY_METRICS, SummaryMetric
 from rag_cover.summaries.sums import Sums
 from rag_cover.summaries.utilities import UtilitySums
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 _OF_RETRIEVAL = frozenset(
     ("core_retrieved", "background_retrieved", "follow_up_retrieved", "core_use", "retrieval_headroom", "frequency_gap")
 )
+_ONLY_WHERE_MEASURED = frozenset(("utility", "complexity"))
 
 
 def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "query_type", seed: int = 0) -> Summary:
@@ -31,7 +33,7 @@ def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "
 
     ``query_type`` is the key of a trace's metadata that tells types of questions apart, for their utilities.
     """
-    sums, utilities, traces = Sums(), UtilitySums(query_type), 0
+    sums, utilities, complexities, traces = Sums(), UtilitySums(query_type), ComplexitySums(), 0
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
@@ -41,6 +43,7 @@ def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "
         retrieval = retrieval or _knows_retrieval(result)
         sums.add(result)
         utilities.add(result)
+        complexities.add(result)
         if result.trace.pipeline:
             pipelines[result.trace.pipeline] = None
         for name, outcome in result.outcomes.items():
@@ -56,13 +59,14 @@ def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "
         metrics={
             name: _value(metric, rows, counts, retrieval=retrieval, seed=seed)
             for name, metric in SUMMARY_METRICS.items()
-            if metric.measure != "utility" or "utility" in counts
+            if metric.measure not in _ONLY_WHERE_MEASURED or metric.measure in counts
         },
         scenarios=scenarios_of(rows[:, COVERAGE].sum(axis=0)) if len(rows) else {},
         losses=sums.losses_of(sums.rows),
         outcomes=counts,
         notes=tuple(f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())),
         utility=utilities.summary(seed=seed),
+        complexity=complexities.summary(seed=seed),
     )
 
 
@@ -103,6 +107,8 @@ def _reason(metric: SummaryMetric, counts: Mapping[str, OutcomeCounts], *, retri
         return next(iter(counts[metric.measure].reasons), "no traces")
     if metric.name in _OF_RETRIEVAL and not retrieval:
         return "not applicable: no trace has retrieval steps"
+    if metric.measure == "complexity":
+        return "the judge offers no token relevance"
     if metric.measure == "utility":
         return "the traces that were measured have no steps"
     return "no sub-question of the traces counts in it"

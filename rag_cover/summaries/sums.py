@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.coverage import CoverageTable, statistics_as_rated, statistics_of, table_of
 from rag_cover.questions import Question, Role
-from rag_cover.results import CoverageResult, GroundednessResult, Loss, TraceResult, TraceUtility
+from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Loss, TraceResult, TraceUtility
 
 __all__ = ["Sums", "question_key"]
 
@@ -29,7 +30,8 @@ class Sums:
     def add(self, result: TraceResult) -> None:
         """Add one trace's result to its question's row."""
         key = question_key(result.trace.question)
-        row = np.concatenate([_covered(result.coverage), _grounded(result.groundedness), _useful(result.utility)])
+        parts = (_covered(result.coverage), _grounded(result.groundedness), _useful(result.utility), _hard(result.complexity))
+        row = np.concatenate(parts)
         self.rows[key] = self.rows[key] + row if key in self.rows else row
         if result.coverage:
             core = [each for each in result.coverage.sub_questions if each.role == Role.CORE]
@@ -65,6 +67,13 @@ def _useful(utility: TraceUtility | None) -> list[float]:
     if utility is None:
         return [0.0] * 4
     return [utility.total.value, 1.0, sum(step.marginal.value < 0 for step in utility.steps), len(utility.steps)]
+
+
+def _hard(complexity: Complexity | None) -> list[float]:
+    if complexity is None:
+        return [0.0] * 6
+    completeness = [0.0, 0.0] if complexity.completeness is None else [complexity.completeness, 1.0]
+    return [standing_of(complexity) == Standing.COMPLEX, 1.0, complexity.answerable, 1.0, *completeness]
 
 
 _NO_COVERAGE = statistics_of(CoverageTable())

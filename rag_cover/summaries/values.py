@@ -9,6 +9,7 @@ from rag_cover.coverage import Scenarios
 from rag_cover.intervals import Interval
 from rag_cover.questions import Role
 from rag_cover.results import Loss
+from rag_cover.summaries.complexities import ComplexitySummary
 from rag_cover.summaries.utilities import UtilitySummary
 
 __all__ = ["ChangedQuestion", "Comparison", "MetricComparison", "MetricValue", "OutcomeCounts", "Summary"]
@@ -40,7 +41,8 @@ class OutcomeCounts:
 class Summary:
     """An evaluation in numbers. ``losses`` are of core sub-questions that the answer does not cover.
 
-    ``utility`` is None where no trace was measured for it; its metrics are among ``metrics`` where it was asked for.
+    ``utility`` and ``complexity`` are None where no trace was measured for it; their metrics are among ``metrics`` where they
+    were asked for.
     """
 
     traces: int
@@ -53,6 +55,7 @@ class Summary:
     outcomes: Mapping[str, OutcomeCounts]
     notes: tuple[str, ...]
     utility: UtilitySummary | None = None
+    complexity: ComplexitySummary | None = None
 
     @property
     def failed(self) -> int:

@@ -16,10 +16,11 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from rag_cover.backends import Backend, ScoringItem
+from rag_cover.backends import Backend, ScoringItem, TokenRelevance
 from rag_cover.cli import app
 from rag_cover.errors import ModelFailedError
 from rag_cover.hooks import hook
+from rag_cover.questions import Passage
 from rag_cover.registry import plugins
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
 
@@ -44,6 +45,30 @@ class MoodyScorer:
 
 
 @dataclass(frozen=True)
+class WordRelevance:
+    """Finds a text to be about the words of a question that it holds."""
+
+    fingerprint: str = "word-relevance"
+
+    def token_relevance(self, question: str, texts: Sequence[str]) -> TokenRelevance:
+        words = tuple(question.lower().strip("?").split())
+        return TokenRelevance(words, np.array([[float(word in text.lower()) for word in words] for text in texts]))
+
+
+@dataclass(frozen=True)
+class WordRetriever:
+    """Finds the passages that hold most of the query's words, and none that hold no word."""
+
+    passages: tuple[Passage, ...]
+
+    def retrieve(self, query: str, *, k: int) -> tuple[Passage, ...]:
+        words = query.lower().strip("?").split()
+        scored = [(sum(word in passage.text.lower() for word in words), passage) for passage in self.passages]
+        found = sorted((each for each in scored if each[0]), key=lambda each: -each[0])
+        return tuple(passage for _, passage in found[:k])
+
+
+@dataclass(frozen=True)
 class _Plugin:
     moody: MoodyScorer = field(default_factory=MoodyScorer)
 
@@ -55,8 +80,10 @@ class _Plugin:
                 "judges by words",
                 scorer=lambda _model: KeywordScorer(),
                 locator=lambda _model: KeywordLocator(),
+                relevance=lambda _model: WordRelevance(),
                 entailer=lambda _model: KeywordEntailer(),
                 receiver=lambda _model: ScriptedReceiver(BELIEFS, prior=("nobody knows",)),
+                retriever=lambda corpus, _index: WordRetriever(tuple(corpus)),
             ),
             Backend("moody", "fails on purpose", scorer=lambda _model: self.moody),
         ]

@@ -86,7 +86,9 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
 ) -> None:
     make(folder / "traces.jsonl", [one(number) for number in range(300)])
 
-    done = process("evaluate", "traces.jsonl", "--judge", "interrupted", "--workers", "1", before=JUDGE)
+    done = process(
+        "evaluate", "traces.jsonl", "--measure", "coverage", "--judge", "interrupted", "--workers", "1", before=JUDGE
+    )
 
     assert done.exit_code == 130, done.stderr
     assert "kept in traces-coverage.sqlite; run the same command with --resume to go on" in done.stderr

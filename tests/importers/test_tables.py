@@ -27,6 +27,23 @@ def test_columns_are_found_by_obvious_names(tmp_path: Path) -> None:
     assert trace.metadata == {"topic": "people"}
 
 
+@pytest.mark.parametrize("name", ["references", "answers", "gold_answers"])
+def test_a_question_with_its_gold_answers_beside_it_is_a_row_of_a_table(tmp_path: Path, name: str) -> None:
+    path = _csv(tmp_path, f'{{"question": "Who?", "{name}": ["Me", "I"], "level": 2}}\n', "questions.jsonl")
+
+    (trace,) = import_traces(path)
+
+    assert trace.question.references == ("Me", "I")
+    assert trace.metadata == {"level": 2}
+
+
+def test_a_trace_with_its_gold_answers_in_the_wrong_place_is_still_a_trace_and_is_told_so(tmp_path: Path) -> None:
+    path = _csv(tmp_path, '{"question": "Who?", "references": ["Me"], "steps": []}\n', "traces.jsonl")
+
+    with pytest.raises(InputError, match="unknown field 'references' of Trace"):
+        list(import_traces(path))
+
+
 def test_a_column_map_names_the_others(tmp_path: Path) -> None:
     path = _csv(tmp_path, 'Nr.;Frage;Antwort;Kontexte;Musterlösung\n1;Wer?;Ich.;"[""a"", ""b""]";Ich\n')
 

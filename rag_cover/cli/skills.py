@@ -1,0 +1,239 @@
+"""``rag-cover skills``: what pipelines can do, learnt from their evaluated traces, and shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_cover.backends import Embedder, Scorer
+from rag_cover.cli.documents import write_page
+from rag_cover.cli.inputs import name_of
+from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, AsJson, Judge, Quiet
+from rag_cover.cli.screens import print_json, say, screen
+from rag_cover.errors import InputError, NotOfferedError
+from rag_cover.evaluation import Evaluation
+from rag_cover.registry import Models
+from rag_cover.reports import skills_table, write_skills
+from rag_cover.results import TraceResult
+from rag_cover.routing import (
+    Caimira,
+    SkillDescription,
+    SkillRecord,
+    complexities_without_references,
+    describe_skills,
+    gather_outcomes,
+    learn_skills,
+)
+from rag_cover.stores.files import open_input
+
+__all__ = ["CostTable", "EmbedderName", "fit_skills", "opened_embedder", "read_costs", "report_skills", "skills_app"]
+
+skills_app = typer.Typer(no_args_is_help=True, help="Learn what each pipeline can do, and see it.")
+
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        help="The model that reads questions; by default the judge. Routing needs the one that skills were fitted with.",
+        metavar="NAME",
+        rich_help_panel=MEASURING,
+    ),
+]
+CostTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--costs",
+        help='What each pipeline costs per question, in any unit, as JSON: {"small": 1, "large": 6.5}.',
+        metavar="FILE",
+        rich_help_panel=INPUT,
+    ),
+]
+
+
+@skills_app.command("fit")
+def fit_skills(  # noqa: PLR0913  # a command has as many options as it has
+    *,
+    store: Annotated[
+        list[Path],
+        typer.Option(
+            help="The store of an evaluation. May be repeated. A pipeline without a name is named after its store.",
+            metavar="STORE",
+            rich_help_panel=INPUT,
+            show_default=False,
+        ),
+    ],
+    success: Annotated[
+        str | None,
+        typer.Option(
+            help="What counts: correct (the judge, against references), coverage (of core sub-questions), or label:KEY of the "
+            "traces' metadata. By default correct where most traces have references, else coverage.",
+            metavar="NAME",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    share: Annotated[
+        float,
+        typer.Option(
+            help="With coverage, the share of core sub-questions an answer must cover.",
+            min=0.01,
+            max=1.0,
+            rich_help_panel=MEASURING,
+        ),
+    ] = 0.5,
+    complexity: Annotated[
+        bool,
+        typer.Option(
+            "--complexity",
+            help="Also judge, where that is not known, how complex each question is for what was retrieved for it, and adjust "
+            "predictions by it if that helps.",
+            rich_help_panel=MEASURING,
+            show_default=False,
+        ),
+    ] = False,
+    dimensions: Annotated[
+        int, typer.Option(help="Latent skills of the model.", min=1, metavar="N", rich_help_panel=MEASURING)
+    ] = 5,
+    judge: Judge = "embedded",
+    embedder: EmbedderName = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", help="Where the skills are kept: files of this name.", metavar="SKILLS", rich_help_panel=OUTPUT
+        ),
+    ] = Path("skills"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from evaluated traces which pipeline answers what: the skills that [bold]rag-cover route[/bold] chooses by.
+
+    Two pipelines at least must have been asked the same questions. How good the predictions are is measured on questions
+    that were held out. Fitting needs scipy, which the extra 'skills' brings; routing does not.
+
+    [bold]Examples[/bold]
+
+      rag-cover skills fit --store small-coverage.sqlite --store large-coverage.sqlite --out skills
+
+      rag-cover skills fit --store run.sqlite --success label:thumbs_up
+
+      rag-cover route "Who found it?" --skills skills
+    """
+    models = Models(judge=judge, embedder=embedder)
+    scorer: Scorer | None = models.open(["scorer"]).get("scorer") if success in (None, "correct") or complexity else None
+    outcomes = gather_outcomes(_results(store), success=success, scorer=scorer, share=share)
+    known = complexities_without_references(outcomes, scorer if complexity else None)
+    model, record = learn_skills(outcomes, opened_embedder(models), dimensions=dimensions, complexities=known)
+    model.save(out)
+    record.save(out)
+    description = _described(model, record, None)
+    if as_json:
+        print_json(_document(description) | {"skills": str(out)})
+        return
+    screen(quiet=quiet).print(skills_table(description))
+    say(f"Skills: {out} (see them with 'rag-cover skills report {out}')", quiet=quiet)
+
+
+@skills_app.command("report")
+def report_skills(
+    skills: Annotated[Path, typer.Argument(help="What 'rag-cover skills fit' kept.", metavar="SKILLS", show_default=False)],
+    *,
+    costs: CostTable = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The page to write; by default SKILLS with the ending .html.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show skills: each pipeline's with intervals, what the dimensions mean, which questions are hard, what routing would give.
+
+    [bold]Example[/bold]
+
+      rag-cover skills report skills --costs costs.json --out report.html
+    """
+    record = SkillRecord.load(skills)
+    description = _described(Caimira.load(skills), record, read_costs(costs) if costs else None)
+    page = out or Path(f"{skills.name}.html")
+    write_page(page, partial(write_skills, page, description))
+    if as_json:
+        print_json(_document(description) | {"report": str(page)})
+        return
+    screen(quiet=quiet).print(skills_table(description))
+    say(f"Report: {page}", quiet=quiet)
+
+
+def read_costs(path: Path) -> dict[str, float]:
+    """Read what pipelines cost.
+
+    Raises:
+        InputError: the file cannot be read, or is no table of numbers.
+    """
+    with open_input(path) as file:
+        content = file.read()
+    try:
+        table = json.loads(content)
+    except ValueError:
+        table = None
+    numbers = isinstance(table, dict) and all(
+        isinstance(cost, int | float) and not isinstance(cost, bool) for cost in table.values()
+    )
+    if not numbers or not table:
+        problem = 'costs are JSON such as {"small": 1, "large": 6.5}: a number for each pipeline'
+        raise InputError(problem, file=path)
+    return {str(name): float(cost) for name, cost in table.items()}
+
+
+def opened_embedder(models: Models) -> Embedder:
+    """Open the embedder that is named, or the judge where it embeds.
+
+    Raises:
+        NotOfferedError: none is named, and the judge does not embed.
+    """
+    embedder: Embedder | None = models.open(["embedder"]).get("embedder")
+    if embedder is None:
+        raise NotOfferedError(str(models.judge), "embedder", [])
+    return embedder
+
+
+def _results(stores: list[Path]) -> Iterator[tuple[str, TraceResult]]:
+    for path in stores:
+        for result in Evaluation.open(path).results:
+            yield name_of(path), result
+
+
+def _described(model: Caimira, record: SkillRecord, costs: Mapping[str, float] | None) -> SkillDescription:
+    return describe_skills(record, model.skills, model.skill_intervals, costs=costs)
+
+
+def _document(description: SkillDescription) -> dict[str, Any]:
+    record = description.record
+    return {
+        "criterion": record.criterion,
+        "questions": len(record.responses.questions),
+        "responses": record.responses.observed,
+        "agents": [
+            {
+                "name": agent.name,
+                "success": agent.success.estimate if agent.success else None,
+                "skills": [skill.estimate for skill in agent.skills],
+            }
+            for agent in description.agents
+        ],
+        "held_out": {
+            "log_loss": record.held_out.log_loss,
+            "agent_means_log_loss": record.held_out.agent_means_log_loss,
+            "gain": [record.held_out.gain.estimate, record.held_out.gain.lower, record.held_out.gain.upper],
+        },
+        "adjusted_by_complexity": record.adjustment is not None,
+        "frontier": description.frontier.to_dict() if description.frontier else None,
+        "notes": list(record.notes),
+    }

@@ -1,0 +1,34 @@
+"""How hard a question is for what retrieval brings back for it: retrieval complexity (RRCP).
+
+Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024).
+"""
+
+from rag_cover.complexity.calibration import Calibration
+from rag_cover.complexity.descriptions import Standing, description_of, hardness, standing_of
+from rag_cover.complexity.fitting import CalibrationResult, Labelled, calibrate
+from rag_cover.complexity.kinds import Kind, kinds_of
+from rag_cover.complexity.measures import ComplexityMeasure
+from rag_cover.complexity.presets import calibration_for
+from rag_cover.complexity.probing import complexities_of, complexity_of, probe
+from rag_cover.complexity.rrcp import Evidence
+from rag_cover.complexity.verdicts import retrieval_complexity
+
+__all__ = [
+    "Calibration",
+    "CalibrationResult",
+    "ComplexityMeasure",
+    "Evidence",
+    "Kind",
+    "Labelled",
+    "Standing",
+    "calibrate",
+    "calibration_for",
+    "complexities_of",
+    "complexity_of",
+    "description_of",
+    "hardness",
+    "kinds_of",
+    "probe",
+    "retrieval_complexity",
+    "standing_of",
+]

@@ -1,0 +1,119 @@
+"""Thresholds that hold for one judge, its retrieval and its questions, and what makes a probability of being complex.
+
+The paper's 0.15 and 0.80 are its own model's; `rag_cover.complexity.fitting` fits others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self, get_args
+
+from rag_cover.complexity.logistic import probabilities_of
+from rag_cover.complexity.readings import ReadingName
+from rag_cover.complexity.rrcp import T_ANS, T_COM, ConstraintName, Evidential, SourceName, Verdict, verdict_of
+from rag_cover.errors import InputError, InvalidValueError
+
+__all__ = ["Calibration", "features_of"]
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "reading": get_args(ReadingName),
+    "constraints": get_args(ConstraintName),
+    "references": get_args(SourceName),
+}
+_SURE = 1e-4  # probabilities nearer to 0 or 1 are alike
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Thresholds, and how completeness is read: the paper's unless fitted.
+
+    Args:
+        t_ans: the probability from which a document answers the question.
+        t_com: the completeness from which the documents are about the whole question; 0 where it has nothing to say.
+        reading: how completeness is read from relevance.
+        temperature: of the softmax that peaks relevance; None: relevance as it is.
+        constraints: which of the two decide.
+        references: what told right answers from wrong in what it was fitted on.
+        twofold: whether the scorer is to be asked with references and without (`rag_cover.complexity.evidence`).
+        weights: of the probability of being complex: the intercept, then one for each of `features_of`; empty: not fitted.
+        name: what it was fitted on; empty: on nothing.
+        n: on how many questions.
+    """
+
+    t_ans: float = T_ANS
+    t_com: float = T_COM
+    reading: ReadingName = "token-entropy"
+    temperature: float | None = None
+    constraints: ConstraintName = "both"
+    references: SourceName = "none"
+    twofold: bool = False
+    weights: tuple[float, ...] = ()
+    name: str = ""
+    n: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse thresholds outside [0, 1], and names of nothing."""
+        for name in ("t_ans", "t_com"):
+            if not 0 <= getattr(self, name) <= 1:
+                message = f"{name} is {getattr(self, name)}; a threshold lies in [0, 1]"
+                raise InvalidValueError(message)
+        for name, known in _NAMES.items():
+            if getattr(self, name) not in known:
+                message = f"{getattr(self, name)!r} is none of the {name}; they are {', '.join(known)}"
+                raise InvalidValueError(message)
+
+    def verdict(self, evidence: Evidential) -> Verdict:
+        """Decide whether a question is complex; without relevance, answerability decides alone."""
+        return verdict_of(
+            evidence.answer_probabilities,
+            evidence.relevance,
+            t_ans=self.t_ans,
+            t_com=self.t_com,
+            reading=self.reading,
+            temperature=self.temperature,
+            constraints=self.constraints,
+        )
+
+    def probability(self, evidence: Evidential) -> float | None:
+        """Return the fitted P(complex); None where none was fitted, without documents, or without the relevance it reads."""
+        verdict = self.verdict(evidence)
+        if verdict.max_answer_probability is None or (verdict.completeness is None and self.constraints != "answerability"):
+            return None
+        features = features_of(verdict.max_answer_probability, verdict.completeness or 0.0, self.constraints)
+        return float(probabilities_of(self.weights, [features])[0]) if len(self.weights) == 1 + len(features) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote.
+
+        Raises:
+            InputError: it is nothing that `to_dict` writes.
+        """
+        try:
+            return cls(**{**data, "weights": tuple(data["weights"])})
+        except (KeyError, TypeError, InvalidValueError) as error:
+            message = f"this is no calibration ({error}); write one with Calibration.to_dict"
+            raise InputError(message) from error
+
+
+def features_of(answer: float, completeness: float, constraints: ConstraintName) -> list[float]:
+    """Return what the probability is read from: the highest answer probability as log-odds, and completeness.
+
+    >>> features_of(0.5, 0.8, "both"), features_of(0.5, 0.8, "completeness")
+    ([0.0, 0.8], [0.8])
+    """
+    likely = min(max(float(answer), _SURE), 1 - _SURE)
+    odds = math.log(likely / (1 - likely))
+    match constraints:
+        case "both":
+            return [odds, float(completeness)]
+        case "answerability":
+            return [odds]
+        case "completeness":
+            return [float(completeness)]

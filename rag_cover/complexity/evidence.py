@@ -1,0 +1,134 @@
+"""What models say of each retrieved document: whether it answers the question, and which of its words it is about.
+
+A model that fails on a block is asked about its halves, and so on, so that one document it cannot judge costs no other its
+verdict: that document carries the failure and counts in nothing.
+
+Asked twofold, with references r and without, P(document i contains a correct answer) is the product of the two answers: that it
+answers the question at all, and that what it says agrees with the references. A scorer made for answers needs that: it knows
+the right name in a document that is about something else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerprint_of
+from rag_cover.coverage.passages import titled
+from rag_cover.coverage.verdicts import probabilities
+from rag_cover.errors import ModelFailedError
+from rag_cover.questions import Passage
+from rag_cover.results import DocumentEvidence
+
+__all__ = ["Case", "Read", "read_documents"]
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A question's tokens, and a document's relevance to each."""
+
+    tokens: tuple[str, ...]
+    relevance: tuple[float, ...]
+
+
+_NOTHING = _Told((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, the distinct passages retrieved for it, and what right answers are like, where that is known.
+
+    ``twofold`` asks the scorer with the references and without.
+    """
+
+    question: str
+    passages: tuple[Passage, ...]
+    references: tuple[str, ...] = ()
+    twofold: bool = False
+
+    @classmethod
+    def of(cls, question: str, passages: Iterable[Passage], references: Sequence[str], *, twofold: bool = False) -> Case:
+        """Make a case in which every passage stands once; without references nothing is asked twice."""
+        distinct = tuple({passage.key: passage for passage in passages}.values())
+        return cls(question, distinct, tuple(references), twofold and bool(references))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the passages as models read them, each under its title; a blank passage stays blank."""
+        return tuple(titled(each.title, each.text) if each.text.strip() else "" for each in self.passages)
+
+    @property
+    def items(self) -> tuple[tuple[ScoringItem, ...], ...]:
+        """Return what is asked of the scorer for each passage: nothing of a blank one."""
+        asked = (self.references, ()) if self.twofold else (self.references,)
+        return tuple(tuple(ScoringItem(self.question, text, each) for each in asked) if text else () for text in self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The evidence of each of a case's documents, and the question's tokens that relevance is about."""
+
+    documents: tuple[DocumentEvidence, ...]
+    tokens: tuple[str, ...] = ()
+
+
+def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance | None) -> list[Read]:
+    """Ask about all documents of all cases: the scorer in one call, relevance in one a question.
+
+    A blank document is not sent to the scorer: it answers with probability 0.
+    """
+    wanted = tuple(dict.fromkeys(item for case in cases for items in case.items for item in items))
+    scores = _each(wanted, lambda items: list(probabilities(scorer, items).values()))
+    return [_read(case, scores, relevance) for case in cases]
+
+
+def _read(case: Case, scores: Mapping[ScoringItem, float | Failure], relevance: Relevance | None) -> Read:
+    texts = tuple(dict.fromkeys(case.texts))
+    told = {} if relevance is None else _each(texts, lambda some: _relevances(relevance, case.question, some))
+    documents = tuple(
+        _document(passage.key, [scores[item] for item in items], told.get(text, _NOTHING))
+        for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)
+    )
+    tokens = next((each.tokens for each in told.values() if not isinstance(each, Failure)), ())
+    return Read(documents, tokens)
+
+
+def _document(passage: str, scores: Sequence[float | Failure], told: _Told | Failure) -> DocumentEvidence:
+    numbers = [score for score in scores if not isinstance(score, Failure)]
+    failure = next((said for said in (*scores, told) if isinstance(said, Failure)), None)
+    if failure is not None or isinstance(told, Failure):
+        return DocumentEvidence(passage, None, failure=failure)
+    probability = math.prod(numbers) if numbers else 0.0
+    return DocumentEvidence(passage, probability, told.relevance, unaided_probability=numbers[1] if numbers[1:] else None)
+
+
+def _relevances(model: Relevance, question: str, texts: Sequence[str]) -> list[_Told]:
+    found = model.token_relevance(question, texts)
+    values = np.asarray(found.values, dtype=np.float64)
+    if values.shape != (len(texts), len(found.tokens)) or not (np.isfinite(values) & (values >= 0)).all():
+        message = (
+            f"{fingerprint_of(model)}: token_relevance returned what is no relevance of {len(texts)} texts to"
+            f" {len(found.tokens)} tokens, each a number of at least 0"
+        )
+        raise ModelFailedError(message)
+    return [_Told(tuple(found.tokens), tuple(row)) for row in values.tolist()]
+
+
+def _each(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]]) -> dict[T, V | Failure]:
+    """Ask about all things at once; where that fails, about each half of them."""
+    if not things:
+        return {}
+    try:
+        return dict(zip(things, ask(things), strict=True))
+    except ModelFailedError as error:
+        if len(things) == 1:
+            return {things[0]: Failure.of(error)}
+        middle = len(things) // 2
+        return _each(things[:middle], ask) | _each(things[middle:], ask)

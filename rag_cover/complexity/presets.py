@@ -1,0 +1,33 @@
+"""Thresholds that ship with rag_cover, for the judges they were fitted for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from rag_cover.complexity.calibration import Calibration
+from rag_cover.results import AnswerSource, Constraints
+
+__all__ = ["NUMBERS", "calibration_for", "shipped"]
+
+NUMBERS = Path(__file__).with_name("presets.json")
+
+
+def calibration_for(fingerprint: str, references: AnswerSource, constraints: Constraints = "both") -> Calibration | None:
+    """Return what was fitted for a judge, known by its fingerprint; None for a judge that nothing was fitted for.
+
+    A draft is compared as a gold answer is, so what was fitted with gold answers holds for it.
+    """
+    source = "none" if references == "none" else "gold"
+    return shipped().get(fingerprint, {}).get(f"{source}/{constraints}")
+
+
+@cache
+def shipped() -> Mapping[str, Mapping[str, Calibration]]:
+    """Read the shipped calibrations: by fingerprint, then by answer source and constraints (``gold/both``)."""
+    if not NUMBERS.exists():
+        return {}
+    fitted = json.loads(NUMBERS.read_text(encoding="utf-8"))
+    return {print_: {kind: Calibration.from_dict(each) for kind, each in kinds.items()} for print_, kinds in fitted.items()}

@@ -1,0 +1,264 @@
+"""Routing by what retrieval brings back: a question goes the direct way, is taken apart, or is given up for this corpus.
+
+With retrieval complexity (Gabburo et al., ACL Findings 2024; `rag_cover.complexity`):
+
+- answerable: some single passage answers it → *direct*;
+- not answerable, yet the passages are about all of it and together may answer it → *complex*;
+- neither, or nothing was retrieved at all → *unanswerable* by this corpus.
+
+A cut on P(complex), fitted to what each route really gave (`ComplexityRouter.fit_threshold`), takes the place of the first
+two; what is unanswerable stays so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from rag_cover.backends import Relevance, Retriever, Scorer
+from rag_cover.complexity import Calibration, complexity_of
+from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.questions import Passage, Question
+from rag_cover.results import Complexity, Constraints
+from rag_cover.routing.demands import ROUTES, Demand, complexity_score, demand_of, evidence_lines
+from rag_cover.routing.routes import Route, question_of
+from rag_cover.routing.thresholds import ThresholdFit, fit_cut
+
+__all__ = ["ComplexityRouter", "RoutedOutcome"]
+
+_SHOWN = 5
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedOutcome:
+    """What the routes gave on one question, by route name: a quality (higher is better) and a cost each.
+
+    ``complexity`` is what the router found of the question already; None: it is asked. Questions of one ``group``, such as
+    rephrasings, stay together in cross-validation.
+    """
+
+    question: Question | str
+    quality: Mapping[str, float]
+    cost: Mapping[str, float]
+    complexity: Complexity | None = None
+    group: str | None = None
+
+
+class ComplexityRouter:
+    """Chooses between routes by what retrieval brings back; thread-safe, and unchanged once made.
+
+    Gold answers that a question may carry are not looked at: no router has them when it counts.
+
+    Args:
+        routes: the names of the routes for each `Demand`; without one for "unanswerable", such questions go the complex way.
+        retriever: finds the passages.
+        scorer: tells whether a passage answers.
+        k: how many passages to look at.
+        relevance: tells which words of the question a passage is about; None: the scorer, where it can.
+        calibration: fitted thresholds; None: those that ship for this scorer, else the paper's.
+        t_ans: the threshold of answerability, before that of any calibration.
+        t_com: the threshold of completeness, likewise.
+        constraints: which of the two decide what is complex; None: as the calibration says, or both.
+        cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
+
+    Raises:
+        InvalidValueError: routes without "direct" or "complex", or with others; k below 1; a cut below 0.
+    """
+
+    __slots__ = (
+        "_calibration",
+        "_constraints",
+        "_relevance",
+        "_retriever",
+        "_scorer",
+        "_t_ans",
+        "_t_com",
+        "cut",
+        "k",
+        "names",
+    )
+
+    def __init__(  # noqa: PLR0913 - all but the routes by name
+        self,
+        routes: Mapping[Demand, str] = ROUTES,
+        *,
+        retriever: Retriever,
+        scorer: Scorer,
+        k: int = 10,
+        relevance: Relevance | None = None,
+        calibration: Calibration | None = None,
+        t_ans: float | None = None,
+        t_com: float | None = None,
+        constraints: Constraints | None = None,
+        cut: float | None = None,
+    ) -> None:
+        _refuse_routes(routes)
+        if k < 1 or (cut is not None and not cut >= 0):
+            message = f"k is at least 1 and a cut at least 0, not {k} and {cut}"
+            raise InvalidValueError(message)
+        self.names: Mapping[Demand, str] = MappingProxyType(dict(routes))
+        self.k, self.cut = k, cut
+        self._retriever, self._scorer, self._relevance = retriever, scorer, relevance
+        self._calibration, self._t_ans, self._t_com, self._constraints = calibration, t_ans, t_com, constraints
+
+    def complexity(self, question: Question | str) -> Complexity:
+        """Return how complex a question is for what is retrieved for it.
+
+        Raises:
+            ModelFailedError: the scorer failed on every passage.
+        """
+        return self._looked_up(question)[1]
+
+    def route(self, question: Question | str) -> Route:
+        """Choose a question's route; ``probability`` is P(complex), None where none was fitted.
+
+        Raises:
+            ModelFailedError: the scorer failed on every passage.
+        """
+        return self.route_of(self.complexity(question))
+
+    def routes(self, questions: Sequence[Question | str]) -> list[Route]:
+        """Choose the route of each question."""
+        return [self.route(question) for question in questions]
+
+    def route_of(self, complexity: Complexity) -> Route:
+        """Choose the route of a question whose complexity is known already."""
+        demand, reason = demand_of(complexity, cut=self.cut)
+        if demand == "unanswerable" and demand not in self.names:
+            demand = "complex"
+        return Route(self.names[demand], complexity.probability, _scores(complexity, self.cut), reason)
+
+    def explain(self, question: Question | str) -> str:
+        """Say in lines for people where a question goes, by which numbers, and what the best passages are."""
+        passages, complexity = self._looked_up(question)
+        route = self.route_of(complexity)
+        return "\n".join(
+            [
+                f"Question: {_line(question_of(question).text)}",
+                f"Route: {route.name}",
+                f"Because: {route.reason}",
+                *(f"  {line}" for line in evidence_lines(complexity, self.cut)),
+                *_passage_lines(complexity, passages),
+                *(f"Note: {note}." for note in complexity.notes),
+            ]
+        )
+
+    def with_cut(self, cut: float | None) -> ComplexityRouter:
+        """Return the same router with another cut on P(complex), such as that of a `ThresholdFit`."""
+        return ComplexityRouter(
+            self.names,
+            retriever=self._retriever,
+            scorer=self._scorer,
+            k=self.k,
+            relevance=self._relevance,
+            calibration=self._calibration,
+            t_ans=self._t_ans,
+            t_com=self._t_com,
+            constraints=self._constraints,
+            cut=cut,
+        )
+
+    def fit_threshold(
+        self,
+        labelled: Sequence[RoutedOutcome],
+        *,
+        target_quality: float | None = None,
+        target_cost: float | None = None,
+        folds: int = 5,
+        seed: int = 0,
+    ) -> ThresholdFit:
+        """Choose the cut that reaches a mean quality at the least cost, or has the best quality within a mean cost.
+
+        Use it by ``router.with_cut(fit.cut)``; `ThresholdFit.estimate` says what to expect on new questions. Questions that
+        are unanswerable by this corpus take their route whatever the cut, and count with its outcome.
+
+        Raises:
+            InvalidValueError: an outcome lacks a route, not exactly one target is given, fewer than ten questions, or no cut
+                reaches the target: the message names the best that one does.
+            ModelFailedError: the scorer failed on every passage of a question.
+        """
+        complexities = [each.complexity or self.complexity(each.question) for each in labelled]
+        rows = [self._outcome(each, found) for each, found in zip(labelled, complexities, strict=True)]
+        table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+        return fit_cut(
+            [complexity_score(complexity) for complexity in complexities],
+            table[:, :2],
+            table[:, 2:],
+            target_quality=target_quality,
+            target_cost=target_cost,
+            groups=[each.group or question_of(each.question).text for each in labelled],
+            folds=folds,
+            seed=seed,
+        )
+
+    def _looked_up(self, question: Question | str) -> tuple[Sequence[Passage], Complexity]:
+        text = question_of(question).text
+        passages = self._retriever.retrieve(text, k=self.k)
+        complexity = complexity_of(
+            text,
+            passages,
+            self._scorer,
+            references=(),
+            relevance=self._relevance,
+            calibration=self._calibration,
+            t_ans=self._t_ans,
+            t_com=self._t_com,
+            constraints=self._constraints,
+        )
+        return passages, complexity
+
+    def _outcome(self, outcome: RoutedOutcome, complexity: Complexity) -> tuple[float, ...]:
+        """Return the quality of the direct and the complex route, and their costs."""
+        fixed = demand_of(complexity)[0] == "unanswerable" and "unanswerable" in self.names
+        names = [self.names["unanswerable"]] * 2 if fixed else [self.names["direct"], self.names["complex"]]
+        for name in names:
+            if name not in outcome.quality or name not in outcome.cost:
+                text = _line(question_of(outcome.question).text)
+                message = f"the outcome of {text!r} has no quality and cost of the route {name!r}, which it takes"
+                raise InvalidValueError(message)
+        return (*(outcome.quality[name] for name in names), *(outcome.cost[name] for name in names))
+
+
+def _scores(complexity: Complexity, cut: float | None) -> dict[str, float]:
+    known = {
+        "max_answer_probability": complexity.max_answer_probability,
+        "t_ans": complexity.t_ans,
+        "completeness": complexity.completeness,
+        "t_com": complexity.t_com if complexity.completeness is not None else None,
+        "cut": cut if cut is not None and math.isfinite(cut) else None,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _passage_lines(complexity: Complexity, passages: Sequence[Passage]) -> list[str]:
+    texts = {passage.key: passage for passage in passages}
+    known = [document for document in complexity.documents if document.answer_probability is not None]
+    best = sorted(known, key=lambda document: -(document.answer_probability or 0.0))[:_SHOWN]
+    lines = [f"  {document.answer_probability:.2f}  {_titled(texts[document.passage])}" for document in best]
+    return [f"Best of {len(complexity.documents)} passages, with the probability that each answers:", *lines] if lines else []
+
+
+def _titled(passage: Passage) -> str:
+    return _line(f"{passage.title}: {passage.text}" if passage.title else passage.text)
+
+
+def _line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _WIDTH else f"{flat[:_WIDTH]}…"
+
+
+def _refuse_routes(routes: Mapping[Demand, str]) -> None:
+    for name in routes:
+        if name not in ROUTES:
+            hint = nearest(str(name), list(ROUTES))
+            message = f"{name!r} is nothing that a question can demand.{hint} There are: {', '.join(ROUTES)}."
+            raise InvalidValueError(message)
+    for needed in ("direct", "complex"):
+        if needed not in routes:
+            message = f"name a route for {needed!r} questions: routes={{'direct': …, 'complex': …, 'unanswerable': …}}"
+            raise InvalidValueError(message)

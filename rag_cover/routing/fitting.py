@@ -1,0 +1,209 @@
+"""What fitting CAIMIRA minimises, with its gradient, and where the search starts.
+
+With N observed responses, the objective is that of the paper and, beside it, Gaussian priors:
+
+    mean cross-entropy + B λ_s mean Σ|s| + B λ_d mean Σ|d|                  the paper's; means over responses
+    + [b (‖W_R‖² + ‖b_R‖²) + c ‖W̄_D‖² + c' Σ_k ‖W_Dk - W̄_D‖²
+       + κ Σ_i ‖s_i - s̄_i‖² + κ' Σ_i (s̄_i - s̄)²] / 2N                       priors
+
+The priors are hierarchical: what makes a question hard in one dimension is held near what makes it hard at all (W̄_D, the mean
+over the dimensions), an agent's skills near their mean s̄_i, and agents' means near that of all. Where responses do not tell
+dimensions apart, the model is then that of one dimension. The paper sums its penalties over the responses of a batch of 512:
+B = 512 keeps their weight beside the mean cross-entropy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.routing.irt import cross_entropy, probabilities, relevance
+from rag_cover.routing.minimisation import Objective, minimised
+
+__all__ = ["BATCH", "Layout", "Observations", "Priors", "fitted_point", "objective_of", "observations_of", "starting_point"]
+
+Floats = NDArray[np.float64]
+
+BATCH = 512
+_ROUNDS = 1000
+_LEAST = 50  # questions that holding some out needs
+_SMOOTH = 1e-8  # |x| as √(x² + this), which has a gradient at 0
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """How strongly what is fitted is held back: λ_s, λ_d, b, c, c', κ, κ' of the objective, in this order."""
+
+    skill: float = 0.0
+    difficulty: float = 0.0
+    relevance: float = 0.0
+    content: float = 0.0
+    content_apart: float = 0.0
+    skill_apart: float = 0.0
+    agents_apart: float = 0.0
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """Return all of them."""
+        return (
+            self.skill,
+            self.difficulty,
+            self.relevance,
+            self.content,
+            self.content_apart,
+            self.skill_apart,
+            self.agents_apart,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the parameters stand in one vector: skills (a, m), W_R (m, d), b_R (m), W_D (m, d)."""
+
+    agents: int
+    dimensions: int
+    features: int
+
+    @property
+    def size(self) -> int:
+        """Count the parameters."""
+        return self.dimensions * (self.agents + 2 * self.features + 1)
+
+    def split(self, point: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return views of skills, W_R, b_R and W_D."""
+        a, m, d = self.agents, self.dimensions, self.features
+        skills, weights, bias, content = np.split(point, np.cumsum([a * m, m * d, m]))
+        return skills.reshape(a, m), weights.reshape(m, d), bias, content.reshape(m, d)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Centred features (n, d) with labels (n, a); ``seen`` (n, a) is 1 where a label was observed, else 0."""
+
+    features: Floats
+    labels: Floats
+    seen: Floats
+
+    def of(self, questions: NDArray[np.bool_]) -> Observations:
+        """Keep some questions."""
+        return Observations(self.features[questions], self.labels[questions], self.seen[questions])
+
+
+def observations_of(features: Floats, values: Floats) -> Observations:
+    """Take NaN for what was not observed."""
+    seen = ~np.isnan(values)
+    return Observations(features, np.where(seen, values, 0.0), seen.astype(np.float64))
+
+
+def starting_point(layout: Layout, seed: int) -> Floats:
+    """Draw skills as the paper does, N(0, 0.001²), and weights that prefer a dimension just enough to leave the saddle."""
+    rng = np.random.default_rng(seed)
+    point = rng.normal(0.0, 0.1, layout.size)
+    skills, _, bias, _ = layout.split(point)
+    skills *= 0.01
+    bias[:] = 0.0
+    return point
+
+
+def fitted_point(
+    observed: Observations,
+    layout: Layout,
+    priors: Priors,
+    temperature: float,
+    *,
+    patience: int | None,
+    starts: int = 1,
+    seed: int = 0,
+) -> Floats:
+    """Search for the minimum from several starts, since there are local ones, and return the best that was found.
+
+    With patience, a fifth of the questions is held out first to find the start, and after how many iterations from it, that
+    is best for them; then all are fitted on, from there for so long.
+    """
+    objective = objective_of(observed, layout, priors, temperature)
+    seeds = range(seed, seed + (starts if layout.dimensions > 1 else 1))
+    if patience is None or len(observed.features) < _LEAST:
+        found = [minimised(objective, starting_point(layout, each), iterations=_ROUNDS) for each in seeds]
+        return min(found, key=lambda point: objective(point)[0])
+    held = np.random.default_rng(seed).permutation(len(observed.features)) < len(observed.features) // 5
+    judge = objective_of(observed.of(held), layout, Priors(), temperature)
+    rest = objective_of(observed.of(~held), layout, priors, temperature)
+    tried = [_losses(judge, rest, starting_point(layout, each), patience) for each in seeds]
+    best = min(range(len(seeds)), key=lambda place: min(tried[place]))
+    rounds = int(np.argmin(tried[best])) + 1
+    return minimised(objective, starting_point(layout, seeds[best]), iterations=rounds)
+
+
+def _losses(judge: Objective, objective: Objective, start: Floats, patience: int) -> list[float]:
+    """Return the held-out loss after each iteration, until patience has run out."""
+    losses: list[float] = []
+
+    def tired(point: Floats) -> bool:
+        losses.append(judge(point)[0])
+        return len(losses) - 1 - int(np.argmin(losses)) >= patience
+
+    minimised(objective, start, iterations=_ROUNDS, stop=tired)
+    return losses or [judge(start)[0]]
+
+
+def objective_of(observed: Observations, layout: Layout, priors: Priors, temperature: float) -> Objective:
+    """Return the objective of the module's docstring and its gradient, as a function of the parameters in one vector."""
+    n = float(observed.seen.sum())
+
+    def objective(point: Floats) -> tuple[float, Floats]:
+        gradient = np.zeros_like(point)
+        parameters, into = layout.split(point), layout.split(gradient)
+        value = _misfit(observed, parameters, into, priors, temperature, n)
+        return value + _held_back(parameters, into, priors, n), gradient
+
+    return objective
+
+
+_Four = tuple[Floats, Floats, Floats, Floats]
+
+
+def _misfit(observed: Observations, parameters: _Four, into: _Four, priors: Priors, temperature: float, n: float) -> float:
+    """Return the paper's loss and write its gradient."""
+    skills, weights, bias, content = parameters
+    relevances = relevance(observed.features, weights, bias, temperature)
+    difficulties = observed.features @ content.T
+    logits = relevances @ skills.T - (relevances * difficulties).sum(axis=1, keepdims=True)
+    residuals = observed.seen * (probabilities(logits) - observed.labels) / n
+    pull = residuals.sum(axis=1, keepdims=True)
+
+    to_relevance = residuals @ skills - pull * difficulties
+    to_scores = relevances * (to_relevance - (to_relevance * relevances).sum(axis=1, keepdims=True)) / temperature
+    penalty_s, slope_s = _absolute(skills, BATCH * priors.skill * observed.seen.sum(axis=0)[:, None] / n)
+    penalty_d, slope_d = _absolute(difficulties, BATCH * priors.difficulty * observed.seen.sum(axis=1)[:, None] / n)
+    into[0][:] = residuals.T @ relevances + slope_s
+    into[1][:] = to_scores.T @ observed.features
+    into[2][:] = to_scores.sum(axis=0)
+    into[3][:] = (slope_d - pull * relevances).T @ observed.features
+    return float((observed.seen * cross_entropy(logits, observed.labels)).sum() / n) + penalty_s + penalty_d
+
+
+def _absolute(values: Floats, weights: Floats) -> tuple[float, Floats]:
+    sizes = np.sqrt(values**2 + _SMOOTH)
+    return float((weights * sizes).sum()), weights * values / sizes
+
+
+def _held_back(parameters: _Four, into: _Four, priors: Priors, n: float) -> float:
+    """Return the priors' value and add their gradient."""
+    skills, weights, bias, content = parameters
+    m = len(bias)
+    means, shared = skills.mean(axis=1, keepdims=True), content.mean(axis=0, keepdims=True)
+    apart, means_apart, content_apart = skills - means, means - means.mean(), content - shared
+    into[0][:] += (priors.skill_apart * apart + priors.agents_apart * means_apart / m) / n
+    into[1][:] += priors.relevance * weights / n
+    into[2][:] += priors.relevance * bias / n
+    into[3][:] += (priors.content_apart * content_apart + priors.content * shared / m) / n
+    squares = (
+        priors.relevance * ((weights**2).sum() + (bias**2).sum())
+        + priors.content * (shared**2).sum()
+        + priors.content_apart * (content_apart**2).sum()
+        + priors.skill_apart * (apart**2).sum()
+        + priors.agents_apart * (means_apart**2).sum()
+    )
+    return float(squares) / (2 * n)

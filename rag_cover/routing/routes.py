@@ -1,0 +1,44 @@
+"""Where a question goes, and why: what every router answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_cover.questions import Question
+
+__all__ = ["Route", "question_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One decision of a router: the route's name, and what it rests on.
+
+    ``probability`` is what the router decided by, in [0, 1]: P(complex) of a `ComplexityRouter`, the chosen agent's predicted
+    success of a `SkillRouter`; None where nothing calibrated tells. ``scores`` are the numbers it was weighed against, by
+    name; what is undefined is absent. ``reason`` is one sentence.
+    """
+
+    name: str
+    probability: float | None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return {
+            "route": self.name,
+            "probability": self.probability,
+            "scores": dict(self.scores),
+            "reason": self.reason,
+        }
+
+
+def question_of(question: Question | str) -> Question:
+    """Take a plain text for a question.
+
+    >>> question_of("Why?").text
+    'Why?'
+    """
+    return Question(question) if isinstance(question, str) else question

@@ -1,0 +1,232 @@
+"""Routing by what agents were seen to be able to do: the cheapest that is likely enough to succeed, or the best for the money.
+
+Predicted success comes from a skill model (`rag_cover.routing.caimira`), adjusted by what retrieval brings back where an
+adjustment was fitted and somebody tells complexity (`rag_cover.routing.adjustments`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rag_cover.backends import Embedder
+from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.questions import Question
+from rag_cover.results import Complexity
+from rag_cover.routing.adjustments import Adjustment, evidence_of
+from rag_cover.routing.choices import best_trade, best_within, cheapest_reaching
+from rag_cover.routing.costs import costs_of
+from rag_cover.routing.features import encode
+from rag_cover.routing.frontiers import Frontier, Policy, trace_frontier
+from rag_cover.routing.irt import probabilities
+from rag_cover.routing.routes import Route, question_of
+
+__all__ = ["Probe", "SkillModel", "SkillRouter"]
+
+Floats = NDArray[np.float64]
+Probe = Callable[[Question | str], Complexity]
+"""Tells how complex a question is, such as `ComplexityRouter.complexity`."""
+
+_EDGE = 1e-9  # a probability nearer to 0 or 1 has no logit to adjust
+
+
+class SkillModel(Protocol):
+    """What a router needs of a skill model, such as `Caimira`; ``embeddings`` are (n, d) as `encode` makes them."""
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """Name the agents."""
+        ...
+
+    def predict(self, embeddings: ArrayLike, agents: Sequence[str] | None = None) -> Floats:
+        """Return (n, agents) the probability that each succeeds."""
+        ...
+
+    def relevance(self, embeddings: ArrayLike) -> Floats:
+        """Return (n, m) how relevant each dimension is to each question."""
+        ...
+
+    def difficulty(self, embeddings: ArrayLike) -> Floats:
+        """Return (n, m) how difficult each question is in each dimension."""
+        ...
+
+
+class SkillRouter:
+    """Chooses one of several agents for each question; thread-safe, and unchanged once made.
+
+    Args:
+        caimira: a fitted skill model.
+        costs: of one question, by agent: every agent of the model, or of ``agents``, has one. None: all cost alike.
+        embedder: the one that the model was fitted with.
+        target: the predicted success, in [0, 1], that the cheapest agent must reach; where none does, the likeliest is taken.
+        budget: what a question may cost at most.
+        exchange: what a unit of cost is worth in probability of success: the agent with the best difference is taken. Give this
+            or a target.
+        agents: choose among these only; None: all of the model's.
+        adjustment: of predictions by complexity; needs ``probe``.
+        probe: tells complexity, for the adjustment.
+
+    Raises:
+        InvalidValueError: an unknown agent, a missing cost, a target outside [0, 1], a budget that no agent meets, a target and
+            an exchange, one of them or a budget without costs, or an adjustment without a probe.
+    """
+
+    __slots__ = ("_adjustment", "_caimira", "_embedder", "_probe", "agents", "budget", "costs", "exchange", "priced", "target")
+
+    def __init__(  # noqa: PLR0913 - all but the model and the costs by name
+        self,
+        caimira: SkillModel,
+        costs: Mapping[str, float] | None,
+        *,
+        embedder: Embedder,
+        target: float | None = None,
+        budget: float | None = None,
+        exchange: float | None = None,
+        agents: Sequence[str] | None = None,
+        adjustment: Adjustment | None = None,
+        probe: Probe | None = None,
+    ) -> None:
+        self.agents = tuple(caimira.agents if agents is None else agents)
+        _refuse_agents(self.agents, caimira.agents)
+        self.costs: Floats = (
+            np.zeros(len(self.agents)) if costs is None else costs_of(_concerning(costs, self.agents, caimira), self.agents)
+        )
+        self.target, self.budget, self.exchange, self.priced = target, budget, exchange, costs is not None
+        self._caimira, self._embedder, self._adjustment, self._probe = caimira, embedder, adjustment, probe
+        self._refuse_wishes()
+
+    def route(self, question: Question | str) -> Route:
+        """Choose a question's agent; ``probability`` is its predicted success, ``scores`` those of all agents.
+
+        Raises:
+            ModelFailedError: the embedder, or the probe's scorer, failed.
+        """
+        return self.routes([question])[0]
+
+    def routes(self, questions: Sequence[Question | str], complexities: Sequence[Complexity] | None = None) -> list[Route]:
+        """Choose the agent of each question; complexities that are known already are not asked for."""
+        predicted = self.predict(questions, complexities)
+        return [self._route(row, int(place)) for row, place in zip(predicted, self._chosen(predicted), strict=True)]
+
+    def predict(self, questions: Sequence[Question | str], complexities: Sequence[Complexity] | None = None) -> Floats:
+        """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used."""
+        if not questions:
+            return np.zeros((0, len(self.agents)))
+        asked = [question_of(question) for question in questions]
+        said = np.asarray(self._caimira.predict(self._encoded(asked), agents=self.agents), dtype=np.float64)
+        if self._adjustment is None:
+            return said
+        known = complexities if complexities is not None else [self._complexity(question) for question in asked]
+        edged = np.clip(said, _EDGE, 1 - _EDGE)
+        return probabilities(self._adjustment.adjusted(np.log(edged / (1 - edged)), evidence_of(known), agents=self.agents))
+
+    def explain(self, question: Question | str) -> str:
+        """Say in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""
+        asked = question_of(question)
+        route = self.route(asked)
+        encoded = self._encoded([asked])
+        relevance, difficulty = self._caimira.relevance(encoded)[0], self._caimira.difficulty(encoded)[0]
+        width = max(map(len, self.agents))
+        order = np.argsort([-route.scores[agent] for agent in self.agents], kind="stable")
+        return "\n".join(
+            [
+                f"Question: {' '.join(asked.text.split())}",
+                f"Route: {route.name}",
+                f"Because: {route.reason}",
+                "Predicted success and cost:" if self.priced else "Predicted success:",
+                *(f"  {self.agents[place]:{width}}  {self._standing(route, place)}" for place in order),
+                "What the question is about, by relevance (difficulty in the model's scale):",
+                *(
+                    f"  dimension {k + 1}: {relevance[k]:.0%} ({difficulty[k]:+.2f})"
+                    for k in np.argsort(-relevance, kind="stable")
+                ),
+                *(["Predictions are adjusted by what retrieval brought back."] if self._adjustment else []),
+            ]
+        )
+
+    def frontier(
+        self, questions: Sequence[Question | str], success: ArrayLike, *, policy: Policy = "exchange", seed: int = 0
+    ) -> Frontier:
+        """Trace cost and quality of this router over its settings on questions that the model was not fitted on.
+
+        Args:
+            questions: (n,) asked of all agents.
+            success: (n, a) what came of it, in the order of ``agents``.
+            policy: how the router decides.
+            seed: of the resamples.
+        """
+        return trace_frontier(success, self.predict(questions), self.costs, agents=self.agents, policy=policy, seed=seed)
+
+    def _standing(self, route: Route, place: int) -> str:
+        chance = f"{route.scores[self.agents[place]]:.2f}"
+        return f"{chance}  {self.costs[place]:g}" if self.priced else chance
+
+    def _encoded(self, questions: Sequence[Question]) -> Floats:
+        return np.asarray(encode([question.text for question in questions], self._embedder), dtype=np.float64)
+
+    def _complexity(self, question: Question) -> Complexity:
+        if self._probe is None:  # refused when the router was made
+            message = "an adjustment by complexity needs probe=…"
+            raise InvalidValueError(message)
+        return self._probe(question)
+
+    def _chosen(self, predicted: Floats) -> NDArray[np.intp]:
+        if self.exchange is not None:
+            affordable = np.where(self.costs <= (np.inf if self.budget is None else self.budget), predicted, -np.inf)
+            return best_trade(affordable, self.costs, self.exchange)
+        if self.target is not None:
+            return cheapest_reaching(predicted, self.costs, self.target, budget=self.budget)
+        return best_within(predicted, self.costs, budget=self.budget)
+
+    def _route(self, predicted: Floats, place: int) -> Route:
+        scores = {agent: float(value) for agent, value in zip(self.agents, predicted, strict=True)}
+        return Route(self.agents[place], scores[self.agents[place]], scores, self._reason(predicted, place))
+
+    def _reason(self, predicted: Floats, place: int) -> str:
+        name, value, cost = self.agents[place], predicted[place], self.costs[place]
+        within = "" if self.budget is None else f" of those that cost at most {self.budget:g}"
+        if self.exchange is not None:
+            return f"{name} is worth its cost{within}: {value:.2f} less {self.exchange:g} times {cost:g}."
+        if self.target is None:
+            return f"{name} is the likeliest to succeed{within}, with {value:.2f}."
+        if round(float(value), 12) >= round(self.target, 12):
+            return (
+                f"{name} is the cheapest{within} that is likely enough to succeed: {value:.2f}, where {self.target:g} is asked."
+            )
+        return f"No agent{within} reaches {self.target:g}; {name} comes nearest, with {value:.2f}."
+
+    def _refuse_wishes(self) -> None:
+        if self.target is not None and not 0 <= self.target <= 1:
+            message = f"target is {self.target}; a predicted success lies in [0, 1]"
+        elif self.target is not None and self.exchange is not None:
+            message = "give a target or a rate of exchange, not both"
+        elif not self.priced and (self.target, self.budget, self.exchange) != (None, None, None):
+            message = "a target, a budget or a rate of exchange needs the agents' costs"
+        elif self.budget is not None and not (self.costs <= self.budget).any():
+            cheapest = int(self.costs.argmin())
+            message = (
+                f"no agent costs at most {self.budget:g}; the cheapest is {self.agents[cheapest]} with {self.costs[cheapest]:g}"
+            )
+        elif self._adjustment is not None and self._probe is None:
+            message = "an adjustment by complexity needs probe=…, such as ComplexityRouter(…).complexity, or leave it out"
+        else:
+            return
+        raise InvalidValueError(message)
+
+
+def _refuse_agents(agents: Sequence[str], known: Sequence[str]) -> None:
+    if not agents:
+        message = "a router needs at least one agent to choose"
+        raise InvalidValueError(message)
+    for agent in agents:
+        if agent not in known:
+            message = f"the skill model knows no agent {agent!r}.{nearest(agent, known)} It knows: {', '.join(known)}."
+            raise InvalidValueError(message)
+
+
+def _concerning(costs: Mapping[str, float], agents: Sequence[str], caimira: SkillModel) -> dict[str, float]:
+    """Leave out the costs of agents that the model knows and nobody may choose."""
+    return {name: cost for name, cost in costs.items() if name in agents or name not in caimira.agents}

@@ -1,0 +1,211 @@
+"""How a skill model is fitted: which questions are held out, how strong the priors are, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.routing.estimates import skill_covariances
+from rag_cover.routing.fitting import (
+    Layout,
+    Observations,
+    Priors,
+    objective_of,
+    observations_of,
+    starting_point,
+)
+from rag_cover.routing.irt import cross_entropy, relevance
+from rag_cover.routing.minimisation import minimised
+from rag_cover.routing.parameters import Parameters
+
+__all__ = ["Settings", "Trained", "train"]
+
+Floats = NDArray[np.float64]
+
+_STRENGTHS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+_PATIENCE = 2  # weaker priors that are tried after the best
+_HELD_OUT = 5  # one question in so many
+_LEAST = 20  # questions, below which none can be spared to choose by
+_ITERATIONS = 1000
+_STARTS = 5
+_ROUGH, _FINE = 1e-5, 1e-6  # gradients: where only the order of candidates matters, and at the end
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `Caimira` was told."""
+
+    dimensions: int
+    temperature: float
+    skill_penalty: float
+    difficulty_penalty: float
+    patience: int | None
+    seed: int
+    shrinkage: float | None
+
+    def priors(self, strength: float) -> Priors:
+        """Scale the hierarchical priors; at strength 1 they suit what the content of open questions tells of difficulty.
+
+        The paper's penalties stand where there are no priors: absolute values pull every skill towards 0 by the same amount,
+        however much is known of it, and intervals around it then miss.
+        """
+        if not strength:
+            return Priors(skill=self.skill_penalty, difficulty=self.difficulty_penalty)
+        return Priors(
+            relevance=10.0 * strength,
+            content=45.0 * strength,
+            content_apart=45.0 * strength,
+            skill_apart=10.0 * strength,
+            agents_apart=1.0 * strength,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A fitted model with what it was fitted on, from which the covariances of skills follow."""
+
+    parameters: Parameters
+    shrinkage: float
+    observed: Observations
+    layout: Layout
+    priors: Priors
+    point: Floats
+
+    def with_covariances(self) -> Parameters:
+        """Return the parameters with the covariances of skills."""
+        found = skill_covariances(self.observed, self.layout, self.priors, self.parameters.temperature, self.point)
+        return replace(self.parameters, covariances=found)
+
+
+def train(agents: Sequence[str], values: Floats, features: Floats, settings: Settings) -> Trained:
+    """Fit responses (n, a) by features (n, d), every row and column with a response."""
+    centre, scale = features.mean(axis=0), _scale(features)
+    observed = observations_of((features - centre) / scale, values)
+    layout = Layout(values.shape[1], settings.dimensions, features.shape[1])
+    strength = _chosen_strength(observed, layout, settings) if settings.shrinkage is None else settings.shrinkage
+    point = _annealed(observed, layout, settings, strength) if strength else _stopped_early(observed, layout, settings)
+    priors = settings.priors(strength)
+    parameters = _parameters(tuple(agents), layout, point, centre, scale, settings.temperature, priors)
+    return Trained(parameters, strength, observed, layout, priors, point)
+
+
+def _annealed(observed: Observations, layout: Layout, settings: Settings, strength: float) -> Floats:
+    """Weaken the priors step by step, each fit starting where the last one ended, and return the best end of several.
+
+    Where the priors are strong there is one minimum; where they are weak, some starts end in a poorer one.
+    """
+    starts = _STARTS if layout.dimensions > 1 and strength < 1 else 1
+    ends = [_end(observed, layout, settings, strength, settings.seed + number) for number in range(starts)]
+    objective = objective_of(observed, layout, settings.priors(strength), settings.temperature)
+    best = min(ends, key=lambda point: objective(point)[0])
+    return _fitted(observed, layout, settings, strength, best, _FINE)
+
+
+def _end(observed: Observations, layout: Layout, settings: Settings, strength: float, seed: int) -> Floats:
+    point = starting_point(layout, seed)
+    for weaker in (*(each for each in _STRENGTHS if each > strength), strength):
+        point = _fitted(observed, layout, settings, weaker, point, _ROUGH)
+    return point
+
+
+def _fitted(
+    observed: Observations, layout: Layout, settings: Settings, strength: float, start: Floats, tolerance: float
+) -> Floats:
+    objective = objective_of(observed, layout, settings.priors(strength), settings.temperature)
+    return minimised(objective, start, iterations=_ITERATIONS, tolerance=tolerance)
+
+
+def _chosen_strength(observed: Observations, layout: Layout, settings: Settings) -> float:
+    """Weaken the priors until held-out questions are predicted no better; 1 where too few questions are there."""
+    if len(observed.labels) < _LEAST:
+        return 1.0
+    kept, held = _parted(observed, settings.seed)
+    losses: dict[float, float] = {}
+    point, best = starting_point(layout, settings.seed), _STRENGTHS[0]
+    for strength in _STRENGTHS:
+        point = _fitted(kept, layout, settings, strength, point, _ROUGH)
+        losses[strength] = _held_out_loss(held, layout, point, settings.temperature)
+        best = min(losses, key=losses.__getitem__)
+        if list(losses).index(best) + _PATIENCE < len(losses):
+            break
+    return best
+
+
+def _stopped_early(observed: Observations, layout: Layout, settings: Settings) -> Floats:
+    """Fit without priors, and return the step that predicts held-out questions best."""
+    start = starting_point(layout, settings.seed)
+    if settings.patience is None or len(observed.labels) < _LEAST:
+        return _fitted(observed, layout, settings, 0.0, start, _FINE)
+    kept, held = _parted(observed, settings.seed)
+    watch = _Watch(held, layout, settings.temperature, settings.patience)
+    objective = objective_of(kept, layout, settings.priors(0.0), settings.temperature)
+    minimised(objective, start, iterations=_ITERATIONS, stop=watch)
+    return start if watch.best is None else watch.best
+
+
+class _Watch:
+    """Remembers the step that predicts held-out questions best, and says when none better came for a while."""
+
+    def __init__(self, held: Observations, layout: Layout, temperature: float, patience: int) -> None:
+        self._held, self._layout, self._temperature, self._patience = held, layout, temperature, patience
+        self._lowest, self._waited = np.inf, 0
+        self.best: Floats | None = None
+
+    def __call__(self, point: Floats) -> bool:
+        loss = _held_out_loss(self._held, self._layout, point, self._temperature)
+        if loss < self._lowest:
+            self._lowest, self._waited, self.best = loss, 0, point.copy()
+        else:
+            self._waited += 1
+        return self._waited >= self._patience
+
+
+def _held_out_loss(held: Observations, layout: Layout, point: Floats, temperature: float) -> float:
+    skills, weights, bias, content = layout.split(point)
+    relevances = relevance(held.features, weights, bias, temperature)
+    logits = relevances @ skills.T - (relevances * (held.features @ content.T)).sum(axis=1, keepdims=True)
+    return float((held.seen * cross_entropy(logits, held.labels)).sum() / held.seen.sum())
+
+
+def _parted(observed: Observations, seed: int) -> tuple[Observations, Observations]:
+    """Deal questions to those that are fitted and those that are held out."""
+    out = np.random.default_rng(seed).permutation(len(observed.labels)) % _HELD_OUT == 0
+    return observed.of(~out), observed.of(out)
+
+
+def _scale(features: Floats) -> float:
+    """Return the root mean square distance of features from their mean, so that priors mean the same for any encoder."""
+    spread = float(np.sqrt(features.var(axis=0).sum()))
+    return spread if spread > 0 else 1.0
+
+
+def _parameters(
+    agents: tuple[str, ...], layout: Layout, point: Floats, centre: Floats, scale: float, temperature: float, priors: Priors
+) -> Parameters:
+    """Express what was fitted to centred, scaled features in terms of the features as they come."""
+    skills, weights, bias, content = layout.split(point)
+    w_r, w_d = weights / scale, content / scale
+    m = layout.dimensions
+    return Parameters(
+        agents=agents,
+        skills=skills.copy(),
+        relevance_weights=w_r,
+        relevance_bias=bias - w_r @ centre,
+        difficulty_weights=w_d,
+        difficulty_mean=w_d @ centre,
+        temperature=temperature,
+        covariances=np.full((len(agents), m, m), np.nan),
+        prior_mean=skills.mean(axis=0),
+        prior_precision=_expected_precision(skills, priors),
+    )
+
+
+def _expected_precision(skills: Floats, priors: Priors) -> Floats:
+    """Return how close to the mean a new agent is expected: as close as those that are there, with some room where few are."""
+    a, m = skills.shape
+    spread = (skills - skills.mean(axis=0)).T @ (skills - skills.mean(axis=0)) + np.eye(m)  # as if one more agent of variance 1
+    precision = np.linalg.inv(spread / max(a, 1))
+    return np.asarray(precision + priors.skill_apart * (np.eye(m) - 1 / m))
