@@ -39,11 +39,11 @@ from rag_cover import open_embedder, open_scorer
 from rag_cover.backends import fingerprint_of
 from rag_cover.complexity import Calibration, calibrate, calibration_for, complexities_of
 from rag_cover.complexity.calibration import features_of
-from rag_cover.complexity.logistic import fit_weights, probabilities_of
 from rag_cover.complexity.probing import Retrieved
 from rag_cover.complexity.rrcp import Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.intervals import Interval, bootstrap, wilson
+from rag_cover.regression import fit_weights, probabilities_of
 from rag_cover.results import AnswerSource, Complexity, Constraints, Reading
 
 Floats = NDArray[np.float64]

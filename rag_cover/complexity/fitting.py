@@ -7,7 +7,7 @@ returned is fitted on all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.complexity.calibration import Calibration, features_of
-from rag_cover.complexity.logistic import fit_weights
 from rag_cover.complexity.readings import READINGS, UNPEAKED, ReadingName, completeness_of
 from rag_cover.complexity.rrcp import ConstraintName, Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InvalidValueError
+from rag_cover.folds import folds_of
 from rag_cover.intervals import Interval, bootstrap
+from rag_cover.regression import fit_weights
 
 __all__ = ["LEAST", "TEMPERATURES", "CalibrationResult", "Labelled", "calibrate"]
 
@@ -139,7 +140,7 @@ def calibrate(
     _refuse_mixed(labelled, constraints)
     measured = _measured(labelled, _settings(constraints, readings, temperatures))
     said = np.zeros(len(labelled), dtype=bool)
-    for held_out in _folds(measured.groups, folds, seed):
+    for held_out in folds_of(measured.groups.tolist(), folds, seed=seed):
         said[held_out] = measured.where(held_out).called(measured.where(~held_out).fitted(constraints))
     fitted = measured.fitted(constraints)
     asked = labelled[0].evidence
@@ -185,13 +186,6 @@ def _completeness(evidence: Evidential, setting: _Setting) -> float:
         return 1.0  # never read: without relevance only answerability is calibrated
     documents = len(evidence.answer_probabilities)
     return completeness_of(evidence.relevance, documents=documents, reading=setting.reading, temperature=setting.temperature)
-
-
-def _folds(groups: NDArray[np.intp], folds: int, seed: int) -> Iterator[Truth]:
-    """Yield which questions are held out, whole groups at a time."""
-    fold_of = np.random.default_rng(seed).permutation(int(groups.max()) + 1) % folds
-    for fold in range(folds):
-        yield fold_of[groups] == fold
 
 
 def _sums(said: Truth, measured: _Measured) -> Floats:

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
+from rag_cover.folds import folds_of
 from rag_cover.intervals import Interval, bootstrap
+from rag_cover.regression import fit_logistic
 from rag_cover.results import Complexity
-from rag_cover.routing.folds import folds_of
 from rag_cover.routing.irt import cross_entropy
-from rag_cover.routing.logistic import fit_logistic
 
 __all__ = ["Adjustment", "AdjustmentFit", "evidence_of", "fit_adjustment"]
 

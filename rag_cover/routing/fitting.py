@@ -20,15 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.routing.irt import cross_entropy, probabilities, relevance
-from rag_cover.routing.minimisation import Objective, minimised
+from rag_cover.routing.minimisation import Objective
 
-__all__ = ["BATCH", "Layout", "Observations", "Priors", "fitted_point", "objective_of", "observations_of", "starting_point"]
+__all__ = ["BATCH", "Layout", "Observations", "Priors", "objective_of", "observations_of", "starting_point"]
 
 Floats = NDArray[np.float64]
 
 BATCH = 512
-_ROUNDS = 1000
-_LEAST = 50  # questions that holding some out needs
 _SMOOTH = 1e-8  # |x| as √(x² + this), which has a gradient at 0
 
 
@@ -43,19 +41,6 @@ class Priors:
     content_apart: float = 0.0
     skill_apart: float = 0.0
     agents_apart: float = 0.0
-
-    @property
-    def strengths(self) -> tuple[float, ...]:
-        """Return all of them."""
-        return (
-            self.skill,
-            self.difficulty,
-            self.relevance,
-            self.content,
-            self.content_apart,
-            self.skill_apart,
-            self.agents_apart,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,47 +90,6 @@ def starting_point(layout: Layout, seed: int) -> Floats:
     skills *= 0.01
     bias[:] = 0.0
     return point
-
-
-def fitted_point(
-    observed: Observations,
-    layout: Layout,
-    priors: Priors,
-    temperature: float,
-    *,
-    patience: int | None,
-    starts: int = 1,
-    seed: int = 0,
-) -> Floats:
-    """Search for the minimum from several starts, since there are local ones, and return the best that was found.
-
-    With patience, a fifth of the questions is held out first to find the start, and after how many iterations from it, that
-    is best for them; then all are fitted on, from there for so long.
-    """
-    objective = objective_of(observed, layout, priors, temperature)
-    seeds = range(seed, seed + (starts if layout.dimensions > 1 else 1))
-    if patience is None or len(observed.features) < _LEAST:
-        found = [minimised(objective, starting_point(layout, each), iterations=_ROUNDS) for each in seeds]
-        return min(found, key=lambda point: objective(point)[0])
-    held = np.random.default_rng(seed).permutation(len(observed.features)) < len(observed.features) // 5
-    judge = objective_of(observed.of(held), layout, Priors(), temperature)
-    rest = objective_of(observed.of(~held), layout, priors, temperature)
-    tried = [_losses(judge, rest, starting_point(layout, each), patience) for each in seeds]
-    best = min(range(len(seeds)), key=lambda place: min(tried[place]))
-    rounds = int(np.argmin(tried[best])) + 1
-    return minimised(objective, starting_point(layout, seeds[best]), iterations=rounds)
-
-
-def _losses(judge: Objective, objective: Objective, start: Floats, patience: int) -> list[float]:
-    """Return the held-out loss after each iteration, until patience has run out."""
-    losses: list[float] = []
-
-    def tired(point: Floats) -> bool:
-        losses.append(judge(point)[0])
-        return len(losses) - 1 - int(np.argmin(losses)) >= patience
-
-    minimised(objective, start, iterations=_ROUNDS, stop=tired)
-    return losses or [judge(start)[0]]
 
 
 def objective_of(observed: Observations, layout: Layout, priors: Priors, temperature: float) -> Objective:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
+from rag_cover.regression import fit_logistic
 from rag_cover.routing.interpretation_features import ReadableFeatures, readable_features
-from rag_cover.routing.logistic import fit_logistic
 from rag_cover.studies.arithmetic import holm
 
 __all__ = ["Dimension", "FeatureEffect", "interpret_dimensions"]

@@ -16,6 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.regression import cross_entropy, probabilities
+
 __all__ = ["cross_entropy", "difficulty", "logits", "loss", "probabilities", "relevance"]
 
 Floats = NDArray[np.float64]
@@ -57,23 +59,6 @@ def logits(skills: ArrayLike, difficulties: ArrayLike, relevances: ArrayLike) ->
     """
     gap = np.asarray(skills, dtype=np.float64) - np.asarray(difficulties, dtype=np.float64)
     return np.asarray((gap * np.asarray(relevances, dtype=np.float64)).sum(axis=-1))
-
-
-def probabilities(values: ArrayLike) -> Floats:
-    """Return σ(logit), without overflow at either end.
-
-    >>> probabilities([0.0, -1000.0]).tolist()
-    [0.5, 0.0]
-    """
-    array = np.asarray(values, dtype=np.float64)
-    decay = np.exp(-np.abs(array))
-    return np.where(array >= 0, 1 / (1 + decay), decay / (1 + decay))
-
-
-def cross_entropy(values: ArrayLike, labels: ArrayLike) -> Floats:
-    """Return -ln P(label) for logits, element by element, in nats; a label may lie between 0 and 1."""
-    array = np.asarray(values, dtype=np.float64)
-    return np.asarray(np.logaddexp(0.0, array) - array * np.asarray(labels, dtype=np.float64))
 
 
 def loss(

@@ -11,12 +11,12 @@ from rag_cover.agreement.scores import area_under_roc
 from rag_cover.backends import Embedder, Failure, Scorer, fingerprint_of
 from rag_cover.complexity import complexities_of
 from rag_cover.errors import InputError
+from rag_cover.folds import folds_of
 from rag_cover.intervals import Interval, bootstrap
 from rag_cover.results import Complexity
 from rag_cover.routing.adjustments import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
 from rag_cover.routing.caimira import Caimira
 from rag_cover.routing.features import encode
-from rag_cover.routing.folds import folds_of
 from rag_cover.routing.irt import cross_entropy
 from rag_cover.routing.outcomes import Outcomes
 from rag_cover.routing.records import HeldOut, SkillRecord

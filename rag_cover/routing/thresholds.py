@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
+from rag_cover.folds import folds_of
 from rag_cover.intervals import Interval, bootstrap
-from rag_cover.routing.folds import folds_of
 
 __all__ = ["Operating", "ThresholdFit", "fit_cut"]
 

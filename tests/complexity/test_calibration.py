@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rag_cover.complexity import Calibration, Evidence, Labelled, calibrate, retrieval_complexity
 from rag_cover.complexity.fitting import LEAST
-from rag_cover.complexity.logistic import fit_weights, probabilities_of
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.regression import fit_weights, probabilities_of
 from rag_cover.results import Constraints
 
 APART = ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0))

@@ -1,4 +1,4 @@
-"""Logistic regression with a ridge penalty, by Newton's method: what `interpretation` and `adjustments` fit.
+"""Logistic regression with a ridge penalty, by Newton's method, and the arithmetic of logits around it.
 
 Minimises the summed cross-entropy of σ(x·w + offset) plus ``Σ penalty_k w_k² / 2``. Standard errors are the square roots of the
 diagonal of the inverse of the penalised information (Wald; Hastie, Tibshirani & Friedman, 2009, §4.4): a penalty of 0 gives
@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing.irt import cross_entropy, probabilities
 
-__all__ = ["LogisticFit", "fit_logistic"]
+__all__ = ["LogisticFit", "cross_entropy", "fit_logistic", "fit_weights", "probabilities", "probabilities_of"]
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +37,23 @@ class LogisticFit:
         """Return the two-sided p-value of each weight by Wald's test."""
         z = self.weights / self.errors
         return np.array([math.erfc(abs(value) / math.sqrt(2)) for value in z])
+
+
+def probabilities(values: ArrayLike) -> Floats:
+    """Return σ(logit), without overflow at either end.
+
+    >>> probabilities([0.0, -1000.0]).tolist()
+    [0.5, 0.0]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    decay = np.exp(-np.abs(array))
+    return np.where(array >= 0, 1 / (1 + decay), decay / (1 + decay))
+
+
+def cross_entropy(values: ArrayLike, labels: ArrayLike) -> Floats:
+    """Return -ln P(label) for logits, element by element, in nats; a label may lie between 0 and 1."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.asarray(np.logaddexp(0.0, array) - array * np.asarray(labels, dtype=np.float64))
 
 
 def fit_logistic(
@@ -75,6 +91,31 @@ def fit_logistic(
             break
     covariance = np.linalg.pinv(_information(x, probabilities(x @ weights + known), ridge))
     return LogisticFit(weights, np.sqrt(np.maximum(np.diag(covariance), _FLOOR)))
+
+
+def fit_weights(columns: ArrayLike, truth: ArrayLike, *, ridge: float = 1.0) -> Floats:
+    """Return (1 + k,) weights, the intercept first, of (n, k) columns as they are; the ridge holds them standardised.
+
+    A column that does not vary weighs 0; the intercept is not penalised.
+
+    >>> weights = fit_weights([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> probabilities_of(weights, [[0.0], [1.5], [3.0]]).round(2).tolist()
+    [0.22, 0.5, 0.78]
+    """
+    x = np.asarray(columns, dtype=np.float64)
+    centre, spread = x.mean(axis=0), x.std(axis=0)
+    varies = spread > 1e-9 * (1 + np.abs(centre))  # rounding
+    scale = np.where(varies, spread, 1.0)
+    design = np.column_stack([np.ones(len(x)), np.where(varies, (x - centre) / scale, 0.0)])
+    weights = fit_logistic(design, truth, penalty=[0.0, *[ridge] * x.shape[1]]).weights
+    raw = weights[1:] / scale * varies
+    return np.concatenate([[weights[0] - raw @ centre], raw])
+
+
+def probabilities_of(weights: ArrayLike, columns: ArrayLike) -> Floats:
+    """Return (n,) probabilities of (n, k) columns by `fit_weights`' weights."""
+    w, x = np.asarray(weights, dtype=np.float64), np.asarray(columns, dtype=np.float64)
+    return probabilities(w[0] + x @ w[1:])
 
 
 def _information(x: Floats, said: Floats, ridge: Floats) -> Floats:
