@@ -2,7 +2,7 @@
 
 Gor et al., EMNLP 2024 (arithmetic in `rag_cover.routing.irt`, what is minimised in `rag_cover.routing.fitting`). With the
 paper's settings the model overfits where responses are few; `Caimira` therefore adds hierarchical Gaussian priors, whose
-strength is chosen on held-out questions. Skills and difficulties are identified up to the order of the dimensions.
+strength is chosen by cross-validation. Skills and difficulties are identified up to the order of the dimensions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Caimira:
         difficulty_penalty: λ_d of the paper's loss, likewise.
         patience: where nothing is shrunk, how many steps without improvement on held-out questions end the fit; None: none do.
         seed: of the start and of the held-out questions.
-        shrinkage: of the hierarchical priors, 1 being what suits weak content; None: chosen on held-out questions; 0: none,
+        shrinkage: of the hierarchical priors, 1 being what suits weak content; None: chosen by cross-validation; 0: none,
             which with the defaults of the rest is the paper's model.
 
     Raises:

@@ -73,7 +73,8 @@ def _skill_priors(layout: Layout, priors: Priors) -> Floats:
     a, m = layout.agents, layout.dimensions
     apart, means_apart = np.eye(m) - 1 / m, np.eye(a) - 1 / a
     between = np.kron(means_apart, np.full((m, m), priors.agents_apart / m**2))
-    return np.asarray(np.kron(np.eye(a), priors.skill_apart * apart) + between, dtype=np.float64)
+    common = np.kron(np.full((a, a), priors.dimensions_apart / a**2), apart)
+    return np.asarray(np.kron(np.eye(a), priors.skill_apart * apart) + between + common, dtype=np.float64)
 
 
 def _item_priors(layout: Layout, priors: Priors) -> Floats:

@@ -1,18 +1,15 @@
-"""A question as numbers for a skill model: its embedding, what can be read off it, and its words.
+"""A question as numbers for a skill model: its embedding, and beside it what can be read off its words.
 
 The embedding says what a question is about. How it is asked says much of whether it can be answered: what kind of thing it asks
 for, whether the answer changes with time, what it singles out, how long it is. Readable features are 0 or 1, or counts less
 what is usual in units that keep them near 1; all are scaled by `WEIGHT`, beside an embedding of length 1. Their rules are for
-English questions; in other languages nearly all are 0. Words and pairs of neighbouring words are hashed to so many columns
-(Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009), together a vector of length 1.
+English questions; in other languages nearly all are 0.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +20,12 @@ from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Question
 from rag_cover.routing.interpretation_features import FORMS, MARKS, form_of
 
-__all__ = ["HASHED", "READABLE", "WEIGHT", "encode", "hashed_words", "readable"]
+__all__ = ["READABLE", "WEIGHT", "encode", "readable"]
 
 Floats = NDArray[np.float64]
 
 WEIGHT = 0.25
 """Of a readable feature beside an embedding of length 1; chosen by cross-validation on training questions."""
-
-HASHED = 512
-"""How many columns words and pairs of words share."""
 
 _USUAL_WORDS, _WORDS_PER_UNIT, _MANY_WORDS = 9.0, 4.0, 12.0
 _USUAL_LETTERS, _OCTAVES = 47.0, 0.5  # the logarithm's unit: e^0.5 times as many letters
@@ -99,16 +93,14 @@ _PATTERNS: Mapping[str, str] = {
     "about history": r"\b(wars?|battle|army|treaty|king|queen|empire|revolution|colon\w*)\b",
     "about quantities": r"\b(population|percent\w*|rate|cost|worth|salary|gdp)\b",
 }
-_COMPILED = {name: re.compile(pattern) for name, pattern in _PATTERNS.items()} | {
-    name: pattern for name, pattern in MARKS.items()
-}
+_COMPILED = {**{name: re.compile(pattern) for name, pattern in _PATTERNS.items()}, **MARKS}
 
 READABLE: tuple[str, ...] = ("words", "letters", "words beyond many", *FORMS, *_COMPILED)
 """The names of the readable columns, in their order."""
 
 
 def encode(questions: Sequence[Question | str], embedder: Embedder) -> Floats:
-    """Return (n, d + len(READABLE) + HASHED): embeddings of length 1, readable features, scaled, and hashed words.
+    """Return (n, d + len(READABLE)): embeddings of length 1, and the readable features beside them, scaled.
 
     Raises:
         ModelFailedError: the embedder failed, or returned something else than one finite vector for each question.
@@ -120,7 +112,7 @@ def encode(questions: Sequence[Question | str], embedder: Embedder) -> Floats:
         raise ModelFailedError(message, kind="malformed")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(lengths > 0, lengths, 1.0)
-    return np.hstack([unit[: len(texts)], WEIGHT * readable(texts), hashed_words(texts)])
+    return np.hstack([unit[: len(texts)], WEIGHT * readable(texts)])
 
 
 def readable(questions: Sequence[str]) -> Floats:
@@ -142,18 +134,3 @@ def _read(question: str) -> list[float]:
         *(float(form == name) for name in FORMS),
         *(float(bool(pattern.search(lower))) for pattern in _COMPILED.values()),
     ]
-
-
-def hashed_words(questions: Sequence[str]) -> Floats:
-    """Return (n, HASHED) rows of length 1, or 0 without words: each word and pair of neighbours adds 1 or -1 to one column.
-
-    The start and the end of a question count as words in pairs.
-    """
-    found = np.zeros((len(questions), HASHED))
-    for row, question in zip(found, questions, strict=True):
-        words = words_of(question)
-        for term in [*words, *map(" ".join, pairwise(["", *words, ""]))] if words else []:
-            code = zlib.crc32(term.encode())
-            row[code % HASHED] += 1 if code >> 31 else -1
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.asarray(found / np.where(lengths > 0, lengths, 1.0))

@@ -4,10 +4,11 @@ With N observed responses, the objective is that of the paper and, beside it, Ga
 
     mean cross-entropy + B λ_s mean Σ|s| + B λ_d mean Σ|d|                  the paper's; means over responses
     + [b (‖W_R‖² + ‖b_R‖²) + c ‖W̄_D‖² + c' Σ_k ‖W_Dk - W̄_D‖²
-       + κ Σ_i ‖s_i - s̄_i‖² + κ' Σ_i (s̄_i - s̄)²] / 2N                       priors
+       + κ Σ_i ‖s_i - s̄_i‖² + κ' Σ_i (s̄_i - s̄)² + κ'' Σ_k (s̄_k - s̄)²] / 2N   priors
 
 The priors are hierarchical: what makes a question hard in one dimension is held near what makes it hard at all (W̄_D, the mean
-over the dimensions), an agent's skills near their mean s̄_i, and agents' means near that of all. Where responses do not tell
+over the dimensions), an agent's skills near their mean s̄_i, agents' means near that of all (s̄), and the mean skill s̄_k of a
+dimension too, since a difference there that all agents share is difficulty by another name. Where responses do not tell
 dimensions apart, the model is then that of one dimension. The paper sums its penalties over the responses of a batch of 512:
 B = 512 keeps their weight beside the mean cross-entropy.
 """
@@ -32,7 +33,7 @@ _SMOOTH = 1e-8  # |x| as √(x² + this), which has a gradient at 0
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """How strongly what is fitted is held back: λ_s, λ_d, b, c, c', κ, κ' of the objective, in this order."""
+    """How strongly what is fitted is held back: λ_s, λ_d, b, c, c', κ, κ', κ'' of the objective, in this order."""
 
     skill: float = 0.0
     difficulty: float = 0.0
@@ -41,6 +42,7 @@ class Priors:
     content_apart: float = 0.0
     skill_apart: float = 0.0
     agents_apart: float = 0.0
+    dimensions_apart: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,9 @@ def observations_of(features: Floats, values: Floats) -> Observations:
 
 
 def starting_point(layout: Layout, seed: int) -> Floats:
-    """Draw skills as the paper does, N(0, 0.001²), and weights that prefer a dimension just enough to leave the saddle."""
-    rng = np.random.default_rng(seed)
-    point = rng.normal(0.0, 0.1, layout.size)
-    skills, _, bias, _ = layout.split(point)
-    skills *= 0.01
-    bias[:] = 0.0
+    """Draw skills and weights so that dimensions differ from the start: where all are alike the gradient cannot part them."""
+    point = np.random.default_rng(seed).normal(0.0, 0.1, layout.size)
+    layout.split(point)[2][:] = 0.0
     return point
 
 
@@ -139,7 +138,9 @@ def _held_back(parameters: _Four, into: _Four, priors: Priors, n: float) -> floa
     m = len(bias)
     means, shared = skills.mean(axis=1, keepdims=True), content.mean(axis=0, keepdims=True)
     apart, means_apart, content_apart = skills - means, means - means.mean(), content - shared
-    into[0][:] += (priors.skill_apart * apart + priors.agents_apart * means_apart / m) / n
+    common = skills.mean(axis=0) - skills.mean()
+    held = priors.skill_apart * apart + priors.agents_apart * means_apart / m + priors.dimensions_apart * common / len(skills)
+    into[0][:] += held / n
     into[1][:] += priors.relevance * weights / n
     into[2][:] += priors.relevance * bias / n
     into[3][:] += (priors.content_apart * content_apart + priors.content * shared / m) / n
@@ -149,5 +150,6 @@ def _held_back(parameters: _Four, into: _Four, priors: Priors, n: float) -> floa
         + priors.content_apart * (content_apart**2).sum()
         + priors.skill_apart * (apart**2).sum()
         + priors.agents_apart * (means_apart**2).sum()
+        + priors.dimensions_apart * (common**2).sum()
     )
     return float(squares) / (2 * n)

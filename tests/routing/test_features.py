@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag_cover import Question
 from rag_cover.errors import ModelFailedError
 from rag_cover.routing import encode
+from rag_cover.routing.features import READABLE, readable
 
 
 class Fixed:
@@ -42,3 +43,15 @@ def test_no_questions_have_no_rows_but_all_columns() -> None:
 def test_an_embedder_that_returns_something_else_has_failed(embedder: Fixed) -> None:
     with pytest.raises(ModelFailedError, match="finite vector each"):
         encode(["Why?", "Who?"], embedder)
+
+
+def test_every_readable_feature_has_a_name() -> None:
+    found = readable(["who wrote emma", "when was the last time it rained in india"])
+
+    told = [{name for name, value in zip(READABLE, row, strict=True) if value == 1} for row in found]
+    assert {"asks who", "who made"} <= told[0]
+    assert {"asks when", "when was", "latest", "about India"} <= told[1]
+
+
+def test_an_embedding_counts_by_its_direction_alone() -> None:
+    assert np.allclose(encode(["Why?"], Fixed(2.0)), encode(["Why?"], Fixed(5.0)))
