@@ -37,7 +37,9 @@ RoleSource = Annotated[str, AfterValidator(_known_source)]
 """Who gave a role: ``given`` (a person, or who wrote the trace), ``rules``, ``embedded`` (a small model over sentence
 embeddings), or ``model:<name>``; plain ``model`` is one without a name."""
 
-_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue], config=ConfigDict(allow_inf_nan=False))
+_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(
+    dict[str, JsonValue], config=ConfigDict(allow_inf_nan=False, defer_build=True)
+)
 
 
 class ReadOnly(dict[str, Any]):
@@ -70,7 +72,12 @@ class Value(BaseModel):
     """A frozen, hashable value that refuses unknown fields and names the nearest known one."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", ser_json_inf_nan="strings", allow_inf_nan=False, str_strip_whitespace=False
+        defer_build=True,  # when first used: importing is not the time
+        frozen=True,
+        extra="forbid",
+        ser_json_inf_nan="strings",
+        allow_inf_nan=False,
+        str_strip_whitespace=False,
     )
 
     def __hash__(self) -> int:

@@ -56,7 +56,7 @@ def test_the_help_of_the_command_loads_nothing_heavy() -> None:
 
 
 def test_importing_the_package_is_quick() -> None:
-    # processor time, the best of three: a busy machine must not fail it, and the first run may compile;
+    # processor time, the best of five: a busy machine must not fail it, and the first run may compile;
     # on a slow machine the budget grows with what numpy and pydantic take alone
     measured = """
 import time
@@ -67,11 +67,11 @@ base = time.process_time()
 import rag_cover
 print(base - start, time.process_time() - start)
 """
-    runs = [tuple(map(float, _run(measured).split())) for _ in range(3)]
+    runs = [tuple(map(float, _run(measured).split())) for _ in range(5)]
 
     base, total = (min(times) for times in zip(*runs, strict=True))
 
-    assert total < max(MOST_SECONDS, 2.2 * base)
+    assert total < max(MOST_SECONDS, 2.6 * base)
 
 
 def test_importing_opens_no_file_for_writing_no_socket_and_no_thread() -> None:

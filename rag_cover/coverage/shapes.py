@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from rag_cover.coverage.templates import Fields, fields_of, filled
 from rag_cover.questions import Role
@@ -24,7 +25,7 @@ _AFFECTS = r"(?:affect|influenc|impact|chang|harm|benefit|shap)"
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    pattern: re.Pattern[str]
+    pattern: str
     core: tuple[str, ...] = ()
     background: tuple[str, ...] = ()
     follow_up: tuple[str, ...] = ()
@@ -34,12 +35,13 @@ class _Shape:
             yield from ((role, text) for template in templates if (text := filled(template, fields)) is not None)
 
 
-def _shape(pattern: str, **templates: tuple[str, ...]) -> _Shape:
-    return _Shape(re.compile(pattern, re.VERBOSE | re.IGNORECASE), **templates)
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
 
 
 def _comparison(pattern: str) -> _Shape:
-    return _shape(
+    return _Shape(
         pattern,
         core=("{how_x}", "{how_y}", "{merits_x}", "{merits_y}", "What are the differences between {x} and {y}?"),
         background=("{what_x}", "{what_y}"),
@@ -59,59 +61,59 @@ _COMPARISONS = (
 )
 
 _DECISIONS = (
-    _shape(
+    _Shape(
         rf"how\ (?:to|(?:do|can|could|should|would)\ {_ME})\ (?P<act>[^?]+)",
         core=("What are the steps to {act}?", "What is needed to {act}?"),
         background=("What should be known before trying to {act}?",),
         follow_up=("How long does it take to {act}?", "What can go wrong when trying to {act}?"),
     ),
-    _shape(
+    _Shape(
         rf"should\ {_ME}\ (?P<act>\w+)\ or\ (?P<other>\w+)(?P<rest>\ [^?]+)",
         core=("What are the reasons to {act} {rest}?", "What are the reasons to {other} {rest}?"),
         follow_up=("What should be considered after deciding to {act} {rest}?",),
     ),
-    _shape(
+    _Shape(
         rf"should\ {_ME}\ (?P<act>[^?]+)",
         core=("What are the reasons to {act}?", "What are the reasons not to {act}?"),
         follow_up=("What should be considered after deciding to {act}?",),
     ),
-    _shape(
+    _Shape(
         rf"why\ should\ {_ME}\ (?P<act>[^?]+)",
         core=("What are the reasons to {act}?",),
         follow_up=("What are the reasons not to {act}?",),
     ),
-    _shape(
+    _Shape(
         r"is\ it\ (?P<adjective>\w+)\ to\ (?P<act>[^?]+)",
         core=("When is it {adjective} to {act}?", "When is it not {adjective} to {act}?"),
     ),
 )
 
 _EFFECTS = (
-    _shape(
+    _Shape(
         r"what\ (?:is|are|was|were)\ (?P<what>the\ (?:\w+\ )?(?:effects?|impacts?|consequences|symptoms|risks|dangers))\ of"
         r"\ (?P<x>[^?]+?)(?:\ on\ [^?]+)?",
         background=("{what_x}",),
         follow_up=("What can be done about {what} of {x}?",),
     ),
-    _shape(
+    _Shape(
         r"what\ (?:(?:is|are|was|were)\ the\ (?:\w+\ )?(?:causes?|reasons?)\ (?:of|for|behind)|causes|caused)\ (?P<x>[^?]+)",
         background=("{what_x}",),
         follow_up=("What are the consequences of {x}?", "What can be done about {x}?"),
     ),
-    _shape(
+    _Shape(
         rf"how\ (?:(?P<be>is|are)|(?P<have>has|have)|do|does|did)\ (?P<x>[^?]+?)\ {_AFFECTS}(?(be)ing|(?(have)ed|e?))"
         r"\ (?!over\b|since\b|during\b|in\b|from\b)(?P<y>[^?]+)",
         core=("What are the effects of {x} on {y}?",),
         background=("{what_x}", "What causes {x}?"),
         follow_up=("What can be done about the effects of {x} on {y}?",),
     ),
-    _shape(
+    _Shape(
         r"how\ (?:has|have|had|did|is|are)\ (?P<x>[^?]+?)\ (?:chang|evolv|develop)(?:e|ed|ing)?\b[^?]*",
         core=("What {x_was} {x} like in the past?", "What {x_is} {x} like today?"),
         background=("{what_x}",),
         follow_up=("How {x_is} {x} expected to change in the future?",),
     ),
-    _shape(
+    _Shape(
         r"how\ (?:do|does)\ (?P<x>[^?]+?)\ work",
         core=("What makes {x} work?",),
         background=("{what_x}",),
@@ -120,31 +122,31 @@ _EFFECTS = (
 )
 
 _REASONS = (
-    _shape(
+    _Shape(
         r"why\ (?:do|does|is|are)\ (?P<clause>(?!there\b|not\b)\S[^?]*)",
         core=("What makes {causative}?",),
         background=("{what_subject}",),
     ),
-    _shape(rf"why\ (?:did|was|were|has|have|had|can|could|will|would|should)\ {_PAST}", background=("{what_subject}",)),
+    _Shape(rf"why\ (?:did|was|were|has|have|had|can|could|will|would|should)\ {_PAST}", background=("{what_subject}",)),
 )
 
 _FACTS = (
-    _shape(
+    _Shape(
         r"(?:what|which|who)\ (?:is|are)\ (?P<best>the\ (?:best|worst|(?:most|least)\ \w+|\w{3,}est)\ [^?]+)",
         core=("What are the candidates for {best}?",),
         background=("What makes something count as {best}?",),
     ),
-    _shape(r"who\ (?:is|was)\ (?P<x>[A-Z][^?]+)", core=("What is {x} known for?",), background=("Where is {x} from?",)),
-    _shape(
+    _Shape(r"who\ (?:is|was)\ (?P<x>[A-Z][^?]+)", core=("What is {x} known for?",), background=("Where is {x} from?",)),
+    _Shape(
         r"what\ (?:is|are|was|were)\ the\ (?:\w+\ ){1,3}(?:of|in|for)\ (?P<x>[^?]+?)(?:\ (?:in|on|at)\ [^?]+)?",
         background=("{what_x}",),
     ),
-    _shape(
+    _Shape(
         r"(?:what\ (?:is|are)|define|describe|explain|what\ does)\ (?P<x>(?:an?\ |the\ )?[\w-]+(?:\ [\w-]+){0,3}?)(?:\ mean)?",
         core=("What are the main characteristics of {x}?",),
         follow_up=("Why {x_is} {x} important?", "What are examples of {x}?"),
     ),
-    _shape(
+    _Shape(
         r"(?:(?:when|where)\ )?(?:can|could|do|does|did|is|are|was|were|will|would|has|have)\ " + _PAST,
         background=("{what_subject}",),
     ),
@@ -160,6 +162,6 @@ def facets_of(question: str) -> tuple[Facet, ...]:
     ['What are the effects of inflation on mortgage rates?', 'What is inflation?']
     """
     for shape in _SHAPES:
-        if match := shape.pattern.fullmatch(question):
+        if match := _compiled(shape.pattern).fullmatch(question):
             return tuple(shape.facets(fields_of(match.groupdict())))
     return ()

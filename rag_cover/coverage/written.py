@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from rag_cover.coverage.clauses import MARKS, asks
 from rag_cover.errors import MalformedReplyError
@@ -26,13 +26,17 @@ _MAPPED = re.compile(r'"(\d{1,3})"\s*:\s*"([^"]*)"')
 _MARKUP = re.compile(r"^[\s#>*_`\"'“”-]*(?:\(?\d{1,3}[.):]\s+)?[\s*_`\"'“”]*|[\s*_`\"'“”,]*$")
 
 
-class SubQuestionsReply(BaseModel):
+class _Reply(BaseModel):
+    model_config = ConfigDict(defer_build=True)  # when first used: importing is not the time
+
+
+class SubQuestionsReply(_Reply):
     """The reply asked for in the first step."""
 
     sub_questions: list[str]
 
 
-class _Typed(BaseModel):
+class _Typed(_Reply):
     number: int
     type: str
 
@@ -45,13 +49,13 @@ class _Typed(BaseModel):
         return word
 
 
-class TypesReply(BaseModel):
+class TypesReply(_Reply):
     """The reply asked for in the second step; numbers tell whose type it is, so that a missing one moves no other."""
 
     types: list[_Typed]
 
 
-class _Words(BaseModel):
+class _Words(_Reply):
     types: list[str]
 
 
