@@ -21,6 +21,7 @@ with_torch = pytest.mark.skipif(bool(absent), reason=f"needs the extra 'transfor
 MODULES = (
     "_datasets",
     "_judges",
+    "_multihop",
     "_scores",
     "_tables",
     pytest.param("_shapes", marks=with_torch),

@@ -178,7 +178,7 @@ def test_a_budget_is_kept(command: Command, skills: tuple[str, ...], costs: tupl
 def test_an_adjustment_is_used_with_a_corpus(
     command: Command, keep: Callable[..., tuple[str, ...]], corpus: tuple[str, ...]
 ) -> None:
-    sinks = Adjustment(("small", "large"), 0.0, np.array([0.0, -9.0]), np.zeros((2, 2)), np.zeros(2), np.ones(2))
+    sinks = Adjustment(("small", "large"), 0.0, np.array([0.0, -99.0]), np.zeros((2, 2)), np.zeros(2), np.ones(2))
     skills = keep(sinks)
 
     assert routed(command("route", "Who baked bread?", *skills, *corpus, "--json")) == ["small"]
