@@ -30,6 +30,7 @@ _STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 _PATIENCE = 2  # weaker priors that are tried after the best
 _FOLDS = 3
 _HELD_OUT = 5  # one question in so many, where the fit is stopped early
+_OUTWEIGHED = 10.0  # strength times questions, below which a prior holds nothing that few questions leave open
 _LEAST = 20  # questions, below which none can be spared to choose by
 _ITERATIONS = 300
 _STARTS = 4
@@ -88,12 +89,13 @@ class Trained:
 def train(agents: Sequence[str], values: Floats, features: Floats, settings: Settings) -> Trained:
     """Fit responses (n, a) by features (n, d), every row and column with a response."""
     centre, scale = features.mean(axis=0), _scale(features)
-    observed = observations_of((features - centre) / scale, values)
-    layout = Layout(values.shape[1], settings.dimensions, features.shape[1])
+    spanned, basis = _spanned((features - centre) / scale)
+    observed = observations_of(spanned, values)
+    layout = Layout(values.shape[1], settings.dimensions, spanned.shape[1])
     strength = _chosen_strength(observed, layout, settings) if settings.shrinkage is None else settings.shrinkage
     point = _best_end(observed, layout, settings, strength) if strength else _stopped_early(observed, layout, settings)
     priors = settings.priors(strength)
-    parameters = _parameters(tuple(agents), layout, point, centre, scale, settings.temperature, priors)
+    parameters = _parameters(tuple(agents), layout, point, centre, basis / scale, settings.temperature, priors)
     return Trained(parameters, strength, observed, layout, priors, point)
 
 
@@ -122,7 +124,7 @@ def _chosen_strength(observed: Observations, layout: Layout, settings: Settings)
     ]
     losses: dict[float, float] = {}
     best = _STRENGTHS[0]
-    for strength in _STRENGTHS:
+    for strength in (each for each in _STRENGTHS if each * len(observed.labels) >= _OUTWEIGHED):
         losses[strength] = sum(_loss_between(kept, held, layout, settings, strength) for kept, held in folds)
         best = min(losses, key=losses.__getitem__)
         if list(losses).index(best) + _PATIENCE < len(losses):
@@ -177,6 +179,19 @@ def _parted(observed: Observations, seed: int) -> tuple[Observations, Observatio
     return observed.of(~out), observed.of(out)
 
 
+def _spanned(features: Floats) -> tuple[Floats, Floats]:
+    """Return coordinates (n, r) of the features in a basis (r, d) of what they span.
+
+    The priors look alike in every direction, so that no weight leaves that space: with fewer questions than features it is
+    smaller, and the fit the same.
+    """
+    n, d = features.shape
+    if n >= d:
+        return features, np.eye(d)
+    left, sizes, basis = np.linalg.svd(features, full_matrices=False)
+    return left * sizes, basis
+
+
 def _scale(features: Floats) -> float:
     """Return the root mean square distance of features from their mean, so that priors mean the same for any encoder."""
     spread = float(np.sqrt(features.var(axis=0).sum()))
@@ -184,11 +199,11 @@ def _scale(features: Floats) -> float:
 
 
 def _parameters(
-    agents: tuple[str, ...], layout: Layout, point: Floats, centre: Floats, scale: float, temperature: float, priors: Priors
+    agents: tuple[str, ...], layout: Layout, point: Floats, centre: Floats, basis: Floats, temperature: float, priors: Priors
 ) -> Parameters:
-    """Express what was fitted to centred, scaled features in terms of the features as they come."""
+    """Express what was fitted to coordinates of the centred features in a basis in terms of the features as they come."""
     skills, weights, bias, content = layout.split(point)
-    w_r, w_d = weights / scale, content / scale
+    w_r, w_d = weights @ basis, content @ basis
     m = layout.dimensions
     return Parameters(
         agents=agents,

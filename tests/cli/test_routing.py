@@ -84,7 +84,7 @@ def model() -> Caimira:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     questions = [f"{('when', 'who')[number % 2]} was number {number}" for number in range(120)]
     values = [[float(number % 2 == 0), float(number % 8 != 0)] for number in range(120)]
-    return Caimira(dimensions=2).fit(
+    return Caimira(dimensions=2, shrinkage=0.3).fit(
         Responses(["small", "large"], questions, values), encode(questions, Letters()), encoder="letters"
     )
 

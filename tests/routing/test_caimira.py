@@ -17,7 +17,7 @@ def fitted(values: object, **settings: float | None) -> Caimira:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     table = np.array(values, dtype=float)
     agents = [f"agent {number}" for number in range(table.shape[1])]
-    return Caimira(2, **settings).fit(Responses(agents, QUESTIONS, table), ROWS)  # type: ignore[arg-type]  # by name
+    return Caimira(2, **({"shrinkage": 0.3} | settings)).fit(Responses(agents, QUESTIONS, table), ROWS)  # type: ignore[arg-type]  # by name
 
 
 def test_an_agent_that_knows_half_of_the_questions_is_predicted_on_new_ones() -> None:
@@ -54,7 +54,7 @@ def test_agents_that_are_always_right_or_always_wrong_have_finite_skills() -> No
 def test_questions_that_nobody_answered_count_in_nothing() -> None:
     values = np.column_stack([EASY, 1 - EASY])
     values[100:] = np.nan
-    short = Caimira(2).fit(Responses(["agent 0", "agent 1"], QUESTIONS[:100], values[:100]), ROWS[:100])
+    short = Caimira(2, shrinkage=0.3).fit(Responses(["agent 0", "agent 1"], QUESTIONS[:100], values[:100]), ROWS[:100])
 
     assert fitted(values).predict(ROWS) == pytest.approx(short.predict(ROWS))
 
