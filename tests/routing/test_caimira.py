@@ -54,9 +54,10 @@ def test_agents_that_are_always_right_or_always_wrong_have_finite_skills() -> No
 def test_questions_that_nobody_answered_count_in_nothing() -> None:
     values = np.column_stack([EASY, 1 - EASY])
     values[100:] = np.nan
+    whole = fitted(values)
     short = Caimira(2, shrinkage=0.3).fit(Responses(["agent 0", "agent 1"], QUESTIONS[:100], values[:100]), ROWS[:100])
 
-    assert fitted(values).predict(ROWS) == pytest.approx(short.predict(ROWS))
+    assert whole.predict(ROWS) == pytest.approx(short.predict(ROWS))
 
 
 def test_the_same_question_has_the_same_difficulty_alone_and_among_others() -> None:
