@@ -30,6 +30,7 @@ from rag_cover import Passage, open_scorer
 from rag_cover.backends import Failure
 from rag_cover.complexity import complexities_of
 from rag_cover.folds import folds_of
+from rag_cover.regression import logits_of
 from rag_cover.routing import Caimira, Responses, evidence_of, fit_adjustment
 from rag_cover.routing.irt import probabilities
 from rag_cover.routing.responses import normalised
@@ -79,8 +80,7 @@ def cross_fitted(sheet: Sheet, dimensions: int) -> Floats:
 def _logits(sheet: Sheet, known: NDArray[np.bool_], asked: NDArray[np.bool_], dimensions: int) -> Floats:
     responses = sheet.responses.of_questions(known)
     model = Caimira(dimensions).fit(Responses(responses.agents, responses.questions, responses.values), sheet.features[known])
-    said = np.clip(model.predict(sheet.features[asked]), 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(said / (1 - said)))
+    return logits_of(model.predict(sheet.features[asked]), edge=1e-6)
 
 
 def rows_of(sheet: Sheet, logits: Floats, evidence: Floats, kept: NDArray[np.bool_]) -> list[list[str]]:

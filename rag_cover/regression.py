@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["LogisticFit", "cross_entropy", "fit_logistic", "fit_weights", "probabilities", "probabilities_of"]
+__all__ = ["LogisticFit", "cross_entropy", "fit_logistic", "fit_weights", "logits_of", "probabilities", "probabilities_of"]
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +48,16 @@ def probabilities(values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     decay = np.exp(-np.abs(array))
     return np.where(array >= 0, 1 / (1 + decay), decay / (1 + decay))
+
+
+def logits_of(values: ArrayLike, *, edge: float) -> Floats:
+    """Return ln(p / (1 - p)); a probability nearer to 0 or 1 than ``edge`` is taken for that far from it.
+
+    >>> logits_of([0.5, 1.0], edge=0.5).tolist()
+    [0.0, 0.0]
+    """
+    edged = np.clip(np.asarray(values, dtype=np.float64), edge, 1 - edge)
+    return np.asarray(np.log(edged / (1 - edged)))
 
 
 def cross_entropy(values: ArrayLike, labels: ArrayLike) -> Floats:

@@ -13,6 +13,7 @@ from rag_cover.complexity import complexities_of
 from rag_cover.errors import InputError
 from rag_cover.folds import folds_of
 from rag_cover.intervals import Interval, bootstrap
+from rag_cover.regression import logits_of
 from rag_cover.results import Complexity
 from rag_cover.routing.adjustments import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
 from rag_cover.routing.caimira import Caimira
@@ -119,7 +120,10 @@ def _held_out(responses: Responses, predicted: Floats, folds: int, seed: int) ->
     for held in folds_of(range(len(values)), folds, seed=seed):
         right, asked = np.nansum(values[~held], axis=0), seen[~held].sum(axis=0)
         means[held] = (right + 1) / (asked + 2)  # Laplace's rule, so that no agent is certain
-    losses = [np.where(seen, cross_entropy(_logits(said), np.nan_to_num(values)), 0).sum(axis=1) for said in (means, predicted)]
+    losses = [
+        np.where(seen, cross_entropy(logits_of(said, edge=_EDGE), np.nan_to_num(values)), 0).sum(axis=1)
+        for said in (means, predicted)
+    ]
     rows = np.column_stack([*losses, seen.sum(axis=1)])
     totals = rows.sum(axis=0) / rows[:, 2].sum()
     gain = bootstrap(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2], seed=seed)
@@ -139,7 +143,9 @@ def _adjustment(
     if known < 30:  # noqa: PLR2004 - what `fit_adjustment` asks for
         words = f"No adjustment by complexity: {known} questions have one that was judged without references, and it takes 30."
         return None, (words,)
-    fit = fit_adjustment(_logits(predicted), responses.values, evidence_of(complexities), responses.agents, seed=seed)
+    fit = fit_adjustment(
+        logits_of(predicted, edge=_EDGE), responses.values, evidence_of(complexities), responses.agents, seed=seed
+    )
     return (fit.adjustment if fit.helps else None), (_adjustment_words(fit),)
 
 
@@ -151,8 +157,3 @@ def _adjustment_words(fit: AdjustmentFit) -> str:
         f"Adjustment by complexity {kept}: held-out log-loss {fit.with_evidence:.4f} with it and {fit.without:.4f} without, "
         f"a gain of {gain.estimate:+.4f}{bounds} over {fit.questions:,} questions."
     )
-
-
-def _logits(probabilities: Floats) -> Floats:
-    edged = np.clip(probabilities, _EDGE, 1 - _EDGE)
-    return np.asarray(np.log(edged / (1 - edged)))

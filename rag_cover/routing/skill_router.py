@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.backends import Embedder
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Question
+from rag_cover.regression import logits_of
 from rag_cover.results import Complexity
 from rag_cover.routing.adjustments import Adjustment, evidence_of
 from rag_cover.routing.choices import best_trade, best_within, cheapest_reaching
@@ -120,8 +121,7 @@ class SkillRouter:
         if self._adjustment is None:
             return said
         known = complexities if complexities is not None else [self._complexity(question) for question in asked]
-        edged = np.clip(said, _EDGE, 1 - _EDGE)
-        return probabilities(self._adjustment.adjusted(np.log(edged / (1 - edged)), evidence_of(known), agents=self.agents))
+        return probabilities(self._adjustment.adjusted(logits_of(said, edge=_EDGE), evidence_of(known), agents=self.agents))
 
     def explain(self, question: Question | str) -> str:
         """Say in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""
