@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from _datasets import Part, lines, paragraphs_of, part_of, two_wiki
+from _steps import phrased
 
 from rag_cover import Passage, build_retriever
 from rag_cover.backends import Retriever
@@ -137,9 +138,7 @@ def _resolved(step: str, answers: Sequence[str]) -> str:
     >>> _resolved("#1 >> place of birth", ["Jane Austen"])
     'What is the place of birth of Jane Austen?'
     """
-    filled = re.sub(r"#(\d+)", lambda match: answers[int(match[1]) - 1], step)
-    subject, found, relation = filled.partition(">>")
-    return f"What is the {relation.strip()} of {subject.strip()}?" if found else filled
+    return phrased(re.sub(r"#(\d+)", lambda match: answers[int(match[1]) - 1], step))
 
 
 def _two_wiki(row: dict[str, Any]) -> list[Asked]:

@@ -50,11 +50,12 @@ SETS = ("MuSiQue", "HotpotQA", "2WikiMultihopQA", "LIMIT-small")
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Passages to search, whose ids are their row numbers, questions, and which rows are relevant to each question."""
+    """Passages to search, whose ids are their row numbers, questions, which rows are relevant to each, and all else of them."""
 
     passages: tuple[Passage, ...]
     questions: tuple[str, ...]
     relevant: tuple[frozenset[int], ...]
+    rows: tuple[dict[str, Any], ...]
 
 
 def collection(data: Path, name: str, part: Part, limit: int | None, seed: int) -> Collection:
@@ -70,7 +71,7 @@ def collection(data: Path, name: str, part: Part, limit: int | None, seed: int) 
     chosen = sample(rows, limit, seed)
     relevant = [frozenset(place[paragraph] for paragraph in map(_squeezed, supporting(row))) for row in chosen]
     passages = [Passage(text, title=title, id=str(row)) for (title, text), row in place.items()]
-    return Collection(tuple(passages), tuple(row["question"] for row in chosen), tuple(relevant))
+    return Collection(tuple(passages), tuple(row["question"] for row in chosen), tuple(relevant), tuple(chosen))
 
 
 def _squeezed(paragraph: tuple[str, str | Sequence[str]]) -> Paragraph:
@@ -87,7 +88,7 @@ def _limit(data: Path, limit: int | None, seed: int) -> Collection:
     chosen = sample(list(lines(data / "limit_small_queries.jsonl")), limit, seed)
     passages = [Passage(row["text"], title=row["title"] or None, id=str(number)) for number, row in enumerate(documents)]
     asked = tuple(row["text"] for row in chosen)
-    return Collection(tuple(passages), asked, tuple(frozenset(wanted[row["_id"]]) for row in chosen))
+    return Collection(tuple(passages), asked, tuple(frozenset(wanted[row["_id"]]) for row in chosen), tuple(chosen))
 
 
 def rankings(found: Collection, folder: Path) -> Rankings:

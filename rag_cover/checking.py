@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag_cover.agreement import JudgeCheck, LabelledText, assess, canary_verdicts, failure_of, notes_on
 from rag_cover.backends import Scorer, fingerprint_of
-from rag_cover.coverage.verdicts import probabilities
+from rag_cover.verdicts import probabilities
 from rag_cover.errors import InvalidValueError
 from rag_cover.importers import read_labels
 from rag_cover.registry import Models

@@ -1,4 +1,4 @@
-"""Two pipelines on the same questions: what differs, whether that could be chance, and which questions changed.
+"""Pipelines on the same questions: what differs, whether that could be chance, which questions changed, whose answers win.
 
 The p-value is of a paired permutation test: under the null hypothesis the two sides of a question may be swapped.
 """
@@ -6,15 +6,19 @@ The p-value is of a paired permutation test: under the null hypothesis the two s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from string import ascii_lowercase
 from typing import Literal
 
 import numpy as np
 
-from rag_cover.errors import IncomparableError
+from rag_cover.backends import Generator
+from rag_cover.errors import IncomparableError, InvalidValueError
 from rag_cover.evaluation import Evaluation
 from rag_cover.intervals import permutation_p_value
+from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
 from rag_cover.questions import Role
 from rag_cover.results import TraceResult
 from rag_cover.summaries import (
@@ -27,7 +31,10 @@ from rag_cover.summaries import (
     question_key,
 )
 
-__all__ = ["compare"]
+__all__ = ["compare", "compare_pairwise"]
+
+Asked = Mapping[str, frozenset[str]]
+"""The sub-questions of each question."""
 
 
 @dataclass(slots=True)
@@ -73,16 +80,13 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         IncomparableError: no question in common, or their sub-questions differ.
     """
     one, other = _gathered(a.results), _gathered(b.results)
-    shared = [key for key in one.texts if key in other.texts]
-    if not shared:
-        message = "The two evaluations have no question in common; give both the same question ids or texts."
-        raise IncomparableError(message)
+    shared = _shared([one.texts, other.texts])
     if sub_questions == "same":
-        _refuse_different(one, other, shared)
-    name_a, name_b = one.name or "a", other.name or "b"
+        _refuse_different(one.asked, other.asked, {key: one.texts[key] for key in shared})
+    name_a, name_b = _distinct([one.name or "a", other.name or "b"])
     return Comparison(
-        name_a=name_a if name_a != name_b else f"{name_a} (a)",
-        name_b=name_b if name_a != name_b else f"{name_b} (b)",
+        name_a=name_a,
+        name_b=name_b,
         questions=len(shared),
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
@@ -94,8 +98,44 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         losses_a=one.sums.losses_of(shared),
         losses_b=other.sums.losses_of(shared),
         changed=_changed(one, other, shared),
-        notes=_notes(a, b),
+        notes=_notes([a, b]),
     )
+
+
+def compare_pairwise(
+    evaluations: Sequence[Evaluation],
+    *,
+    judge: Literal["rating"] | Generator = "rating",
+    names: Sequence[str] | None = None,
+    sub_questions: Literal["same", "any"] = "same",
+    seed: int = 0,
+) -> PairwiseComparison:
+    """Compare two or more evaluations answer by answer, on the questions that all of them have, joined as `compare` does.
+
+    Of a question that an evaluation answers several times the first answer counts, and a note says so.
+
+    Args:
+        evaluations: one for each pipeline.
+        judge: ``"rating"``: the better coverage rating wins, equal ones tie; or a model that is asked which of two answers is
+            better, in both orders.
+        names: what to call evaluations whose traces name no pipeline; by default a, b, and so on.
+        sub_questions: ``"same"`` refuses to compare ratings by sub-questions that differ between the sides, ``"any"`` does it.
+        seed: of the intervals.
+
+    Raises:
+        InvalidValueError: fewer than two evaluations, not as many names, or a judge that is neither.
+        IncomparableError: no question in common, or ratings by sub-questions that differ.
+        ModelFailedError: the generator did not return one generation for each prompt.
+    """
+    generator = _generator(judge)
+    sides = _named(evaluations, names)
+    shared = _shared([side.first for side in sides.values()])
+    notes = _repetitions(sides, shared)
+    if generator is None:
+        notes = (*_notes(evaluations), *notes)
+        if sub_questions == "same":
+            _refuse_ratings_by_different(sides, shared)
+    return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes, seed=seed)
 
 
 def _gathered(results: Sequence[TraceResult]) -> _Side:
@@ -105,14 +145,74 @@ def _gathered(results: Sequence[TraceResult]) -> _Side:
     return side
 
 
-def _refuse_different(one: _Side, other: _Side, shared: Sequence[str]) -> None:
-    different = [key for key in shared if one.asked.get(key, frozenset()) != other.asked.get(key, frozenset())]
+def _shared(sides: Sequence[Collection[str]]) -> list[str]:
+    first, *rest = sides
+    shared = [key for key in first if all(key in side for side in rest)]
+    if not shared:
+        which = "two" if len(sides) == 2 else str(len(sides))  # noqa: PLR2004 - two have a word
+        message = f"The {which} evaluations have no question in common; give them the same question ids or texts."
+        raise IncomparableError(message)
+    return shared
+
+
+def _refuse_different(one: Asked, other: Asked, shared: Mapping[str, str]) -> None:
+    """Refuse sides whose sub-questions differ on the shared questions, which come with their texts."""
+    different = [text for key, text in shared.items() if one.get(key, frozenset()) != other.get(key, frozenset())]
     if different:
         message = (
             f"{len(different)} of {len(shared)} shared questions have different sub-questions on the two sides, such as "
-            f"{one.texts[different[0]]!r}; give both the same ones, or compare them anyway with sub_questions='any'."
+            f"{different[0]!r}; give both the same ones, or compare them anyway with sub_questions='any'."
         )
         raise IncomparableError(message)
+
+
+def _named(evaluations: Sequence[Evaluation], names: Sequence[str] | None) -> dict[str, AnswersByQuestion]:
+    if len(evaluations) < 2:  # noqa: PLR2004 - a pair
+        message = f"answers are compared between two evaluations or more, not {len(evaluations)}"
+        raise InvalidValueError(message)
+    if names is not None and len(names) != len(evaluations):
+        message = f"{len(names)} names for {len(evaluations)} evaluations; give one for each, or none"
+        raise InvalidValueError(message)
+    sides = [AnswersByQuestion.of(evaluation.results) for evaluation in evaluations]
+    others = names or [_letter(index) for index in range(len(sides))]
+    called = _distinct([", ".join(side.pipelines) or other for side, other in zip(sides, others, strict=True)])
+    return dict(zip(called, sides, strict=True))
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Tell those of one name apart by their letters, such as ``broad (a)`` and ``broad (b)``."""
+    if len(set(names)) == len(names):
+        return list(names)
+    return _distinct([name if names.count(name) == 1 else f"{name} ({_letter(index)})" for index, name in enumerate(names)])
+
+
+def _letter(index: int) -> str:
+    return ascii_lowercase[index] if index < len(ascii_lowercase) else str(index + 1)
+
+
+def _generator(judge: Literal["rating"] | Generator) -> Generator | None:
+    if not isinstance(judge, str):
+        return judge
+    if judge != "rating":
+        message = f"judge is 'rating' or a model, such as open_generator({judge!r}) opens, not a name"
+        raise InvalidValueError(message)
+    return None
+
+
+def _refuse_ratings_by_different(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> None:
+    """Refuse sides whose sub-questions differ where both have some: an answer without is left unjudged, with its reason."""
+    for one, other in combinations(sides.values(), 2):
+        a, b = ({key: side.first[key].sub_questions for key in shared} for side in (one, other))
+        _refuse_different(a, b, {key: one.first[key].question for key in shared if a[key] and b[key]})
+
+
+def _repetitions(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> tuple[str, ...]:
+    counts = {name: len(side.repeated.intersection(shared)) for name, side in sides.items()}
+    return tuple(
+        f"{name} answers {count:,} of the questions several times; the first answer counts."
+        for name, count in counts.items()
+        if count
+    )
 
 
 def _compared(metric: SummaryMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
@@ -146,7 +246,9 @@ def _share(covered: Mapping[str, bool]) -> float | None:
     return sum(covered.values()) / len(covered) if covered else None
 
 
-def _notes(a: Evaluation, b: Evaluation) -> tuple[str, ...]:
-    if a.judge != b.judge:
-        return (f"The two sides were judged by different judges: {a.judge} and {b.judge}.",)
+def _notes(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    judges = list(dict.fromkeys(evaluation.judge for evaluation in evaluations))
+    if len(judges) > 1:
+        sides = "two sides" if len(evaluations) == 2 else "sides"  # noqa: PLR2004 - two have a word
+        return (f"The {sides} were judged by different judges: {', '.join(judges[:-1])} and {judges[-1]}.",)
     return ()

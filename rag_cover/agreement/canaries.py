@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rag_cover.agreement.findings import CanaryVerdict
 from rag_cover.backends import Entailer, Scorer, ScoringItem
-from rag_cover.coverage.verdicts import probabilities, relations
+from rag_cover.verdicts import probabilities, relations
 
 __all__ = ["canary_verdicts", "failure_of"]
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeVar, cast
 
 from rag_cover.backends import Entailer
-from rag_cover.coverage.verdicts import relations
+from rag_cover.verdicts import relations
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.results import Approximation
 

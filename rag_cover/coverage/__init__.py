@@ -3,6 +3,7 @@
 Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing responses with sub-question coverage" (NAACL 2025).
 """
 
+from rag_cover.coverage.augmentation import Augmenter, augment
 from rag_cover.coverage.decomposition import BatchDecomposer, Decomposer, GivenDecomposer, decompose
 from rag_cover.coverage.embedded_roles import type_roles
 from rag_cover.coverage.generated import GeneratedDecomposer
@@ -27,6 +28,7 @@ from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_pos
 __all__ = [
     "METRICS",
     "RATING_WEIGHTS",
+    "Augmenter",
     "BatchDecomposer",
     "CoverageMeasure",
     "CoverageMetrics",
@@ -40,6 +42,7 @@ __all__ = [
     "Metric",
     "Scenarios",
     "addressing_position",
+    "augment",
     "coverage_metrics",
     "decompose",
     "groundedness",

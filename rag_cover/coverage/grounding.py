@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Entailer, Span
 from rag_cover.coverage.passages import titled
-from rag_cover.coverage.verdicts import entailments, threshold_in_range
+from rag_cover.verdicts import entailments, threshold_in_range
 from rag_cover.coverage.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage

@@ -4,6 +4,7 @@ An outcome is a measure's own result, `NotApplicable` where the trace lacks what
 undefined is a number: it is None or absent.
 """
 
+from rag_cover.results.augmentation import Augmentation, AugmentationMode, Purchase, Sought
 from rag_cover.results.complexity import AnswerSource, Complexity, Constraints, DocumentEvidence, Reading
 from rag_cover.results.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.results.grounding import GroundednessResult, SentenceSupport
@@ -28,6 +29,8 @@ __all__ = [
     "AnswerSource",
     "Approximation",
     "Attribution",
+    "Augmentation",
+    "AugmentationMode",
     "Belief",
     "BeliefKind",
     "Complexity",
@@ -42,10 +45,12 @@ __all__ = [
     "Outcome",
     "PassageUtility",
     "Preset",
+    "Purchase",
     "Reading",
     "ReferenceSource",
     "SampledAnswer",
     "SentenceSupport",
+    "Sought",
     "StepUtility",
     "SubQuestionCoverage",
     "TraceResult",

@@ -74,6 +74,72 @@ def test_files_of_one_name_in_two_folders_do_not_share_a_store(
     ]
 
 
+def test_answers_are_compared_pair_by_pair(
+    command: Callable[..., Any], traces: Path, better: Path, folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    same = make(folder / "same.jsonl", [one(number, pipeline="copy") for number in range(4)])
+
+    done = command("compare", traces, better, same, *JUDGE, "--pairwise", "--report", "page.html")
+
+    assert done.exit_code == 0
+    assert "better wins 88% against the others (95% interval" in done.stdout
+    assert "4 questions on all 3 sides. Judged by the coverage rating." in done.stdout
+    assert "Position bias: not applicable: ratings do not see an order." in done.stdout
+    assert "Report: page.html" in done.stdout
+    assert "copy" in (folder / "page.html").read_text(encoding="utf-8")
+
+
+def test_pairs_are_printed_as_one_json_document(command: Callable[..., Any], traces: Path, better: Path) -> None:
+    done = command("compare", traces, better, *JUDGE, "--pairwise", "--json")
+
+    document = json.loads(done.stdout)
+    (rate,) = document["win_rates"]
+    assert document["pipelines"] == ["traces", "better"]
+    assert (rate["rate"]["estimate"], rate["wins"], rate["ties"], rate["losses"]) == (0.125, 0, 1, 3)
+    assert document["position_bias"]["undefined_because"] == "not applicable: ratings do not see an order"
+    assert document["report"] is None
+    assert "spending" not in document
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["traces.jsonl"], "a comparison takes two files"),
+        (["traces.jsonl", "--pairwise"], "a comparison takes two files"),
+        (["traces.jsonl", "better.jsonl", "traces.jsonl"], "takes two files, not 3"),
+        (["traces.jsonl", "better.jsonl", "--generator", "openai:small"], "add --pairwise"),
+        (["traces.jsonl", "better.jsonl", "--prices", "prices.json"], "add --pairwise"),
+        (["traces.jsonl", "better.jsonl", "--pairwise", "--generator", "nobody:small"], "No backend is called 'nobody'"),
+    ],
+)
+@pytest.mark.usefixtures("traces", "better")
+def test_wrong_usage_is_told_before_anything_is_measured(
+    command: Callable[..., Any], folder: Path, words: list[str], problem: str
+) -> None:
+    done = command("compare", *words, *JUDGE)
+
+    assert done.exit_code == 2
+    assert problem in " ".join(done.stderr.replace("│", " ").split())
+    assert not list(folder.glob("*.sqlite"))
+
+
+def test_of_many_files_only_those_of_one_name_are_kept_under_their_folders(
+    command: Callable[..., Any], folder: Path, traces: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    for name in ("before", "after"):
+        (folder / name).mkdir()
+        make(folder / name / "other.jsonl", [one(0)])
+
+    done = command("compare", "before/other.jsonl", traces, "after/other.jsonl", *JUDGE, "--pairwise")
+
+    assert done.exit_code == 0
+    assert sorted(path.name for path in folder.glob("*.sqlite")) == [
+        "after-other-coverage.sqlite",
+        "before-other-coverage.sqlite",
+        "traces-coverage.sqlite",
+    ]
+
+
 def test_an_unfinished_store_is_told(
     command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover.coverage.verdicts import entailments, fragments, probabilities
+from rag_cover.verdicts import entailments, fragments, probabilities
 from rag_cover.errors import ModelFailedError
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 

@@ -1,0 +1,278 @@
+"""Do core sub-questions find supporting passages that the question alone does not, and at what price?
+
+    python benchmarks/augmentation.py                # the figures: test questions
+    python benchmarks/augmentation.py --part train   # 2WikiMultihopQA's training questions, on which choices were made
+
+MuSiQue and HotpotQA (100 questions each) and 2WikiMultihopQA, over the corpora of `retrieval.py`; no language model. Printed are
+recall of supporting passages at 5 and 10, whether all of them are among the first ten, and searches a question, for
+
+- *BM25* as bm25s comes, and the embedded retriever (*hybrid*), asked by the question alone;
+- *M3* and *auto* of `rag_cover.coverage.augment` over the embedded retriever, with sub-questions that are
+  - *honest*: made from the question's text alone, by rules; or of the set's human decomposition, slots (``#1``) left out;
+  - *iterative*: of rules (descriptions inside descriptions taken apart), or of the human decomposition, the slots filled by the
+    embedded reader from what was found for earlier steps;
+  - *oracle*: of the human decomposition, the slots filled with gold answers. The answer to a step then stands in the query of
+    the next: an upper bound, that nobody has who asks.
+
+HotpotQA has no human decomposition, so that its honest and iterative rows are those of rules everywhere. Differences to hybrid
+are paired by question, p of a permutation test. FanOutQA has human decompositions whose evidence is a page of Wikipedia, named
+by its title; its pages are no part of the data. The last table says how many of them the three corpora hold, and of those how
+many searches find.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _multihop import KeywordRetriever
+from _steps import Steps, filled_by_gold, steps_of
+from _tables import arguments, percent, show
+from numpy.typing import NDArray
+from retrieval import Collection, collection, recall
+
+from rag_cover import Passage, SubQuestion, open_receiver, open_scorer
+from rag_cover.backends import Receiver, Retriever, Scorer, ScoringItem
+from rag_cover.coverage import Augmenter
+from rag_cover.coverage.augmentation.slots import without_slots
+from rag_cover.intervals import bootstrap, permutation_p_value
+from rag_cover.results import AugmentationMode
+from rag_cover_embedded.retrieval import EmbeddedRetriever
+from rag_cover_embedded.retrieval.index import digest_of
+from rag_cover_embedded.weights import Weights
+
+Floats = NDArray[np.float64]
+
+K = 10
+SETS = ("MuSiQue", "HotpotQA", "2WikiMultihopQA")
+COLUMNS = ("recall@5", "recall@10", "all in the first 10")
+ALL = COLUMNS.index("all in the first 10")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Sub-questions of one kind: from the human decomposition (or from rules), with or without a reader for the slots."""
+
+    name: str
+    steps: Callable[[Steps], Sequence[str]] | None
+    reads: bool
+
+
+WAYS = (
+    Way("honest, rules", None, reads=False),
+    Way("honest, human steps", lambda steps: _bare(steps.texts), reads=False),
+    Way("iterative, rules", None, reads=True),
+    Way("iterative, human steps", lambda steps: steps.texts, reads=True),
+    Way("oracle: gold bridges", filled_by_gold, reads=False),
+)
+MODES: tuple[AugmentationMode, ...] = ("retrieval", "auto")
+SHORT = {"retrieval": "M3", "auto": "auto"}
+
+
+class Remembering:
+    """A judge and a retriever that are asked the same thing once, so that ways can be compared at leisure."""
+
+    def __init__(self, retriever: Retriever, scorer: Scorer) -> None:
+        self._retriever, self._scorer = retriever, scorer
+        self.threshold = scorer.threshold
+        self._found: dict[str, Sequence[Passage]] = {}
+        self._scores: dict[ScoringItem, float] = {}
+
+    def retrieve(self, query: str, *, k: int) -> Sequence[Passage]:
+        """Return at most k passages, best first."""
+        if query not in self._found:
+            self._found[query] = self._retriever.retrieve(query, k=max(k, K))
+        return self._found[query][:k]
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        """Return (n,) P(covers)."""
+        new = [item for item in dict.fromkeys(items) if item not in self._scores]
+        if new:
+            self._scores |= dict(zip(new, self._scorer.correctness(new).tolist(), strict=True))
+        return np.array([self._scores[item] for item in items], dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What one way came to, question by question: (n, 3) as `COLUMNS`, and (n,) searches."""
+
+    values: Floats
+    calls: Floats
+
+
+def measured(found: Collection, models: Remembering, receiver: Receiver) -> dict[str, Scores]:
+    """Score every way on a collection."""
+    ways = {
+        "BM25": _scored(found, _by_bm25s(found)),
+        "hybrid": _scored(found, [_places(models.retrieve(question, k=K)) for question in found.questions]),
+    }
+    for way in WAYS:
+        for mode in MODES:
+            augmenter = Augmenter(retriever=models, scorer=models, mode=mode, receiver=receiver if way.reads else None, k=K)
+            rows = zip(found.questions, found.rows, strict=True)
+            made = [augmenter.augment(question, sub_questions=_given(way, row)) for question, row in rows]
+            calls = np.array([each.calls for each in made], dtype=np.float64)
+            kept = [_places(each.passages) for each in made]
+            ways[f"{SHORT[mode]}, {way.name}"] = Scores(_scored(found, kept).values, calls)
+    return ways
+
+
+def _given(way: Way, row: dict[str, Any]) -> list[SubQuestion] | None:
+    steps = steps_of(row)
+    return None if way.steps is None or steps is None else [SubQuestion(text) for text in way.steps(steps)]
+
+
+def _bare(texts: Sequence[str]) -> list[str]:
+    return [without_slots(text, position=number) for number, text in enumerate(texts, 1)]
+
+
+def _places(passages: Sequence[Passage]) -> list[int]:
+    return [int(passage.id or "") for passage in passages]
+
+
+def _scored(found: Collection, ways: Sequence[Sequence[int]]) -> Scores:
+    rows = [
+        (recall(places, wanted, 5), recall(places, wanted, K), float(wanted <= set(places[:K])))
+        for places, wanted in zip(ways, found.relevant, strict=True)
+    ]
+    return Scores(np.array(rows), np.ones(len(rows)))
+
+
+def _by_bm25s(found: Collection) -> list[list[int]]:
+    retriever = KeywordRetriever(found.passages)
+    return [_places(retriever.retrieve(question, k=K)) for question in found.questions]
+
+
+def show_ways(name: str, ways: dict[str, Scores], seed: int) -> None:
+    """Print a table of ways beside the embedded retriever asked by the question alone."""
+    base = ways["hybrid"].values
+    rows = []
+    for way, scores in ways.items():
+        mine = scores.values
+        p = None if way == "hybrid" else permutation_p_value(_rows(mine[:, ALL]), _rows(base[:, ALL]), _mean, seed=seed)
+        rows.append(
+            [
+                way,
+                *(_percent(mine[:, column], seed) for column in range(len(COLUMNS))),
+                "" if way == "hybrid" else _percent(mine[:, ALL] - base[:, ALL], seed),
+                "" if p is None else f"{p:.4f}",
+                f"{scores.calls.mean():.2f}",
+            ]
+        )
+    header = ["way", *COLUMNS, "all in the first 10 more than hybrid, in points", "p", "searches a question"]
+    show(f"{name}: {len(base)} questions, in percent", header, rows)
+
+
+def show_frugality(ways: dict[str, dict[str, Scores]]) -> None:
+    """Print what auto keeps of M3's gain, and what it spends, on every set and on all of them."""
+    rows = []
+    for way in WAYS:
+        for name, scores in ways.items():
+            base, full, auto = (scores[each] for each in ("hybrid", f"M3, {way.name}", f"auto, {way.name}"))
+            gains = [float((each.values[:, ALL] - base.values[:, ALL]).mean()) for each in (full, auto)]
+            kept = f"{100 * gains[1] / gains[0]:.0f}%" if gains[0] > 0 else "undefined: M3 gains nothing"
+            spent, extra = (
+                auto.calls.sum() / full.calls.sum(),
+                (auto.calls.sum() - len(auto.calls), full.calls.sum() - len(auto.calls)),
+            )
+            more = f"{100 * extra[0] / extra[1]:.0f}%" if extra[1] else "undefined"
+            rows.append([way.name, name, f"{100 * gains[0]:.1f}", f"{100 * gains[1]:.1f}", kept, f"{100 * spent:.0f}%", more])
+    header = [
+        "sub-questions",
+        "set",
+        "M3's gain, points",
+        "auto's",
+        "kept",
+        "of M3's searches",
+        "of those beyond the question's",
+    ]
+    show("What auto keeps of M3's gain on all in the first 10, and what it spends", header, rows)
+
+
+def pooled(ways: Sequence[dict[str, Scores]]) -> dict[str, Scores]:
+    """Put the questions of several sets together."""
+    return {
+        name: Scores(np.concatenate([each[name].values for each in ways]), np.concatenate([each[name].calls for each in ways]))
+        for name in ways[0]
+    }
+
+
+def show_fan_out(data: Path, passages: Sequence[Passage], retriever: Retriever) -> None:
+    """Print how many evidence pages of FanOutQA the corpora hold, and how many of those are found."""
+    titles = {passage.title for passage in passages}
+    rows = json.loads((data / "multihop/fanoutqa_dev.json").read_text(encoding="utf-8"))
+    steps = [(row["question"], step) for row in rows for step in _leaves(row["decomposition"]) if step.get("evidence")]
+    held = [
+        (question, step["question"], step["evidence"]["title"])
+        for question, step in steps
+        if step["evidence"]["title"] in titles
+    ]
+    ways = {"the question alone": [question for question, *_ in held], "the sub-question": [text for _, text, _ in held]}
+    table = []
+    for name, queries in ways.items():
+        found = [
+            title in {passage.title for passage in retriever.retrieve(query, k=K)}
+            for query, (*_, title) in zip(queries, held, strict=True)
+        ]
+        table.append(
+            [name, f"{sum(found)} of {len(held)}", _percent(np.array(found, dtype=np.float64), 0) if held else "undefined"]
+        )
+    title = f"FanOutQA: {len(rows)} questions, {len(steps)} sub-questions with evidence; {len(held)} pages are in the {len(passages)} passages"
+    show(title, ["searched for by", "page in the first 10", "in percent"], table)
+
+
+def _leaves(steps: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for step in steps:
+        if step["decomposition"]:
+            yield from _leaves(step["decomposition"])
+        else:
+            yield step
+
+
+def _percent(values: Floats, seed: int) -> str:
+    return percent(bootstrap(_rows(values), _mean, seed=seed))
+
+
+def _rows(values: Floats) -> Floats:
+    return np.stack([values, np.ones_like(values)], axis=1)
+
+
+def _mean(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def _retriever(passages: Sequence[Passage]) -> EmbeddedRetriever:
+    kept = Path(tempfile.gettempdir()) / "rag_cover_benchmarks"
+    return EmbeddedRetriever(passages, kept / f"retrieval-{digest_of(passages)[:16]}-{Weights.open().sha256[:8]}")
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = arguments(__doc__)
+    parser.add_argument("--part", choices=("train", "test"), default="test", help="which questions of 2WikiMultihopQA")
+    parser.add_argument("--sets", default=",".join(SETS), help="which sets, by name; with --part train 2WikiMultihopQA alone")
+    options = parser.parse_args()
+    scorer, receiver = open_scorer(options.judge), open_receiver("embedded")
+    ways: dict[str, dict[str, Scores]] = {}
+    corpora: dict[tuple[str | None, str], Passage] = {}
+    for name in ("2WikiMultihopQA",) if options.part == "train" else options.sets.split(","):
+        found = collection(options.data, name, options.part, options.limit, options.seed)
+        corpora |= {(passage.title, passage.text): passage for passage in found.passages}
+        ways[name] = measured(found, Remembering(_retriever(found.passages), scorer), receiver)
+        show_ways(f"{name} ({len(found.passages)} passages)", ways[name], options.seed)
+    if len(ways) > 1:
+        ways["all sets"] = pooled(list(ways.values()))
+        show_ways("All sets", ways["all sets"], options.seed)
+    show_frugality(ways)
+    if options.part == "test":
+        passages = [passage.model_copy(update={"id": str(place)}) for place, passage in enumerate(corpora.values())]
+        show_fan_out(options.data, passages, _retriever(passages))
+
+
+if __name__ == "__main__":
+    main()

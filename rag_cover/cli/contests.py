@@ -1,0 +1,77 @@
+"""``rag-cover compare --pairwise``: the answers of two or more pipelines, judged pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from rag_cover.accounting import Price, read_prices
+from rag_cover.backends import Generator
+from rag_cover.caching import cache_for
+from rag_cover.cli.documents import spending_document, write_page
+from rag_cover.cli.screens import busy, print_json, say, screen
+from rag_cover.comparison import compare_pairwise
+from rag_cover.evaluation import Evaluation
+from rag_cover.pairwise import PairwiseComparison
+from rag_cover.registry import open_generator
+from rag_cover.remote import RemoteRun, bound
+from rag_cover.reports import spending_table
+from rag_cover.reports.winning import winning_table
+from rag_cover.reports.winning_pages import write_pairwise
+
+__all__ = ["Contest"]
+
+_KEPT = Path("pairwise.sqlite")
+"""What a generator says is kept beside this, whichever files are compared: keys go by what it was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Who judges the answers: a generator, None for the coverage rating."""
+
+    generator: Generator | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    run: RemoteRun = field(default_factory=RemoteRun)
+
+    @classmethod
+    def read(cls, generator: str | None, prices: Path | None, *, cache: bool) -> Self:
+        """Read the options and open the generator, before anything is measured.
+
+        Raises:
+            InputError: a table of prices that cannot be read.
+            BackendNotFoundError: no backend opens the generator.
+        """
+        run = RemoteRun(cache_for(cache, _KEPT))
+        opened = bound({"generator": open_generator(generator)}, run)["generator"] if generator else None
+        return cls(opened, read_prices(prices) if prices else {}, run)
+
+    def hold(
+        self,
+        sides: Sequence[Evaluation],
+        names: Sequence[str],
+        sub_questions: Literal["same", "any"],
+        *,
+        report: Path | None,
+        as_json: bool,
+        quiet: bool,
+    ) -> None:
+        """Compare, write the report, and show who wins, or print it as JSON."""
+        with busy("Comparing answers", quiet=quiet or as_json or self.generator is None):
+            comparison = compare_pairwise(sides, judge=self.generator or "rating", names=names, sub_questions=sub_questions)
+        if report:
+            write_page(report, partial(write_pairwise, report, comparison))
+        if as_json:
+            print_json(self._document(comparison) | {"report": str(report) if report else None})
+            return
+        screen(quiet=quiet).print(winning_table(comparison))
+        if spending := self.run.ledger.spending:
+            screen(quiet=quiet).print(spending_table(spending, self.prices))
+        if report:
+            say(f"Report: {report}", quiet=quiet)
+
+    def _document(self, comparison: PairwiseComparison) -> dict[str, Any]:
+        spending = self.run.ledger.spending
+        return comparison.to_dict() | ({"spending": spending_document(spending, self.prices)} if spending else {})

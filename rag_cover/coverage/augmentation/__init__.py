@@ -1,0 +1,6 @@
+"""Sub-questions that drive retrieval: what they bring back beyond the question itself, and what of it is worth keeping."""
+
+from rag_cover.coverage.augmentation.augmenter import Augmenter
+from rag_cover.coverage.augmentation.modes import augment
+
+__all__ = ["Augmenter", "augment"]

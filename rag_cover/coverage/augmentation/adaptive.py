@@ -1,0 +1,66 @@
+"""Retrieval that spends only where it pays: for the core sub-questions that what was found so far does not cover.
+
+The question is searched for first, and judged. Sub-questions that are covered already cost no search, and answer what later
+ones build on. Those that are not are searched for, and what that brought is judged; and so on, until a round covers nothing
+new and makes no later sub-question clear enough to be searched for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_cover.coverage.augmentation.evidence import Evidence
+from rag_cover.coverage.augmentation.retrieving import Retrieval
+from rag_cover.coverage.augmentation.searching import plain
+from rag_cover.questions import Passage
+
+__all__ = ["search_where_it_pays"]
+
+_READ = 5  # passages that an answer is read from: those that cover its sub-question best
+
+
+def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, rounds: int) -> None:
+    """Search for a question, then in at most so many rounds for the sub-questions that are not covered.
+
+    Raises:
+        ModelFailedError: the scorer failed.
+    """
+    chain, searches = retrieval.chain, retrieval.searches
+    if retrieval.reader is None:
+        chain.give_up()
+    searches.search([retrieval.query])
+    covered = _settled(retrieval, evidence)
+    while retrieval.rounds < rounds and (missing := _missing(retrieval, covered)):
+        known, clear = covered, chain.ready
+        searches.search(chain.texts(missing))
+        retrieval.rounds += 1
+        covered = _settled(retrieval, evidence)
+        retrieval.read({number: retrieval.found_for(number) for number in chain.awaited if number in missing})
+        covered |= _settled(retrieval, evidence)
+        if covered == known and chain.ready == clear:
+            break
+    chain.give_up()
+
+
+def _settled(retrieval: Retrieval, evidence: Evidence) -> set[int]:
+    """Say what is covered; what is, and is waited for, is read, until no later sub-question gets clear by that."""
+    chain = retrieval.chain
+    while True:
+        ready, passages = chain.ready, retrieval.passages
+        evidence.judge(chain.texts(ready), passages)
+        covered = {number for number in ready if evidence.covers(chain.text(number), passages)}
+        told = [number for number in chain.awaited if number in covered]
+        if not told:
+            return covered
+        retrieval.read({number: _best(evidence, chain.text(number), passages) for number in told})
+
+
+def _missing(retrieval: Retrieval, covered: set[int]) -> list[int]:
+    """Return what is clear, not covered, and was not searched for."""
+    chain, known = retrieval.chain, retrieval.searches.known
+    return [number for number in chain.ready if number not in covered and plain(chain.text(number)) not in known]
+
+
+def _best(evidence: Evidence, text: str, passages: Sequence[Passage]) -> list[Passage]:
+    (row,) = evidence.probabilities([text], passages)
+    return [passages[place] for place in (-row).argsort(kind="stable")[:_READ]]

@@ -1,0 +1,176 @@
+"""One way of augmenting, set up once and used for many questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from rag_cover.backends import Entailer, Failure, Generator, Receiver, Retriever, Scorer
+from rag_cover.coverage.augmentation.adaptive import search_where_it_pays
+from rag_cover.coverage.augmentation.chains import Chain
+from rag_cover.coverage.augmentation.core import decomposed
+from rag_cover.coverage.augmentation.evidence import Evidence
+from rag_cover.coverage.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sought
+from rag_cover.coverage.augmentation.prompts import (
+    Conversation,
+    answering,
+    combining,
+    with_definition,
+    with_sub_questions,
+)
+from rag_cover.coverage.augmentation.reading import Reader, reading_receiver, writing_generator
+from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
+from rag_cover.coverage.augmentation.searching import Searches
+from rag_cover.coverage.augmentation.selection import FAIR_SHARE
+from rag_cover.coverage.augmentation.worth import worth_of
+from rag_cover.coverage.decomposition import Decomposer
+from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.questions import Passage, Question, SubQuestion
+from rag_cover.results import Augmentation, AugmentationMode, TraceUtility
+
+__all__ = ["ROUNDS", "Augmenter", "tokens_in"]
+
+ROUNDS = 4
+_CHARACTERS = 4  # of a token, as English texts have them on the average
+_MODES: Sequence[AugmentationMode] = get_args(AugmentationMode)
+
+
+def tokens_in(text: str) -> int:
+    """Estimate the tokens of a text: a quarter of its characters, rounded up."""
+    return -(-len(text) // _CHARACTERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Augmenter:
+    """Lets core sub-questions drive retrieval; as thread-safe as its models are. `augment` explains the fields.
+
+    Raises:
+        InvalidValueError: an unknown mode, one whose scorer or generator is missing, or a number out of range.
+    """
+
+    retriever: Retriever
+    generator: Generator | None = None
+    mode: AugmentationMode = "retrieval"
+    scorer: Scorer | None = None
+    decomposer: Decomposer | None = None
+    receiver: Receiver | None = None
+    entailer: Entailer | None = None
+    k: int = 10
+    depth: int | None = None
+    max_tokens: int | None = None
+    max_calls: int | None = None
+    rounds: int = ROUNDS
+    fair_share: float = FAIR_SHARE
+    threshold: float | None = None
+    count_tokens: Callable[[str], int] = tokens_in
+    workers: int = 8
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work before anything is searched for."""
+        if self.mode not in _MODES:
+            message = (
+                f"no augmentation is called {self.mode!r}.{nearest(str(self.mode), _MODES)} There are: {', '.join(_MODES)}."
+            )
+            raise InvalidValueError(message)
+        if self.scorer is None and self.mode in ("retrieval", "auto"):
+            message = f"augmentation by {self.mode!r} judges coverage: give it a scorer, such as open_scorer('embedded')"
+            raise InvalidValueError(message)
+        if self.generator is None and self.mode == "end-to-end":
+            message = "augmentation by 'end-to-end' writes answers: give it a generator, such as open_generator('openai:…')"
+            raise InvalidValueError(message)
+        counts = {"k": self.k, "depth": self.depth, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
+        for name, value in (counts | {"rounds": self.rounds, "workers": self.workers}).items():
+            if value is not None and value < 1:
+                message = f"{name} is {value}; it is at least 1"
+                raise InvalidValueError(message)
+        if not 0 <= self.fair_share <= 1:
+            message = f"fair_share is {self.fair_share}; a share is in [0, 1]"
+            raise InvalidValueError(message)
+
+    def augment(self, question: Question | str, *, sub_questions: Sequence[SubQuestion | str] | None = None) -> Augmentation:
+        """Augment one question, as `rag_cover.coverage.augment` does.
+
+        Raises:
+            InvalidValueError: a threshold outside [0, 1].
+            ModelFailedError: every search failed, or the scorer did.
+        """
+        asked = question if isinstance(question, Question) else Question(question)
+        reader = self._reader()
+        given = decomposed(
+            asked, given=sub_questions, decomposer=self.decomposer, generator=self.generator, answers=reader is not None
+        )
+        searches = Searches(self.retriever, k=self.depth or self.k, most=self.max_calls, workers=self.workers)
+        chain = Chain([each.text for each in given.core])
+        retrieval = Retrieval(self._query(asked.text, chain), chain, searches, reader)
+        evidence = None if self.scorer is None else Evidence(self.scorer, self.threshold)
+        self._search(retrieval, evidence)
+        chain.give_up()
+        failures = (*given.failures, *failures_of(retrieval))
+        keeping = Keeping(self.k, self.fair_share, self.max_tokens, self.count_tokens)
+        outcome = Outcome.of(retrieval, evidence, keeping)
+        utility = worth_of(asked, searches.steps, receiver=self.receiver, entailer=self.entailer, seed=self.seed)
+        worth = {} if utility is None or isinstance(utility, Failure) else _marginals(utility)
+        prompt = self._prompt(asked.text, chain, outcome.passages)
+        answer = self._answer(prompt)
+        return Augmentation(
+            question=asked,
+            mode=self.mode,
+            sub_questions=sought(outcome, given.core),
+            steps=tuple(searches.steps),
+            passages=outcome.passages,
+            prompt=prompt,
+            answer=None if isinstance(answer, Failure) else answer,
+            bought=purchases(outcome, worth),
+            others=given.others,
+            rounds=retrieval.rounds,
+            threshold=None if evidence is None else evidence.threshold,
+            utility=None if isinstance(utility, Failure) else utility,
+            failures=(*failures, *(each for each in (utility, answer) if isinstance(each, Failure))),
+            notes=notes_on(retrieval, outcome.passages),
+        )
+
+    def _reader(self) -> Reader | None:
+        if self.mode == "end-to-end" or self.receiver is None:
+            return None if self.generator is None else writing_generator(self.generator)
+        return reading_receiver(self.receiver, seed=self.seed)
+
+    def _query(self, question: str, chain: Chain) -> str:
+        """Return what the question itself is searched for by: with `subquestions`, these go with it."""
+        return " ".join([question, *chain.bare]) if self.mode == "subquestions" else question
+
+    def _search(self, retrieval: Retrieval, evidence: Evidence | None) -> None:
+        match self.mode:
+            case "definition" | "subquestions":
+                retrieval.searches.search([retrieval.query])
+            case "end-to-end":
+                search_and_answer(retrieval)
+            case "auto" if evidence is not None:
+                search_where_it_pays(retrieval, evidence, rounds=self.rounds)
+            case _:
+                search_for_all(retrieval)
+
+    def _prompt(self, question: str, chain: Chain, passages: Sequence[Passage]) -> Conversation:
+        texts = chain.texts(chain.numbers)
+        match self.mode:
+            case "definition":
+                return with_definition(question, passages)
+            case "subquestions":
+                return with_sub_questions(question, passages, texts)
+            case "end-to-end":
+                return combining(question, [(chain.text(number), chain.answers.get(number)) for number in chain.numbers])
+            case _:
+                return answering(question, passages)
+
+    def _answer(self, prompt: Conversation) -> str | Failure | None:
+        if self.generator is None:
+            return None
+        (generation,) = self.generator.generate([prompt], purpose="answer")
+        if generation.failure is not None:
+            return generation.failure
+        return generation.samples[0].text if generation.samples else Failure("empty", "the generator wrote no answer")
+
+
+def _marginals(utility: TraceUtility) -> dict[str, float]:
+    return {step.step: step.marginal.value for step in utility.steps}

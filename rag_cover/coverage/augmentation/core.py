@@ -1,0 +1,67 @@
+"""The core sub-questions that passages are sought for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_cover.backends import Failure, Generator
+from rag_cover.coverage.augmentation.searching import plain
+from rag_cover.coverage.augmentation.slots import slots_in
+from rag_cover.coverage.decomposition import Decomposer, decompose
+from rag_cover.coverage.hops import hops_of
+from rag_cover.errors import ModelFailedError
+from rag_cover.questions import Question, Role, SubQuestion
+
+__all__ = ["Decomposed", "decomposed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposed:
+    """The core sub-questions of a question, the others, and why a model did not make them, where it should have."""
+
+    core: tuple[SubQuestion, ...]
+    others: tuple[SubQuestion, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+def decomposed(
+    question: Question,
+    *,
+    given: Sequence[SubQuestion | str] | None,
+    decomposer: Decomposer | None,
+    generator: Generator | None,
+    answers: bool,
+) -> Decomposed:
+    """Take the sub-questions that are given, else those of a decomposer, else of a generator, else of rules.
+
+    Those without a role count as core. Rules stand in for a model that fails. ``answers`` says whether somebody answers what
+    later sub-questions build on: rules then take nested descriptions apart (`hops_of`).
+    """
+    if given is not None:
+        return _parted([each if isinstance(each, SubQuestion) else SubQuestion(each) for each in given])
+    try:
+        if decomposer is not None:
+            return _parted(decomposer(question))
+        if generator is not None:
+            return _parted(decompose(question, generator=generator))
+    except ModelFailedError as failed:
+        by_rules = _by_rules(question, answers=answers)
+        return Decomposed(by_rules.core, by_rules.others, (Failure.of(failed),))
+    return _by_rules(question, answers=answers)
+
+
+def _by_rules(question: Question, *, answers: bool) -> Decomposed:
+    found = _parted(decompose(question))
+    steps = hops_of(question.text)
+    hops = [step for number, step in enumerate(steps, 1) if answers or not slots_in(step, position=number)]
+    if not hops:
+        return found
+    made = tuple(SubQuestion(text, role=Role.CORE, role_source="rules") for text in hops)
+    known = {plain(question.text), *map(plain, hops)}
+    return Decomposed((*made, *(each for each in found.core if plain(each.text) not in known)), found.others)
+
+
+def _parted(sub_questions: Sequence[SubQuestion]) -> Decomposed:
+    core = tuple(each for each in sub_questions if each.role in (Role.CORE, None))
+    return Decomposed(core, tuple(each for each in sub_questions if each not in core))

@@ -1,0 +1,94 @@
+"""Short answers read from passages, to fill in what later sub-questions leave open: by a receiver, or by a generator."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from rag_cover.backends import Failure, Generation, Generator, Receiver
+from rag_cover.coverage.augmentation.prompts import answering
+from rag_cover.errors import ModelFailedError
+from rag_cover.questions import Passage
+from rag_cover.traces import Sample
+
+__all__ = ["ABSTENTIONS", "Reader", "likeliest", "reading_receiver", "writing_generator"]
+
+Asked = Mapping[int, tuple[str, Sequence[Passage]]]
+"""Sub-questions by number, each with the passages to answer it from."""
+
+Reader = Callable[[Asked], Mapping[int, str | Failure | None]]
+"""Answers sub-questions, all in one call: None where there is no answer, why where answering failed."""
+
+ABSTENTIONS = frozenset(
+    {
+        "",
+        "cannot be determined",
+        "i do not know",
+        "i dont know",
+        "na",
+        "no answer",
+        "none",
+        "not available",
+        "not enough information",
+        "not mentioned",
+        "not specified",
+        "unanswerable",
+        "unclear",
+        "unknown",
+    }
+)
+"""What receivers say that have no answer, without case and punctuation."""
+
+SAMPLES = 10
+_LONGEST = 120  # characters; what goes on for longer is no name to search for
+
+
+def reading_receiver(receiver: Receiver, *, seed: int = 0) -> Reader:
+    """Read answers by what a receiver says most often."""
+
+    def read(asked: Asked) -> Mapping[int, str | Failure | None]:
+        items = [(text, tuple(passages)) for text, passages in asked.values()]
+        try:
+            drawn = receiver.sample(items, n=SAMPLES, seed=seed) if items else []
+        except ModelFailedError as failed:
+            return dict.fromkeys(asked, Failure.of(failed))
+        return {number: likeliest(samples) for number, samples in zip(asked, drawn, strict=True)}
+
+    return read
+
+
+def writing_generator(generator: Generator) -> Reader:
+    """Have a generator write answers, in a few words."""
+
+    def write(asked: Asked) -> Mapping[int, str | Failure | None]:
+        prompts = [answering(text, passages, briefly=True) for text, passages in asked.values()]
+        made = generator.generate(prompts, purpose="sub-answer") if prompts else []
+        return {number: _written(generation) for number, generation in zip(asked, made, strict=True)}
+
+    return write
+
+
+def likeliest(samples: Sequence[Sample]) -> str | None:
+    """Return the answer that was given most often, the earlier of two; None where nobody gave one.
+
+    >>> likeliest([Sample("unanswerable"), Sample("Jane Austen"), Sample("jane austen."), Sample("Emma")])
+    'Jane Austen'
+    """
+    said = [sample.text.strip() for sample in samples]
+    answers = [text for text in said if _plain(text) not in ABSTENTIONS and len(text) <= _LONGEST]
+    if not answers:
+        return None
+    (winner, _), *_ = Counter(map(_plain, answers)).most_common(1)
+    return next(text.rstrip(".") for text in answers if _plain(text) == winner)
+
+
+def _written(generation: Generation) -> str | Failure | None:
+    if generation.failure is not None:
+        return generation.failure
+    text = generation.samples[0].text.strip() if generation.samples else ""
+    return None if _plain(text) in ABSTENTIONS else text
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w\s]", "", text.casefold()).split())

@@ -1,0 +1,79 @@
+"""Many searches for one question: in parallel, within one number of calls, each kept as a retrieval step.
+
+A retriever is code of somebody else's: one that raises for a query costs that query alone, whose step carries the error. One
+that returns a passage twice, or more passages than it was asked for, is taken at its word no further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from rag_cover.backends import Retriever
+from rag_cover.questions import Passage
+from rag_cover.traces import RetrievalStep, distinct
+
+__all__ = ["Searches", "plain"]
+
+
+class Searches:
+    """What a retriever brought back for one question after the other, in the order in which they were asked.
+
+    Args:
+        retriever: who is asked.
+        k: how many passages to ask for.
+        most: how many times to ask at most; None is as often as wanted.
+        workers: how many searches run at a time.
+    """
+
+    def __init__(self, retriever: Retriever, *, k: int, most: int | None, workers: int) -> None:
+        self._retriever, self._k, self._most, self._workers = retriever, k, most, workers
+        self.steps: list[RetrievalStep] = []
+        self.unasked: list[str] = []
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Return the queries that were searched for, or would have been if there had been room, as `plain` writes them."""
+        return frozenset(map(plain, [*(step.query for step in self.steps), *self.unasked]))
+
+    @property
+    def found(self) -> list[RetrievalStep]:
+        """Return the searches that did not fail."""
+        return [step for step in self.steps if step.error is None]
+
+    def search(self, queries: Sequence[str]) -> list[RetrievalStep]:
+        """Search for queries that were not searched for before; those that the number of calls leaves no room for are not."""
+        asked = {plain(query): query for query in reversed(queries)}  # of equal ones the first
+        new = [query for query in dict.fromkeys(queries) if asked[plain(query)] == query and plain(query) not in self.known]
+        room = len(new) if self._most is None else max(0, self._most - len(self.steps))
+        self.unasked += new[room:]
+        with ThreadPoolExecutor(max(1, min(self._workers, len(new)))) as pool:
+            made = list(pool.map(self._step, new[:room]))
+        steps = [step.model_copy(update={"id": f"step-{number}"}) for number, step in enumerate(made, len(self.steps) + 1)]
+        self.steps += steps
+        return steps
+
+    def step_of(self, query: str) -> RetrievalStep | None:
+        """Return the search for a query, if it was made."""
+        return next((step for step in self.steps if plain(step.query) == plain(query)), None)
+
+    def _step(self, query: str) -> RetrievalStep:
+        try:
+            passages = _read(self._retriever.retrieve(query, k=self._k))
+        except Exception as broken:  # noqa: BLE001  # the plugin boundary: recorded in the step
+            return RetrievalStep(query=query, error=f"{type(broken).__name__}: {broken}")
+        return RetrievalStep(query=query, passages=distinct(passages)[: self._k])
+
+
+def plain(query: str) -> str:
+    """Return what tells a query from others: not its case, its spaces, or the mark at its end.
+
+    >>> plain("What is  RAG?") == plain("what is RAG")
+    True
+    """
+    return " ".join(query.casefold().split()).rstrip(" ?!.")
+
+
+def _read(found: Iterable[object]) -> list[Passage]:
+    """Take what a retriever returned for passages; a plain string is one."""
+    return [each if isinstance(each, Passage) else Passage.model_validate(each) for each in found]

@@ -1,0 +1,150 @@
+"""Where a description inside a question ends: before what the question says of it ("… born?"), else where the question ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_cover.coverage.hops_words import AUXILIARIES, BE, DO, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, VERB_FORMS, VERBS, Wording
+from rag_cover.coverage.words import words_of
+
+__all__ = ["end_of_description"]
+
+_ADVERBS = frozenset(words_of("also first originally now currently later once still mainly formerly"))
+_PARTICIPLES = frozenset(
+    words_of(
+        """born buried from based located situated founded formed released published educated headquartered made written built
+        established married killed raised created opened named filmed shot set held spoken assassinated crowned launched
+        recorded produced dissolved abolished discovered completed constructed murdered elected appointed signed trained
+        invented developed introduced incorporated bordered ruled governed broadcast divided closed destroyed demolished
+        affiliated arrested executed cremated baptised baptized raised employed commissioned inducted"""
+    )
+)
+_FINITE = frozenset(words_of("is was received got won has had died lived graduated studied worked belongs belonged went attended"))
+_ATTRIBUTES = frozenset(
+    words_of(
+        """nationality ethnicity religion race age conference division league genre language colour color height length size
+        instrument party profession occupation denomination sport position rank currency citizenship county"""
+    )
+)
+"""What "What … is the director of Jaws?" asks of someone or something, not who or what that is."""
+
+
+def end_of_description(wording: Wording, start: int, inside: int, *, clause: bool) -> int | None:
+    """Return the word before which a description ends; None where that cannot be told.
+
+    Args:
+        wording: The question.
+        start: Its first word.
+        inside: A word that certainly belongs to it.
+        clause: Whether a relative clause ends it, which has a verb of its own.
+    """
+    before = wording.plain[:start]
+    if (apart := _apart(wording, inside)) is not None:
+        return apart
+    if start == 0:
+        return _main_verb(wording, inside)
+    if start == 1 and before[0] in PREPOSITIONS:
+        return _comma_before_question(wording, inside)
+    if before[0] not in QUESTION_WORDS | AUXILIARIES | PREPOSITIONS:
+        return _before_question_word(wording, inside)
+    if (auxiliary := _subject_of(before)) is not None:
+        return _verb(wording, inside, clause=clause) if auxiliary in DO else _of_being(wording, before, inside, clause=clause)
+    return _of_object(wording, before, inside)
+
+
+def _apart(wording: Wording, inside: int) -> int | None:
+    """Find the 's that stands apart from what it follows."""
+    return next((at for at in range(inside, len(wording.words)) if wording.words[at] in ("'s", "’s")), None)
+
+
+def _main_verb(wording: Wording, inside: int) -> int | None:
+    """Find the verb of "The city where Homer died is the capital of what region"."""
+    asked = _last_question_word(wording, inside)
+    verbs = [at for at in range(inside + 2, asked) if wording.plain[at] in VERB_FORMS | AUXILIARIES]
+    if not verbs:
+        return None
+    verb = verbs[-1]
+    while wording.plain[verb - 1] in AUXILIARIES | _ADVERBS:
+        verb -= 1
+    return verb if verb > inside + 1 else None
+
+
+def _comma_before_question(wording: Wording, inside: int) -> int | None:
+    """Find the comma of "In the country where Homer was born, which language …"."""
+    asks = QUESTION_WORDS | AUXILIARIES
+    ends = (at for at in range(inside + 2, len(wording.words)) if wording.words[at - 1].endswith(",") and _begins(wording, at, asks))
+    return next(ends, None)
+
+
+def _begins(wording: Wording, at: int, asks: frozenset[str]) -> bool:
+    return wording.plain[at] in asks or (wording.plain[at] in PREPOSITIONS and wording.plain[at + 1 : at + 2] in (("what",), ("which",)))
+
+
+def _before_question_word(wording: Wording, inside: int) -> int | None:
+    """End a description in a statement that asks at its end; none where what is asked may be a part of it."""
+    return len(wording.words) if _last_question_word(wording, 0) < inside - 1 else None
+
+
+def _last_question_word(wording: Wording, inside: int) -> int:
+    return max((at for at in range(inside, len(wording.plain)) if wording.plain[at] in QUESTION_WORDS), default=len(wording.plain))
+
+
+def _subject_of(before: Sequence[str]) -> str | None:
+    """Return the auxiliary whose subject a description is or is a part of: that of "when did", "when did the mother of"."""
+    at = next((at for at, word in enumerate(before) if word in BE | DO), None)
+    if at is None:
+        return None
+    if before[at] in DO:
+        return None if any(word in VERBS for word in before[at + 1 :]) else before[at]
+    return before[at] if at == len(before) - 1 else None
+
+
+def _verb(wording: Wording, inside: int, *, clause: bool) -> int | None:
+    """Find the verb that "did" leaves to the end: the last where the description has a clause, else the first."""
+    found = [at for at in range(inside + 1, len(wording.plain)) if wording.plain[at] in VERBS]
+    return (found[-1] if clause else found[0]) if found else None
+
+
+def _of_being(wording: Wording, before: Sequence[str], inside: int, *, clause: bool) -> int | None:
+    """End a description after "is": "What nationality is …", "When was … born", "What film was … in"."""
+    last = len(wording.words)
+    if len(before) == 2 and before[0] in ("who", "what", "which"):  # noqa: PLR2004 - "who is"
+        return last
+    if (tail := _tail(wording, inside + 1)) is not None:
+        return tail
+    if not clause and wording.plain[-1] in PREPOSITIONS and inside < last - 1:
+        return last - 1
+    if before[0] in ("when", "why") or before[0] in BE or (before[0] == "how" and len(before) == 2):  # noqa: PLR2004 - "how is"
+        return None
+    return None if before[0] in ("what", "which") and before[-2] not in _ATTRIBUTES else last
+
+
+def _of_object(wording: Wording, before: Sequence[str], inside: int) -> int | None:
+    """End a description after a verb or preposition: "Who founded …", "What is the capital of …"."""
+    last, word = len(wording.words), before[-1]
+    tail = _tail(wording, inside + 1)
+    has_verb = before[:1] == ("who",) or any(each in VERB_FORMS | AUXILIARIES for each in before)
+    if word in PRONOUNS or not has_verb:
+        return tail if word in PRONOUNS or _asks_what(before) else None
+    if not (word in PREPOSITIONS | VERB_FORMS | VERBS or word.endswith("ed")) or word in ("as", "than"):
+        return None
+    return tail if tail is not None and before[0] in ("when", "where", "how") else last
+
+
+def _asks_what(before: Sequence[str]) -> bool:
+    """Tell the beginning of "Which country the director of Jaws is from"."""
+    return before[0] in ("what", "which") and len(before) <= 3  # noqa: PLR2004 - "which European country"
+
+
+def _tail(wording: Wording, inside: int) -> int | None:
+    """Find the question's own last words, such as "born in" or "is from"."""
+    plain = wording.plain
+    start = len(plain)
+    if start > inside + 1 and plain[start - 1] in PREPOSITIONS - {"from"} and plain[start - 2] in _PARTICIPLES | _FINITE:
+        start -= 1
+    while start > inside and plain[start - 1] in _PARTICIPLES | _ADVERBS:
+        start -= 1
+    if start > inside and plain[start - 1] in _FINITE:
+        start -= 1
+    complete = start > inside and plain[start - 1] not in AUXILIARIES
+    return start if complete and any(word in _PARTICIPLES | _FINITE for word in plain[start:]) else None

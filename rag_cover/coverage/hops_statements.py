@@ -1,0 +1,51 @@
+"""A statement that ends in a question: "Jaws was directed by a man who was born in which city?"."""
+
+from __future__ import annotations
+
+from rag_cover.coverage.hops_chains import chained
+from rag_cover.coverage.hops_descriptions import head_of
+from rag_cover.coverage.hops_words import AUXILIARIES, BE, QUESTION_WORDS, VERB_FORMS, Wording, followed_by, wording_of
+
+__all__ = ["stated"]
+
+_ARTICLES = frozenset({"the", "a", "an", "this"})
+_PHRASE = 14  # words of what a relative clause may describe
+
+
+def stated(statement: str) -> tuple[str, ...]:
+    """Ask for what a statement describes, then the question in its relative clause; () where it is no such statement.
+
+    >>> stated("Jaws stars an actor who was born in which city")
+    ('Jaws stars which actor?', '#1 was born in which city?')
+    """
+    wording = wording_of(statement)
+    if wording.plain[0] in QUESTION_WORDS | AUXILIARIES:
+        return ()
+    asked = max((at for at, word in enumerate(wording.plain) if word in QUESTION_WORDS), default=0)
+    pronoun = next((at for at in range(asked - 1, 1, -1) if _opens_clause(wording, at)), None)
+    article = _article_before(wording, pronoun) if pronoun is not None else None
+    if pronoun is None or article is None:
+        return ()
+    described = " ".join((*wording.words[:article], "which", wording.said(article + 1, pronoun)))
+    owns = "'s" if wording.plain[pronoun] == "whose" else ""
+    earlier = chained(f"{described}?")
+    return followed_by((), (*earlier, f"#{len(earlier)}{owns} {wording.said(pronoun + 1)}?"))
+
+
+def _opens_clause(wording: Wording, at: int) -> bool:
+    """Tell whether a clause begins whose subject is what comes before it."""
+    word, following = wording.plain[at], wording.plain[at + 1]
+    return word == "whose" or (word in ("who", "that", "which") and _is_verb(following))
+
+
+def _is_verb(word: str) -> bool:
+    return word in VERB_FORMS | AUXILIARIES or word.endswith(("ed", "es")) or word in ("also", "once", "currently", "later")
+
+
+def _article_before(wording: Wording, pronoun: int) -> int | None:
+    """Find where the phrase begins that a pronoun stands for; none where the phrase says what the statement's subject is."""
+    for start in range(pronoun - 2, max(-1, pronoun - _PHRASE), -1):
+        if wording.plain[start] in _ARTICLES:
+            fits = start > 1 and wording.plain[start - 1] not in BE and head_of(wording, start, pronoun) is not None
+            return start if fits else None
+    return None
