@@ -3,12 +3,13 @@
 from rag_cover.agreement import JudgeCheck, LabelledText
 from rag_cover.belief import UtilityMeasure
 from rag_cover.checking import check_judge
-from rag_cover.comparison import compare
+from rag_cover.comparison import compare, compare_pairwise
 from rag_cover.complexity import ComplexityMeasure
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.errors import RagCoverError
 from rag_cover.evaluation import Evaluation, Progress, evaluate
 from rag_cover.importers import read_labels
+from rag_cover.pairwise import PairwiseComparison
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.registry import (
     Models,
@@ -34,6 +35,7 @@ __all__ = [
     "JudgeCheck",
     "LabelledText",
     "Models",
+    "PairwiseComparison",
     "Passage",
     "Progress",
     "Question",
@@ -50,6 +52,7 @@ __all__ = [
     "build_retriever",
     "check_judge",
     "compare",
+    "compare_pairwise",
     "evaluate",
     "open_embedder",
     "open_entailer",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rag_cover.agreement import JudgeCheck, LabelledText, assess, canary_verdicts, failure_of, notes_on
 from rag_cover.backends import Scorer, fingerprint_of
-from rag_cover.verdicts import probabilities
 from rag_cover.errors import InvalidValueError
 from rag_cover.importers import read_labels
 from rag_cover.registry import Models
 from rag_cover.results import ModelKind
+from rag_cover.verdicts import probabilities
 
 __all__ = ["check_judge"]
 

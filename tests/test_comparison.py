@@ -152,6 +152,7 @@ def test_ratings_by_other_sub_questions_are_refused_unless_allowed_and_a_model_d
     assert compare_pairwise(sides, sub_questions="any").win_rates[0].judged == 3
     asked = compare_pairwise(sides, judge=_longer(*BOTH.values()))
     assert (asked.win_rates[0].losses, asked.agreement) == (3, None)
+    assert asked.agreement_undefined_because == "no pair has a preferred answer, and two ratings by the same sub-questions"
 
 
 def test_of_several_answers_to_one_question_the_first_counts_and_that_is_told() -> None:
@@ -182,6 +183,7 @@ def test_it_is_written_as_json_data_with_reasons_for_what_is_undefined() -> None
     assert document["position_bias"]["changed"] is None
     assert document["position_bias"]["undefined_because"]
     assert document["agreement_with_ratings"] is None
+    assert document["agreement_undefined_because"] == "not applicable: the ratings are the judge"
     assert [each["basis"] for each in document["verdicts"]] == ["rated"] * 3
     assert all(isinstance(each, PairVerdict) for each in found.verdicts)
 

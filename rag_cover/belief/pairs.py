@@ -12,9 +12,9 @@ from itertools import islice
 from typing import TypeVar, cast
 
 from rag_cover.backends import Entailer
-from rag_cover.verdicts import relations
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.results import Approximation
+from rag_cover.verdicts import relations
 
 __all__ = ["APPROXIMATIONS", "Inquiry", "Judgments", "Pair", "Probabilities", "approximations_of", "normal_form", "together"]
 

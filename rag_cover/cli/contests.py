@@ -8,19 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import typer
+
 from rag_cover.accounting import Price, read_prices
 from rag_cover.backends import Generator
 from rag_cover.caching import cache_for
 from rag_cover.cli.documents import spending_document, write_page
-from rag_cover.cli.screens import busy, print_json, say, screen
+from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.screens import busy, print_json, say, screen, warn
 from rag_cover.comparison import compare_pairwise
 from rag_cover.evaluation import Evaluation
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.registry import open_generator
 from rag_cover.remote import RemoteRun, bound
-from rag_cover.reports import spending_table
-from rag_cover.reports.winning import winning_table
-from rag_cover.reports.winning_pages import write_pairwise
+from rag_cover.reports import spending_table, winning_table, write_pairwise
 
 __all__ = ["Contest"]
 
@@ -59,8 +60,13 @@ class Contest:
         quiet: bool,
     ) -> None:
         """Compare, write the report, and show who wins, or print it as JSON."""
-        with busy("Comparing answers", quiet=quiet or as_json or self.generator is None):
-            comparison = compare_pairwise(sides, judge=self.generator or "rating", names=names, sub_questions=sub_questions)
+        try:
+            with busy("Comparing answers", quiet=quiet or as_json or self.generator is None):
+                comparison = compare_pairwise(sides, judge=self.generator or "rating", names=names, sub_questions=sub_questions)
+        except KeyboardInterrupt:
+            kept = " What was answered is kept; the same command goes on." if self.generator and self.run.cache else ""
+            warn(f"Interrupted.{kept}", style="red")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
         if report:
             write_page(report, partial(write_pairwise, report, comparison))
         if as_json:

@@ -19,10 +19,10 @@ import numpy as np
 
 from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerprint_of
 from rag_cover.coverage.passages import titled
-from rag_cover.verdicts import probabilities
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.results import DocumentEvidence
+from rag_cover.verdicts import probabilities
 
 __all__ = ["Case", "Read", "read_documents"]
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.probing import complexities_of
-from rag_cover.verdicts import threshold_in_range
 from rag_cover.results import Constraints, ModelKind, Outcome
 from rag_cover.traces import Trace
+from rag_cover.verdicts import threshold_in_range
 
 __all__ = ["ComplexityMeasure"]
 

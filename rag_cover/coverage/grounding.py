@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Entailer, Span
 from rag_cover.coverage.passages import titled
-from rag_cover.verdicts import entailments, threshold_in_range
 from rag_cover.coverage.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.results import GroundednessResult, SentenceSupport
 from rag_cover.texts import sentences, windows
 from rag_cover.traces import Trace
+from rag_cover.verdicts import entailments, threshold_in_range
 
 __all__ = ["groundedness"]
 

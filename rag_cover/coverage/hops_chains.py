@@ -20,17 +20,20 @@ def chained(question: str, *, deepest: int = _DEEPEST) -> tuple[str, ...]:
     found = description_in(wording) if deepest else None
     if found is None:
         return (question,)
-    earlier = chained(question_about(_described(wording, found), wording.plain[found.head]), deepest=deepest - 1)
+    earlier = chained(question_about(_described(wording, found), _head(wording, found)), deepest=deepest - 1)
     return (*earlier, _about(wording, found, f"#{len(earlier)}"))
 
 
 def _described(wording: Wording, found: Description) -> str:
     """Return a description as it follows "Who is": with its article, and without the 's of what it owns."""
     said = wording.said(found.start, found.end).removesuffix("'s").removesuffix("’s").rstrip()
-    first, _, rest = said.partition(" ")
-    if first.lower() in ("the", "a", "an"):
-        return f"the {rest}"
+    if wording.plain[found.start] == "the":
+        return f"the {said[len('the ') :]}"
     return f"the {said}" if found.head == found.start else said
+
+
+def _head(wording: Wording, found: Description) -> str:
+    return wording.words[found.head].rstrip(",").removesuffix("'s").removesuffix("’s")
 
 
 def _about(wording: Wording, found: Description, slot: str) -> str:
@@ -38,6 +41,6 @@ def _about(wording: Wording, found: Description, slot: str) -> str:
     before, after = wording.words[: found.start], wording.words[found.end :]
     last = wording.words[found.end - 1]
     owns = "'s" if last.replace("’", "'").endswith("'s") and found.head == found.end - 1 else ""
-    comma = "," if last.endswith(",") and found.start <= 1 else ""
+    comma = "," if last.endswith(",") and found.start == 1 else ""
     text = " ".join((*before, f"{slot}{owns}{comma}", *after))
     return f"{text}?".replace(f"{slot} 's", f"{slot}'s")

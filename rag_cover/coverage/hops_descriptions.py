@@ -34,11 +34,14 @@ _NO_HEADS = frozenset(
         extent process degree point part kind type types sort number amount one ones same first last only thing things
         something anything people those that case assumption evidence concept principle notion problem question statement law
         rule conclusion possibility result day moment date period method manner ability right feature property
-        characteristic century decade found argue given condition temperature understanding formation"""
+        characteristic century decade north south east west northwest northeast southwest southeast ever
+        found argue given condition temperature understanding formation"""
     )
 )
 _NO_PEOPLE = frozenset(
-    words_of("show film movie song album book novel city country state town river game play series magazine race road year house")
+    words_of(
+        "show film movie song album book novel city country state town river game play series magazine race road year house"
+    )
 )
 _NAME_PARTICLES = frozenset(words_of("of de la le du des del der den van von da di dos the and al el y zu ibn bin"))
 _BEFORE_WHICH = PREPOSITIONS - {"than", "as"}
@@ -46,9 +49,10 @@ _BY = frozenset(
     words_of(
         """directed written composed produced sung founded owned created designed performed built developed published released
         recorded distributed invented discovered authored managed coached led hosted edited operated established illustrated
-        portrayed played voiced painted starring featuring containing allowing bordering owning hosting surrounding"""
+        portrayed played voiced painted featured starring featuring containing allowing bordering owning hosting surrounding"""
     )
 )
+_SHOWN = frozenset({"portrayed", "played", "voiced", "featured", "painted"})
 _PLACES = (("place", "of", "birth"), ("place", "of", "death"), ("country", "of", "citizenship"), ("country", "of", "origin"))
 _NOUNS_IN_ING = frozenset(words_of("king building painting ring wing meeting sibling beijing spring wedding being offspring"))
 
@@ -135,12 +139,20 @@ def _possessive_at(wording: Wording, at: int) -> Description | None:
     """Find "Emma's author" at the word that owns."""
     if not wording.words[at].replace("’", "'").endswith(("'s", "s'")) or at + 1 == len(wording.words):
         return None
-    head = next((head for head in range(at + 1, min(at + 3, len(wording.words))) if _unowned(wording.words[head]) in ROLES), None)
+    head = next(
+        (head for head in range(at + 1, min(at + 3, len(wording.words))) if _unowned(wording.words[head]) in ROLES), None
+    )
     if head is None or any(_is_no_modifier(word) for word in wording.plain[at + 1 : head]):
         return None
     start = _start_of_name(wording, at)
-    fits = start is not None and wording.plain[start - 1 : start] not in (("as",), ("become",), ("became",))
-    return Description(start, head + 1, head) if fits and start is not None else None
+    if start is None or wording.plain[start - 1 : start] in (("as",), ("become",), ("became",)) or _is_named(wording, head):
+        return None
+    return Description(start, head + 1, head)
+
+
+def _is_named(wording: Wording, head: int) -> bool:
+    """Tell "Emma's sister Jane", where nobody has to be found."""
+    return head + 1 < len(wording.words) and not wording.plain[head + 1] and wording.words[head + 1] not in ("'s", "’s")
 
 
 def _unowned(word: str) -> str:
@@ -186,7 +198,7 @@ def _opens_clause(wording: Wording, head: int, at: int) -> bool:
 
 
 def _has_verb(wording: Wording, start: int, end: int) -> bool:
-    return any(word in VERB_FORMS | AUXILIARIES or word.endswith(("ed", "s", "ing")) for word in wording.plain[start:end])
+    return any(word in AUXILIARIES or (word and word not in FUNCTION_WORDS) for word in wording.plain[start:end])
 
 
 def _is_relative(wording: Wording, at: int) -> bool:
@@ -196,8 +208,8 @@ def _is_relative(wording: Wording, at: int) -> bool:
 
 def _is_reduced(wording: Wording, at: int) -> bool:
     """Tell whether "directed by", "containing" begins at a word."""
-    word = wording.plain[at]
-    return word in _BY and (word.endswith("ing") or wording.plain[at + 1] == "by")
+    word, following = wording.plain[at], wording.plain[at + 1]
+    return word in _BY and (word.endswith("ing") or following == "by" or (word in _SHOWN and following in ("in", "on")))
 
 
 def _is_bare(wording: Wording, at: int) -> bool:

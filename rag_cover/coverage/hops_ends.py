@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_cover.coverage.hops_words import AUXILIARIES, BE, DO, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, VERB_FORMS, VERBS, Wording
+from rag_cover.coverage.hops_words import (
+    AUXILIARIES,
+    BE,
+    DO,
+    PREPOSITIONS,
+    PRONOUNS,
+    QUESTION_WORDS,
+    VERB_FORMS,
+    VERBS,
+    Wording,
+)
 from rag_cover.coverage.words import words_of
 
 __all__ = ["end_of_description"]
@@ -19,7 +29,10 @@ _PARTICIPLES = frozenset(
         affiliated arrested executed cremated baptised baptized raised employed commissioned inducted"""
     )
 )
-_FINITE = frozenset(words_of("is was received got won has had died lived graduated studied worked belongs belonged went attended"))
+_FINITE = frozenset(
+    words_of("is was received got won has had died lived graduated studied worked belongs belonged went attended")
+)
+_IS_SAID_OF = frozenset(words_of("as than become became becomes remain remained considered called named"))
 _ATTRIBUTES = frozenset(
     words_of(
         """nationality ethnicity religion race age conference division league genre language colour color height length size
@@ -60,7 +73,7 @@ def _apart(wording: Wording, inside: int) -> int | None:
 def _main_verb(wording: Wording, inside: int) -> int | None:
     """Find the verb of "The city where Homer died is the capital of what region"."""
     asked = _last_question_word(wording, inside)
-    verbs = [at for at in range(inside + 2, asked) if wording.plain[at] in VERB_FORMS | AUXILIARIES]
+    verbs = [at for at in range(inside + 2, asked if asked is not None else 0) if wording.plain[at] in VERB_FORMS | AUXILIARIES]
     if not verbs:
         return None
     verb = verbs[-1]
@@ -72,21 +85,26 @@ def _main_verb(wording: Wording, inside: int) -> int | None:
 def _comma_before_question(wording: Wording, inside: int) -> int | None:
     """Find the comma of "In the country where Homer was born, which language …"."""
     asks = QUESTION_WORDS | AUXILIARIES
-    ends = (at for at in range(inside + 2, len(wording.words)) if wording.words[at - 1].endswith(",") and _begins(wording, at, asks))
+    ends = (
+        at for at in range(inside + 2, len(wording.words)) if wording.words[at - 1].endswith(",") and _begins(wording, at, asks)
+    )
     return next(ends, None)
 
 
 def _begins(wording: Wording, at: int, asks: frozenset[str]) -> bool:
-    return wording.plain[at] in asks or (wording.plain[at] in PREPOSITIONS and wording.plain[at + 1 : at + 2] in (("what",), ("which",)))
+    return wording.plain[at] in asks or (
+        wording.plain[at] in PREPOSITIONS and wording.plain[at + 1 : at + 2] in (("what",), ("which",))
+    )
 
 
 def _before_question_word(wording: Wording, inside: int) -> int | None:
     """End a description in a statement that asks at its end; none where what is asked may be a part of it."""
-    return len(wording.words) if _last_question_word(wording, 0) < inside - 1 else None
+    asked = _last_question_word(wording, 0)
+    return len(wording.words) if asked is not None and asked < inside - 1 else None
 
 
-def _last_question_word(wording: Wording, inside: int) -> int:
-    return max((at for at in range(inside, len(wording.plain)) if wording.plain[at] in QUESTION_WORDS), default=len(wording.plain))
+def _last_question_word(wording: Wording, inside: int) -> int | None:
+    return max((at for at in range(inside, len(wording.plain)) if wording.plain[at] in QUESTION_WORDS), default=None)
 
 
 def _subject_of(before: Sequence[str]) -> str | None:
@@ -102,7 +120,8 @@ def _subject_of(before: Sequence[str]) -> str | None:
 def _verb(wording: Wording, inside: int, *, clause: bool) -> int | None:
     """Find the verb that "did" leaves to the end: the last where the description has a clause, else the first."""
     found = [at for at in range(inside + 1, len(wording.plain)) if wording.plain[at] in VERBS]
-    return (found[-1] if clause else found[0]) if found else None
+    verb = (found[-1] if clause else found[0]) if found else None
+    return verb - 1 if verb is not None and wording.plain[verb - 1] in _ADVERBS else verb
 
 
 def _of_being(wording: Wording, before: Sequence[str], inside: int, *, clause: bool) -> int | None:
@@ -110,23 +129,43 @@ def _of_being(wording: Wording, before: Sequence[str], inside: int, *, clause: b
     last = len(wording.words)
     if len(before) == 2 and before[0] in ("who", "what", "which"):  # noqa: PLR2004 - "who is"
         return last
-    if (tail := _tail(wording, inside + 1)) is not None:
-        return tail
-    if not clause and wording.plain[-1] in PREPOSITIONS and inside < last - 1:
-        return last - 1
-    if before[0] in ("when", "why") or before[0] in BE or (before[0] == "how" and len(before) == 2):  # noqa: PLR2004 - "how is"
+    if any(word in PRONOUNS | VERB_FORMS for word in before[2:-1]):
         return None
-    return None if before[0] in ("what", "which") and before[-2] not in _ATTRIBUTES else last
+    found = _tail(wording, inside, finite=False)
+    if found is None and not clause:
+        found = _participle(wording, inside) or _preposition(wording, inside)
+    return found if found is not None or not _asks_what_it_is(before) else last
+
+
+def _asks_what_it_is(before: Sequence[str]) -> bool:
+    """Tell "What nationality is …" and "Where is …" from "When is …", which needs more to be said."""
+    if before[0] in BE or before[0] in ("when", "why") or tuple(before[:-1]) == ("how",):
+        return False
+    return before[0] not in ("what", "which") or before[-2] in _ATTRIBUTES
+
+
+def _participle(wording: Wording, inside: int) -> int | None:
+    """Find the participle right after the names of "the father of Homer venerated as a god"."""
+    words = wording.plain[inside:]
+    at = next((at for at, word in enumerate(words) if at and word and not words[at - 1]), None)
+    return inside + at if at is not None and (words[at] in _PARTICIPLES or words[at].endswith("ed")) else None
+
+
+def _preposition(wording: Wording, inside: int) -> int | None:
+    """Find the last word of "What film was the mother of Homer in"."""
+    last = len(wording.words) - 1
+    return last if wording.plain[last] in PREPOSITIONS and inside < last else None
 
 
 def _of_object(wording: Wording, before: Sequence[str], inside: int) -> int | None:
     """End a description after a verb or preposition: "Who founded …", "What is the capital of …"."""
     last, word = len(wording.words), before[-1]
-    tail = _tail(wording, inside + 1)
-    has_verb = before[:1] == ("who",) or any(each in VERB_FORMS | AUXILIARIES for each in before)
+    asks_after = any(each in DO for each in before)
+    tail = None if asks_after else _tail(wording, inside, finite=word in PRONOUNS or not any(each in BE for each in before))
+    has_verb = before[0] == "who" or any(each in VERB_FORMS | AUXILIARIES for each in before)
     if word in PRONOUNS or not has_verb:
         return tail if word in PRONOUNS or _asks_what(before) else None
-    if not (word in PREPOSITIONS | VERB_FORMS | VERBS or word.endswith("ed")) or word in ("as", "than"):
+    if not (word in PREPOSITIONS | VERB_FORMS | VERBS or word.endswith("ed")) or word in _IS_SAID_OF:
         return None
     return tail if tail is not None and before[0] in ("when", "where", "how") else last
 
@@ -136,15 +175,19 @@ def _asks_what(before: Sequence[str]) -> bool:
     return before[0] in ("what", "which") and len(before) <= 3  # noqa: PLR2004 - "which European country"
 
 
-def _tail(wording: Wording, inside: int) -> int | None:
-    """Find the question's own last words, such as "born in" or "is from"."""
+def _tail(wording: Wording, inside: int, *, finite: bool) -> int | None:
+    """Find the question's own last words, such as "born in" or, ``finite``, "is from"."""
     plain = wording.plain
     start = len(plain)
+    if plain[-3:] in (("a", "member", "of"), ("a", "part", "of")):
+        return start - 3
     if start > inside + 1 and plain[start - 1] in PREPOSITIONS - {"from"} and plain[start - 2] in _PARTICIPLES | _FINITE:
         start -= 1
     while start > inside and plain[start - 1] in _PARTICIPLES | _ADVERBS:
         start -= 1
-    if start > inside and plain[start - 1] in _FINITE:
+    if finite and start > inside and plain[start - 1] in _FINITE:
         start -= 1
+    if start > inside and plain[start - 1] in AUXILIARIES:
+        start += 1
     complete = start > inside and plain[start - 1] not in AUXILIARIES
     return start if complete and any(word in _PARTICIPLES | _FINITE for word in plain[start:]) else None

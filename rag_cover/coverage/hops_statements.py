@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from rag_cover.coverage.hops_chains import chained
 from rag_cover.coverage.hops_descriptions import head_of
-from rag_cover.coverage.hops_words import AUXILIARIES, BE, QUESTION_WORDS, VERB_FORMS, Wording, followed_by, wording_of
+from rag_cover.coverage.hops_words import AUXILIARIES, BE, PREPOSITIONS, QUESTION_WORDS, VERB_FORMS, Wording, wording_of
+from rag_cover.coverage.words import words_of
 
 __all__ = ["stated"]
 
-_ARTICLES = frozenset({"the", "a", "an", "this"})
+_ARTICLES = frozenset(words_of("the a an this"))
+_NO_NOUN = AUXILIARIES | frozenset(words_of("been being and also be then later"))
+_LASTING = frozenset(words_of("owned based located situated headquartered operated sponsored hosted led named"))
 _PHRASE = 14  # words of what a relative clause may describe
 
 
@@ -22,20 +25,36 @@ def stated(statement: str) -> tuple[str, ...]:
     if wording.plain[0] in QUESTION_WORDS | AUXILIARIES:
         return ()
     asked = max((at for at, word in enumerate(wording.plain) if word in QUESTION_WORDS), default=0)
-    pronoun = next((at for at in range(asked - 1, 1, -1) if _opens_clause(wording, at)), None)
-    article = _article_before(wording, pronoun) if pronoun is not None else None
-    if pronoun is None or article is None:
+    clause = next((at for at in range(asked - 1, 1, -1) if _opens_clause(wording, at)), None)
+    article = _article_before(wording, clause) if clause is not None else None
+    if clause is None or article is None:
         return ()
-    described = " ".join((*wording.words[:article], "which", wording.said(article + 1, pronoun)))
-    owns = "'s" if wording.plain[pronoun] == "whose" else ""
+    described = " ".join((*wording.words[:article], "which", wording.said(article + 1, clause)))
     earlier = chained(f"{described}?")
-    return followed_by((), (*earlier, f"#{len(earlier)}{owns} {wording.said(pronoun + 1)}?"))
+    return (*earlier, f"#{len(earlier)}{_clause(wording, clause)}?")
+
+
+def _clause(wording: Wording, at: int) -> str:
+    """Return what a clause says of its subject, as it follows that."""
+    if wording.plain[at] == "whose":
+        return f"'s {wording.said(at + 1)}"
+    if not _is_reduced(wording, at):
+        return f" {wording.said(at + 1)}"
+    return f" {'is' if wording.plain[at] in _LASTING else 'was'} {wording.said(at)}"
 
 
 def _opens_clause(wording: Wording, at: int) -> bool:
     """Tell whether a clause begins whose subject is what comes before it."""
     word, following = wording.plain[at], wording.plain[at + 1]
-    return word == "whose" or (word in ("who", "that", "which") and _is_verb(following))
+    pronoun = word == "whose" or (word in ("who", "that", "which") and _is_verb(following))
+    return pronoun or _is_reduced(wording, at)
+
+
+def _is_reduced(wording: Wording, at: int) -> bool:
+    """Tell whether "owned by", "based in" begins at a word."""
+    word, following = wording.plain[at], wording.plain[at + 1]
+    participle = word.endswith("ed") or word in ("written", "held", "made", "sung", "won", "built")
+    return participle and following in PREPOSITIONS and bool(wording.plain[at - 1]) and wording.plain[at - 1] not in _NO_NOUN
 
 
 def _is_verb(word: str) -> bool:

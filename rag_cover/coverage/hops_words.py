@@ -17,23 +17,25 @@ __all__ = [
     "PRONOUNS",
     "QUESTION_WORDS",
     "ROLES",
-    "VERB_FORMS",
     "VERBS",
+    "VERB_FORMS",
     "Wording",
     "followed_by",
     "indefinite",
     "is_person",
+    "masked",
     "question_about",
     "singular",
     "wording_of",
 ]
 
 QUESTION_WORDS = frozenset(words_of("who whom whose what which when where why how"))
+PRONOUNS = frozenset(words_of("who whom whose that which where"))
+"""What a relative clause begins with."""
 BE = frozenset(words_of("is are was were"))
 DO = frozenset(words_of("do does did"))
 AUXILIARIES = BE | DO | frozenset(words_of("has have had can could will would"))
 PREPOSITIONS = frozenset(words_of("of in on at by for from to with near under after before into than as about between through"))
-PRONOUNS = frozenset({"who", "whom", "whose", "that", "which", "where"})
 
 ROLES = frozenset(
     """director co-director composer performer author writer co-writer songwriter founder co-founder creator producer
@@ -46,54 +48,54 @@ ROLES = frozenset(
 )
 """What someone or something is to another; few things have more than one."""
 
-_VERB_BASES = words_of(
+_BASES = words_of(
     """die live study graduate work serve play attend win receive get hold become marry own found create direct write sing
     occupy conquer belong come go move gain join leave start begin end make have represent border air open close perform record
     release produce appear star use speak lose fight teach meet build design discover invent happen take grow retire train
     govern rule lie flow stand sign sell buy hire host visit kill attack invade believe support worship form command defeat
     bear bury name publish establish contain include feature cover share run lead portray depict inspire influence coach manage
     operate sponsor distribute edit translate compose replace succeed precede follow employ house reside originate debut finish
-    rank score earn focus conduct export pass"""
+    rank score earn focus conduct export pass neighbor neighbour surround encompass swim raise borrow allow reach cause oversee
+    supply carry connect"""
 )
-VERBS = frozenset(_VERB_BASES)
+VERBS = frozenset(_BASES)
+"""Verbs as they follow "did"."""
 _IRREGULAR = frozenset(
     words_of(
         """won got held became wrote sang came went left began made had spoke lost fought taught met built took grew lay stood
-        sold bought led ran known born written sung held spoken taken begun has"""
+        sold bought led ran known born written sung spoken taken begun has swam saw seen gave given told said drew drawn fell
+        flew"""
     )
 )
 
 
-def _forms(verb: str) -> tuple[str, ...]:
-    stem = verb.removesuffix("e")
-    past = f"{verb[:-1]}ied" if verb.endswith(("ry", "dy", "ly")) else f"{stem}ed"
-    third = f"{verb[:-1]}ies" if verb.endswith(("ry", "dy", "ly")) else verb + ("es" if verb.endswith(("s", "sh", "ch", "o")) else "s")
-    return past, third
+def _forms(verb: str) -> tuple[str, str]:
+    """Return the past and the third person of a regular verb."""
+    if verb.endswith(("ry", "dy", "ly", "py")):
+        return f"{verb[:-1]}ied", f"{verb[:-1]}ies"
+    return f"{verb.removesuffix('e')}ed", f"{verb}{'es' if verb.endswith(('s', 'sh', 'ch', 'o')) else 's'}"
 
 
-VERB_FORMS = _IRREGULAR | frozenset(form for verb in _VERB_BASES for form in _forms(verb))
-"""Past and third person of the verbs."""
+VERB_FORMS = _IRREGULAR | frozenset(form for verb in _BASES for form in _forms(verb))
+"""Verbs in the past and the third person."""
 
 _THINGS = frozenset(
     words_of(
         """river border chapter paper newspaper center computer number order tower water letter harbor color sector factor
         chamber theater power layer publisher corner quarter banner manufacturer distributor operator employer recorder
         thriller carrier container printer server transmitter cruiser bomber helicopter steamer meter matter cover disorder
-        semester processor reactor motor vector cluster crater motor"""
+        semester processor reactor motor vector cluster crater"""
     )
 )
 _PEOPLE = frozenset(
     words_of(
-        """king queen prince princess president spouse wife husband widow son child children sibling siblings parents uncle
-        nephew niece cousin coach host star architect parent person emperor duke pope saint martyr lyricist monarch athlete
-        daughter character celebrity guy girl boy lady politician general captain judge poet sultan chief candidate individual
-        aunt"""
+        """king queen prince president spouse wife husband widow son child children sibling siblings parents uncle nephew niece
+        cousin coach host star architect parent person duke pope saint martyr monarch athlete celebrity guy girl boy lady
+        general captain judge poet sultan chief candidate individual aunt"""
     )
 )
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "ess", "in-law")
-_FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | {"the", "a", "an"}
-_MASKED = re.compile(r'"[^"]*"|“[^”]*”|\([^()]*\)')
-_SLOT = re.compile(r"#(\d+)")
+_FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | {"the"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +116,22 @@ def wording_of(question: str) -> Wording:
     >>> wording_of('Who sang "the end" in Apocalypse Now').plain
     ('who', 'sang', '', '', 'in', '', '')
     """
-    masked = _MASKED.sub(lambda match: re.sub(r"\S", "Q", match.group()), question).split()
-    first = [word.lower() if word.lower() in _FIRST else word for word in masked[:1]]
-    return Wording(tuple(question.split()), tuple(map(_plain, first + masked[1:])))
+    visible = masked(question).split()
+    first = [word.lower() if word.lower() in _FIRST else word for word in visible[:1]]
+    return Wording(tuple(question.split()), tuple(map(_plain, first + visible[1:])))
 
 
 def _plain(word: str) -> str:
     return word.rstrip(",;:") if word[:1].islower() else ""
+
+
+def masked(text: str) -> str:
+    """Blank out quotes and brackets, as long as they were.
+
+    >>> masked("Jaws (film)")
+    'Jaws QQQQQQ'
+    """
+    return re.sub(r'"[^"]*"|“[^”]*”|\([^()]*\)', lambda match: re.sub(r"\S", "Q", match.group()), text)
 
 
 def followed_by(steps: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
@@ -129,26 +140,35 @@ def followed_by(steps: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     >>> followed_by(("Who wrote Emma?",), ("Who wrote Dune?", "When was #1 born?"))
     ('Who wrote Emma?', 'Who wrote Dune?', 'When was #2 born?')
     """
-    return (*steps, *(_SLOT.sub(lambda match: f"#{int(match[1]) + len(steps)}", step) for step in more))
+    return (*steps, *(re.sub(r"#(\d+)", lambda slot: f"#{int(slot[1]) + len(steps)}", step) for step in more))
 
 
 def is_person(noun: str) -> bool:
-    """Tell whether a noun stands for someone rather than something."""
+    """Tell whether a noun stands for someone rather than something.
+
+    >>> is_person("director"), is_person("river")
+    (True, False)
+    """
     return noun in _PEOPLE or (noun.endswith(_PERSON_ENDINGS) and noun not in _THINGS)
 
 
-def question_about(description: str, head: str) -> str:
-    """Ask who or what a description stands for.
+def question_about(description: str, noun: str) -> str:
+    """Ask who or what a description stands for; ``noun`` is the description's own.
 
     >>> question_about("the director of Jaws", "director"), question_about("the city where Homer died", "city")
     ('Who is the director of Jaws?', 'What is the city where Homer died?')
     """
-    return f"{'Who' if is_person(head.lower()) else 'What'} {'are' if is_plural(head) else 'is'} {description.rstrip('?')}?"
+    asks = "Who" if is_person(noun.lower()) else "What"
+    return f"{asks} {'are' if is_plural(noun) else 'is'} {description.rstrip('?')}?"
 
 
 def singular(noun: str) -> str:
-    """Undo a plural by rule of thumb: "film directors" to "film director"."""
-    for ending, instead in (("women", "woman"), ("men", "man"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("ss", "ss")):
+    """Undo a plural by rule of thumb.
+
+    >>> singular("directors"), singular("women"), singular("cities")
+    ('director', 'woman', 'city')
+    """
+    for ending, instead in (("men", "man"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("ss", "ss")):
         if noun.endswith(ending):
             return noun.removesuffix(ending) + instead
     return noun.removesuffix("s")

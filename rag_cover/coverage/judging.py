@@ -16,10 +16,10 @@ from rag_cover.coverage.embedded_roles import Untyped, typed
 from rag_cover.coverage.passages import titled
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
-from rag_cover.verdicts import fragments, probabilities, threshold_in_range
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.traces import Trace
+from rag_cover.verdicts import fragments, probabilities, threshold_in_range
 
 __all__ = ["judge_coverage", "table_of"]
 

@@ -12,11 +12,11 @@ from rag_cover.coverage.embedded_roles import Untyped
 from rag_cover.coverage.grounding import groundedness
 from rag_cover.coverage.judging import judge_coverage
 from rag_cover.coverage.ratings import RATING_WEIGHTS
-from rag_cover.verdicts import threshold_in_range
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Role
 from rag_cover.results import ModelKind, Outcome
 from rag_cover.traces import Trace
+from rag_cover.verdicts import threshold_in_range
 
 __all__ = ["CoverageMeasure", "GroundednessMeasure"]
 

@@ -41,6 +41,15 @@ class PairwiseComparison:
         """Count why pairs have no verdict, the most frequent reason first."""
         return dict(Counter(each.reason for each in self.unjudged).most_common())
 
+    @property
+    def agreement_undefined_because(self) -> str | None:
+        """Say why the judge's agreement with the ratings is not known; None where it is."""
+        if self.agreement is not None:
+            return None
+        if any(each.basis == "rated" for each in self.verdicts):
+            return "not applicable: the ratings are the judge"
+        return "no pair has a preferred answer, and two ratings by the same sub-questions"
+
     def over(self, row: str, column: str) -> WinRate:
         """Return how often one pipeline wins over another.
 
@@ -70,6 +79,7 @@ class PairwiseComparison:
             "overall": {name: asdict(rate) if rate else None for name, rate in self.overall.items()},
             "position_bias": asdict(self.position_bias),
             "agreement_with_ratings": asdict(self.agreement) if self.agreement else None,
+            "agreement_undefined_because": self.agreement_undefined_because,
             "reasons": dict(self.reasons),
             "verdicts": [asdict(each) for each in self.verdicts],
             "unjudged": [asdict(each) for each in self.unjudged],

@@ -2,11 +2,12 @@
 
 from rag_cover.reports.checking import check_panels
 from rag_cover.reports.complexities import complexity_panel, hardest_table
-from rag_cover.reports.html import write_comparison, write_report, write_skills, write_study
+from rag_cover.reports.html import write_comparison, write_pairwise, write_report, write_skills, write_study
 from rag_cover.reports.skills import skills_table
 from rag_cover.reports.studying import study_table
 from rag_cover.reports.terminal import comparison_table, spending_table, summary_panel, worst_questions
 from rag_cover.reports.utilities import hurting_table, trace_utilities, utility_panel
+from rag_cover.reports.winning import winning_table
 
 __all__ = [
     "check_panels",
@@ -20,8 +21,10 @@ __all__ = [
     "summary_panel",
     "trace_utilities",
     "utility_panel",
+    "winning_table",
     "worst_questions",
     "write_comparison",
+    "write_pairwise",
     "write_report",
     "write_skills",
     "write_study",

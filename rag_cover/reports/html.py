@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from rag_cover.pairwise import PairwiseComparison
 from rag_cover.reports.comparing import comparison_view
 from rag_cover.reports.complexity_figures import complexity_view
 from rag_cover.reports.drilldown import QuestionView, question_view, worst
@@ -26,6 +27,7 @@ from rag_cover.reports.states import ROLES, State
 from rag_cover.reports.studying import study_view
 from rag_cover.reports.subjects import Subject, headline_of, is_asked_for, subject_of
 from rag_cover.reports.untrusted import one_line, visible
+from rag_cover.reports.winning import winning_view
 from rag_cover.reports.wording import counted, loss_advice, losses_sentence
 from rag_cover.reports.worth_figures import utility_view
 from rag_cover.reports.worths import hurting_steps
@@ -34,7 +36,7 @@ from rag_cover.routing import SkillDescription
 from rag_cover.studies import Study
 from rag_cover.summaries import Comparison, Summary
 
-__all__ = ["SHOWN", "write_comparison", "write_report", "write_skills", "write_study"]
+__all__ = ["SHOWN", "write_comparison", "write_pairwise", "write_report", "write_skills", "write_study"]
 
 SHOWN = 500
 """How many traces a report shows one by one."""
@@ -76,6 +78,11 @@ def write_report(
 def write_comparison(path: Path | str, comparison: Comparison, *, title: str = "Two pipelines, side by side") -> None:
     """Write the comparison of two pipelines alone."""
     _write(path, "comparison.html", {"title": title, "comparison": comparison_view(comparison), "folded": False})
+
+
+def write_pairwise(path: Path | str, comparison: PairwiseComparison, *, title: str = "Whose answers win") -> None:
+    """Write pipelines compared answer by answer."""
+    _write(path, "winning.html", {"title": title, "winning": winning_view(comparison)})
 
 
 def write_study(path: Path | str, study: Study, *, title: str = "What each setting is worth") -> None:

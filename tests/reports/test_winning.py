@@ -11,8 +11,8 @@ from rich.console import Console
 
 from rag_cover.pairwise import PairVerdict, PairwiseComparison, UnjudgedPair, position_bias, win_rates_of
 from rag_cover.pairwise.win_rates import Winner, overall_win_rate
-from rag_cover.reports.winning import winning_table, winning_view
-from rag_cover.reports.winning_pages import write_pairwise
+from rag_cover.reports import winning_table, write_pairwise
+from rag_cover.reports.winning import winning_view
 
 EVIL = '<script>alert("x")</script>\u202e\x1b[31m'
 
@@ -54,7 +54,9 @@ def page_of(comparison: PairwiseComparison, folder: Path) -> str:
     return (folder / "page.html").read_text(encoding="utf-8")
 
 
-CLEAR = verdicts(*[("b", "b")] * 9, ("a", "b"))
+WON: tuple[Winner, Winner] = ("a", "a")
+LOST: tuple[Winner, Winner] = ("b", "b")
+CLEAR = verdicts(*[LOST] * 9, ("a", "b"))
 
 
 def test_the_headline_says_who_wins_and_how_surely() -> None:
@@ -113,7 +115,7 @@ def test_a_judge_that_favours_a_place_is_named(order: tuple[Winner, Winner], fav
 
 
 def test_three_pipelines_fit_eighty_columns_with_a_rate_over_all() -> None:
-    told = [*CLEAR, *verdicts(*[("a", "a")] * 4, b="deep"), *verdicts(("tie", "tie"), ("a", "b"), a="broad", b="deep")]
+    told = [*CLEAR, *verdicts(*[WON] * 4, b="deep"), *verdicts(("tie", "tie"), ("a", "b"), a="broad", b="deep")]
 
     text = printed(comparison_of(*told, names=("plain", "broad", "deep")))
 

@@ -14,13 +14,14 @@ from rag_cover.coverage.augmentation.retrieving import Retrieval
 from rag_cover.coverage.augmentation.searching import plain
 from rag_cover.questions import Passage
 
-__all__ = ["search_where_it_pays"]
+__all__ = ["search_where_it_pays", "surely"]
 
+_SURE = 0.7
 _READ = 5  # passages that an answer is read from: those that cover its sub-question best
 
 
-def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, rounds: int) -> None:
-    """Search for a question, then in at most so many rounds for the sub-questions that are not covered.
+def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: float, rounds: int) -> None:
+    """Search for a question, then in at most so many rounds for the sub-questions that are not surely covered.
 
     Raises:
         ModelFailedError: the scorer failed.
@@ -29,26 +30,35 @@ def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, rounds: in
     if retrieval.reader is None:
         chain.give_up()
     searches.search([retrieval.query])
-    covered = _settled(retrieval, evidence)
+    covered = _settled(retrieval, evidence, sure)
     while retrieval.rounds < rounds and (missing := _missing(retrieval, covered)):
         known, clear = covered, chain.ready
         searches.search(chain.texts(missing))
         retrieval.rounds += 1
-        covered = _settled(retrieval, evidence)
+        covered = _settled(retrieval, evidence, sure)
         retrieval.read({number: retrieval.found_for(number) for number in chain.awaited if number in missing})
-        covered |= _settled(retrieval, evidence)
+        covered |= _settled(retrieval, evidence, sure)
         if covered == known and chain.ready == clear:
             break
     chain.give_up()
 
 
-def _settled(retrieval: Retrieval, evidence: Evidence) -> set[int]:
+def surely(threshold: float) -> float:
+    """Return the probability from which a judge with this threshold is sure: seven tenths of the way from there to 1.
+
+    >>> round(surely(0.5), 6)
+    0.85
+    """
+    return threshold + _SURE * (1 - threshold)
+
+
+def _settled(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[int]:
     """Say what is covered; what is, and is waited for, is read, until no later sub-question gets clear by that."""
     chain = retrieval.chain
     while True:
         ready, passages = chain.ready, retrieval.passages
         evidence.judge(chain.texts(ready), passages)
-        covered = {number for number in ready if evidence.covers(chain.text(number), passages)}
+        covered = {number for number in ready if evidence.covers(chain.text(number), passages, cut=sure)}
         told = [number for number in chain.awaited if number in covered]
         if not told:
             return covered

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from rag_cover.backends import Entailer, Failure, Generator, Receiver, Retriever, Scorer
-from rag_cover.coverage.augmentation.adaptive import search_where_it_pays
+from rag_cover.coverage.augmentation.adaptive import search_where_it_pays, surely
 from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.augmentation.evidence import Evidence
@@ -28,6 +28,7 @@ from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.results import Augmentation, AugmentationMode, TraceUtility
+from rag_cover.verdicts import threshold_in_range
 
 __all__ = ["ROUNDS", "Augmenter", "tokens_in"]
 
@@ -63,6 +64,7 @@ class Augmenter:
     rounds: int = ROUNDS
     fair_share: float = FAIR_SHARE
     threshold: float | None = None
+    sure: float | None = None
     count_tokens: Callable[[str], int] = tokens_in
     workers: int = 8
     seed: int = 0
@@ -147,9 +149,12 @@ class Augmenter:
             case "end-to-end":
                 search_and_answer(retrieval)
             case "auto" if evidence is not None:
-                search_where_it_pays(retrieval, evidence, rounds=self.rounds)
+                search_where_it_pays(retrieval, evidence, sure=self._sure(evidence), rounds=self.rounds)
             case _:
                 search_for_all(retrieval)
+
+    def _sure(self, evidence: Evidence) -> float:
+        return surely(evidence.threshold) if self.sure is None else threshold_in_range(self.sure)
 
     def _prompt(self, question: str, chain: Chain, passages: Sequence[Passage]) -> Conversation:
         texts = chain.texts(chain.numbers)

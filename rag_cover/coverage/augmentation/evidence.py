@@ -49,9 +49,9 @@ class Evidence:
         """Return the highest P(covers) of passages that were judged, 0 without any."""
         return float(self.probabilities([text], passages).max(initial=0.0))
 
-    def covers(self, text: str, passages: Sequence[Passage]) -> bool:
-        """Tell whether one of the passages, all of which were judged, covers a sub-question."""
-        return bool(passages) and self.best(text, passages) >= self.threshold
+    def covers(self, text: str, passages: Sequence[Passage], *, cut: float | None = None) -> bool:
+        """Tell whether one of the passages, all of which were judged, covers a sub-question, by another cut if one is given."""
+        return bool(passages) and self.best(text, passages) >= (self.threshold if cut is None else cut)
 
 
 def _item(text: str, passage: Passage) -> ScoringItem:

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover.verdicts import entailments, fragments, probabilities
 from rag_cover.errors import ModelFailedError
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+from rag_cover.verdicts import entailments, fragments, probabilities
 
 ITEM = ScoringItem("Why is the sky blue?", "The sky is blue: air scatters short waves.")
 
