@@ -29,7 +29,7 @@ _AND_ASKS = re.compile(
 _REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
 _EXPLETIVE = re.compile(r"\bit\ (?:\w+\ )?(?:take|cost|mean|to|that|if|possible|worth|rains?)\b", re.VERBOSE | re.IGNORECASE)
 _ABOUT = re.compile(
-    rf"""(?:(?:what|who|which|when|where|why|how)\ )?{_AUXILIARY}\ (?P<rest>[^{MARKS}]+)
+    rf"""(?:(?:what|who|which|when|where|why|how)\ )?(?:(?P<do>do|does|did)|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
     |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -134,6 +134,8 @@ def _subject(question: str) -> str | None:
     match = _ABOUT.match(question)
     if match is None:
         return None
+    if match["do"] and (subject := subject_in(match["rest"])):  # "do heat pumps work": of a clause, its subject
+        return subject
     if (found := (match["object"] or match["rest"]).strip()) and is_noun_phrase(found):
         return found
     return subject_in(match["rest"]) if match["rest"] else None

@@ -8,6 +8,8 @@ leave a question whole than split it wrongly.
 
 from __future__ import annotations
 
+import re
+
 from rag_cover.coverage.clauses import MARKS
 from rag_cover.coverage.hops_chains import chained
 from rag_cover.coverage.hops_comparisons import compared, compares
@@ -15,6 +17,7 @@ from rag_cover.coverage.hops_statements import stated
 
 __all__ = ["hops_of"]
 
+_SEVERAL = r"[.;] (?:Who|What|Which|When|Where|How|who|what|which|when|where|how)\b"  # a question after another sentence
 _READ = 800  # characters; a longer text is no multi-hop question
 
 
@@ -31,7 +34,7 @@ def hops_of(question: str) -> tuple[str, ...]:
     ()
     """
     text = " ".join(question[: _READ + 1].split()).rstrip(f" .{MARKS}")
-    if not text or "#" in text or len(question) > _READ:
+    if not text or "#" in text or len(question) > _READ or re.search(_SEVERAL, text):
         return ()
     if compares(text):
         return compared(text)

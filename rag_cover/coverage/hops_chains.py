@@ -27,8 +27,8 @@ def chained(question: str, *, deepest: int = _DEEPEST) -> tuple[str, ...]:
 def _described(wording: Wording, found: Description) -> str:
     """Return a description as it follows "Who is": with its article, and without the 's of what it owns."""
     said = wording.said(found.start, found.end).removesuffix("'s").removesuffix("’s").rstrip()
-    if wording.plain[found.start] == "the":
-        return f"the {said[len('the ') :]}"
+    if (article := wording.plain[found.start]) in ("the", "this", "a", "an"):
+        return f"the {said[len(article) + 1 :]}"
     return f"the {said}" if found.head == found.start else said
 
 

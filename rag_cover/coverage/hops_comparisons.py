@@ -23,7 +23,8 @@ def compares(question: str) -> bool:
         return bool(
             re.search(r" or | and .*\b(?:both|same|either)\b|\b(?:both|same|either)\b.* and |\bsame .* as | than ", text)
         )
-    return bool(re.search(r"^(?:who|which|what|whose|between|of|out of)\b.* or | out of .* and |\bin common\b", text))
+    listed = r"^(?:who|which|what|whose|between|of|out of)\b.* or |^(?:between|of|out of)\b.* and .*, (?:who|which|what)\b"
+    return bool(re.search(rf"{listed}| out of .* and |\bin common\b", text))
 
 
 def compared(question: str) -> tuple[str, ...]:

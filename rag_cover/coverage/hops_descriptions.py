@@ -40,19 +40,24 @@ _NO_HEADS = frozenset(
 )
 _NO_PEOPLE = frozenset(
     words_of(
-        "show film movie song album book novel city country state town river game play series magazine race road year house"
+        "show film movie song album book novel city country state town river game play series magazine race road year family"
     )
 )
+_ASKS_INSIDE = frozenset({"what", "how"})
+_ARTICLES = frozenset(words_of("the this a an"))
+_NOTHING_MORE = frozenset(words_of("the a an full name example one of"))
 _NAME_PARTICLES = frozenset(words_of("of de la le du des del der den van von da di dos the and al el y zu ibn bin"))
-_BEFORE_WHICH = PREPOSITIONS - {"than", "as"}
+_BEFORE_WHICH = PREPOSITIONS - {"than", "as", "of"}
 _BY = frozenset(
     words_of(
         """directed written composed produced sung founded owned created designed performed built developed published released
         recorded distributed invented discovered authored managed coached led hosted edited operated established illustrated
-        portrayed played voiced painted featured starring featuring containing allowing bordering owning hosting surrounding"""
+        portrayed played voiced painted featured starring featuring containing allowing bordering owning hosting surrounding
+        sharing encompassing housing"""
     )
 )
 _SHOWN = frozenset({"portrayed", "played", "voiced", "featured", "painted"})
+_MADE = frozenset({"written", "directed", "produced", "released", "published", "created", "founded", "starring"})
 _PLACES = (("place", "of", "birth"), ("place", "of", "death"), ("country", "of", "citizenship"), ("country", "of", "origin"))
 _NOUNS_IN_ING = frozenset(words_of("king building painting ring wing meeting sibling beijing spring wedding being offspring"))
 
@@ -80,7 +85,7 @@ def _descriptions(wording: Wording) -> Iterator[Description]:
 
 def _is_all_that_is_asked(wording: Wording, found: Description) -> bool:
     """Tell "Who is the director of Jaws" and "What is the name of …", which ask for no more than the description."""
-    before = [word for word in wording.plain[: found.start] if word not in ("the", "full", "name", "of")]
+    before = [word for word in wording.plain[: found.start] if word not in _NOTHING_MORE]
     after = [word for word in wording.plain[found.end :] if word != "called"]
     asks_who = before[:1] in (["who"], ["what"], ["which"]) and len(before) == 2 and before[1] in BE  # noqa: PLR2004 - "who is"
     is_what = len(after) == 2 and after[0] in BE and after[1] in QUESTION_WORDS  # noqa: PLR2004 - "is who"
@@ -129,7 +134,9 @@ def _is_no_modifier(word: str) -> bool:
 
 def _ended(wording: Wording, start: int, head: int, *, inside: int, clause: bool) -> Description | None:
     end = end_of_description(wording, start, inside, clause=clause)
-    return Description(start, end, head) if end is not None and end > inside else None
+    if end is None or end <= inside or _ASKS_INSIDE.intersection(wording.plain[start:end]):
+        return None
+    return Description(start, end, head)
 
 
 # Descriptions by what someone owns
@@ -179,14 +186,19 @@ def _joins_names(wording: Wording, at: int) -> bool:
 
 def _described_at(wording: Wording, start: int) -> Description | None:
     """Find "the city where …", "the film directed by …", "the team Chris Summers plays for"."""
-    if wording.plain[start] != "the":
+    if wording.plain[start] not in _ARTICLES or _is_one_of_many(wording, start):
         return None
     for at in range(start + 2, min(start + _PHRASE, len(wording.plain) - 1)):
         head = head_of(wording, start, at)
         if head is not None and _opens_clause(wording, head, at):
             found = _ended(wording, start, head, inside=at + 1, clause=True)
-            return found if found is not None and _has_verb(wording, at, found.end) else None
+            return found if found is not None and _tells_which(wording, start, at, found.end) else None
     return None
+
+
+def _is_one_of_many(wording: Wording, start: int) -> bool:
+    """Tell "had a drummer who …", which says of what is asked for that it is one of those that have such a one."""
+    return wording.plain[start] in ("a", "an") and wording.plain[start - 1 : start] in (("has",), ("have",), ("had",))
 
 
 def _opens_clause(wording: Wording, head: int, at: int) -> bool:
@@ -197,8 +209,11 @@ def _opens_clause(wording: Wording, head: int, at: int) -> bool:
     return _is_relative(wording, at) or _is_reduced(wording, at) or _is_bare(wording, at)
 
 
-def _has_verb(wording: Wording, start: int, end: int) -> bool:
-    return any(word in AUXILIARIES or (word and word not in FUNCTION_WORDS) for word in wording.plain[start:end])
+def _tells_which(wording: Wording, start: int, clause: int, end: int) -> bool:
+    """Tell whether a clause has a verb, and where it describes "a" thing, a name by which that one can be found."""
+    said = wording.plain[clause:end]
+    has_verb = any(word in AUXILIARIES or (word and word not in FUNCTION_WORDS) for word in said)
+    return has_verb and (wording.plain[start] not in ("a", "an") or (said[0] in PRONOUNS | _MADE and "" in said))
 
 
 def _is_relative(wording: Wording, at: int) -> bool:

@@ -73,13 +73,19 @@ def _apart(wording: Wording, inside: int) -> int | None:
 def _main_verb(wording: Wording, inside: int) -> int | None:
     """Find the verb of "The city where Homer died is the capital of what region"."""
     asked = _last_question_word(wording, inside)
-    verbs = [at for at in range(inside + 2, asked if asked is not None else 0) if wording.plain[at] in VERB_FORMS | AUXILIARIES]
+    verbs = [at for at in range(inside + 2, asked if asked is not None else 0) if _may_be_main(wording, at)]
     if not verbs:
         return None
     verb = verbs[-1]
     while wording.plain[verb - 1] in AUXILIARIES | _ADVERBS:
         verb -= 1
     return verb if verb > inside + 1 else None
+
+
+def _may_be_main(wording: Wording, at: int) -> bool:
+    """Tell a verb from the participle of "a company founded by"."""
+    reduced = wording.plain[at + 1 : at + 2] == ("by",) and wording.plain[at - 1] not in AUXILIARIES
+    return wording.plain[at] in VERB_FORMS | AUXILIARIES and not reduced
 
 
 def _comma_before_question(wording: Wording, inside: int) -> int | None:
@@ -129,11 +135,13 @@ def _of_being(wording: Wording, before: Sequence[str], inside: int, *, clause: b
     last = len(wording.words)
     if len(before) == 2 and before[0] in ("who", "what", "which"):  # noqa: PLR2004 - "who is"
         return last
-    if any(word in PRONOUNS | VERB_FORMS for word in before[2:-1]):
+    if before[-2:-1] == ("and",) or any(word in PRONOUNS | VERB_FORMS for word in before[2:-1]):
         return None
     found = _tail(wording, inside, finite=False)
     if found is None and not clause:
-        found = _participle(wording, inside) or _preposition(wording, inside)
+        found = _participle(wording, inside)
+    if found is None and not (clause and _has_subject(wording, inside)):
+        found = _preposition(wording, inside)
     return found if found is not None or not _asks_what_it_is(before) else last
 
 
@@ -149,6 +157,11 @@ def _participle(wording: Wording, inside: int) -> int | None:
     words = wording.plain[inside:]
     at = next((at for at, word in enumerate(words) if at and word and not words[at - 1]), None)
     return inside + at if at is not None and (words[at] in _PARTICIPLES or words[at].endswith("ed")) else None
+
+
+def _has_subject(wording: Wording, inside: int) -> bool:
+    """Tell "the city that Homer is from" from "the man who wrote Emma", whose clause cannot end in a preposition."""
+    return wording.plain[inside] not in VERB_FORMS | AUXILIARIES
 
 
 def _preposition(wording: Wording, inside: int) -> int | None:
@@ -178,16 +191,22 @@ def _asks_what(before: Sequence[str]) -> bool:
 def _tail(wording: Wording, inside: int, *, finite: bool) -> int | None:
     """Find the question's own last words, such as "born in" or, ``finite``, "is from"."""
     plain = wording.plain
-    start = len(plain)
     if plain[-3:] in (("a", "member", "of"), ("a", "part", "of")):
-        return start - 3
-    if start > inside + 1 and plain[start - 1] in PREPOSITIONS - {"from"} and plain[start - 2] in _PARTICIPLES | _FINITE:
-        start -= 1
-    while start > inside and plain[start - 1] in _PARTICIPLES | _ADVERBS:
-        start -= 1
+        return len(plain) - 3
+    start = _before_all(plain, len(plain), inside + 1, PREPOSITIONS | {"out"})
+    if start < len(plain) and plain[start - 1] not in _PARTICIPLES | _FINITE:
+        start = len(plain)
+    start = _before_all(plain, start, inside, _PARTICIPLES | _ADVERBS)
     if finite and start > inside and plain[start - 1] in _FINITE:
         start -= 1
-    if start > inside and plain[start - 1] in AUXILIARIES:
+    if inside < start < len(plain) and plain[start - 1] in AUXILIARIES:
         start += 1
     complete = start > inside and plain[start - 1] not in AUXILIARIES
     return start if complete and any(word in _PARTICIPLES | _FINITE for word in plain[start:]) else None
+
+
+def _before_all(plain: Sequence[str], start: int, first: int, words: frozenset[str]) -> int:
+    """Go back over some words, not beyond the ``first``."""
+    while start > first and plain[start - 1] in words:
+        start -= 1
+    return start

@@ -65,6 +65,7 @@ def _article_before(wording: Wording, pronoun: int) -> int | None:
     """Find where the phrase begins that a pronoun stands for; none where the phrase says what the statement's subject is."""
     for start in range(pronoun - 2, max(-1, pronoun - _PHRASE), -1):
         if wording.plain[start] in _ARTICLES:
-            fits = start > 1 and wording.plain[start - 1] not in BE and head_of(wording, start, pronoun) is not None
-            return start if fits else None
+            says = start > 1 and (any(map(_is_verb, wording.plain[:start])) or wording.plain[start - 1].endswith("s"))
+            fits = says and wording.plain[start - 1] not in BE and not wording.words[start - 1].endswith(",")
+            return start if fits and head_of(wording, start, pronoun) is not None else None
     return None

@@ -95,7 +95,7 @@ _PEOPLE = frozenset(
     )
 )
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "ess", "in-law")
-_FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | {"the"}
+_FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | {"the", "this", "a", "an"}
 
 
 @dataclass(frozen=True, slots=True)

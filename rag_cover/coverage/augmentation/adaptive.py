@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rag_cover.coverage.augmentation.chains import searchable
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.retrieving import Retrieval
 from rag_cover.coverage.augmentation.searching import plain
@@ -23,6 +24,8 @@ _READ = 5  # passages that an answer is read from: those that cover its sub-ques
 def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: float, rounds: int) -> None:
     """Search for a question, then in at most so many rounds for the sub-questions that are not surely covered.
 
+    ``sure`` is the probability from which one is.
+
     Raises:
         ModelFailedError: the scorer failed.
     """
@@ -34,7 +37,6 @@ def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: floa
     while retrieval.rounds < rounds and (missing := _missing(retrieval, covered)):
         known, clear = covered, chain.ready
         searches.search(chain.texts(missing))
-        retrieval.rounds += 1
         covered = _settled(retrieval, evidence, sure)
         retrieval.read({number: retrieval.found_for(number) for number in chain.awaited if number in missing})
         covered |= _settled(retrieval, evidence, sure)
@@ -68,7 +70,8 @@ def _settled(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[int]:
 def _missing(retrieval: Retrieval, covered: set[int]) -> list[int]:
     """Return what is clear, not covered, and was not searched for."""
     chain, known = retrieval.chain, retrieval.searches.known
-    return [number for number in chain.ready if number not in covered and plain(chain.text(number)) not in known]
+    texts = {number: chain.text(number) for number in chain.ready if number not in covered}
+    return [number for number, text in texts.items() if searchable(text) and plain(text) not in known]
 
 
 def _best(evidence: Evidence, text: str, passages: Sequence[Passage]) -> list[Passage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from rag_cover.backends import Entailer, Failure, Generator, Receiver, Retriever, Scorer
@@ -19,16 +19,16 @@ from rag_cover.coverage.augmentation.prompts import (
     with_definition,
     with_sub_questions,
 )
-from rag_cover.coverage.augmentation.reading import Reader, reading_receiver, writing_generator
+from rag_cover.coverage.augmentation.reading import Reader, reading_receiver, writing_generator, written_by
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
-from rag_cover.coverage.augmentation.searching import Searches
+from rag_cover.coverage.augmentation.searching import Searches, plain
 from rag_cover.coverage.augmentation.selection import FAIR_SHARE
+from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.augmentation.worth import worth_of
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.results import Augmentation, AugmentationMode, TraceUtility
-from rag_cover.verdicts import threshold_in_range
 
 __all__ = ["ROUNDS", "Augmenter", "tokens_in"]
 
@@ -87,15 +87,16 @@ class Augmenter:
             if value is not None and value < 1:
                 message = f"{name} is {value}; it is at least 1"
                 raise InvalidValueError(message)
-        if not 0 <= self.fair_share <= 1:
-            message = f"fair_share is {self.fair_share}; a share is in [0, 1]"
-            raise InvalidValueError(message)
+        for name, share in {"fair_share": self.fair_share, "threshold": self.threshold, "sure": self.sure}.items():
+            if share is not None and not 0 <= share <= 1:
+                message = f"{name} is {share}; it is in [0, 1]"
+                raise InvalidValueError(message)
 
     def augment(self, question: Question | str, *, sub_questions: Sequence[SubQuestion | str] | None = None) -> Augmentation:
         """Augment one question, as `rag_cover.coverage.augment` does.
 
         Raises:
-            InvalidValueError: a threshold outside [0, 1].
+            InvalidValueError: a sub-question that is blank, or a scorer's threshold outside [0, 1].
             ModelFailedError: every search failed, or the scorer did.
         """
         asked = question if isinstance(question, Question) else Question(question)
@@ -104,7 +105,7 @@ class Augmenter:
             asked, given=sub_questions, decomposer=self.decomposer, generator=self.generator, answers=reader is not None
         )
         searches = Searches(self.retriever, k=self.depth or self.k, most=self.max_calls, workers=self.workers)
-        chain = Chain([each.text for each in given.core])
+        chain = Chain([each.text for each in given.core], literal=slots_in(asked.text, position=len(given.core)))
         retrieval = Retrieval(self._query(asked.text, chain), chain, searches, reader)
         evidence = None if self.scorer is None else Evidence(self.scorer, self.threshold)
         self._search(retrieval, evidence)
@@ -140,13 +141,14 @@ class Augmenter:
 
     def _query(self, question: str, chain: Chain) -> str:
         """Return what the question itself is searched for by: with `subquestions`, these go with it."""
-        return " ".join([question, *chain.bare]) if self.mode == "subquestions" else question
+        others = [text for text in chain.bare if plain(text) != plain(question)]
+        return " ".join([question, *others]) if self.mode == "subquestions" else question
 
     def _search(self, retrieval: Retrieval, evidence: Evidence | None) -> None:
         match self.mode:
             case "definition" | "subquestions":
                 retrieval.searches.search([retrieval.query])
-            case "end-to-end":
+            case "end-to-end" if retrieval.chain.texts(retrieval.chain.numbers):
                 search_and_answer(retrieval)
             case "auto" if evidence is not None:
                 search_where_it_pays(retrieval, evidence, sure=self._sure(evidence), rounds=self.rounds)
@@ -154,7 +156,7 @@ class Augmenter:
                 search_for_all(retrieval)
 
     def _sure(self, evidence: Evidence) -> float:
-        return surely(evidence.threshold) if self.sure is None else threshold_in_range(self.sure)
+        return surely(evidence.threshold) if self.sure is None else self.sure
 
     def _prompt(self, question: str, chain: Chain, passages: Sequence[Passage]) -> Conversation:
         texts = chain.texts(chain.numbers)
@@ -163,18 +165,17 @@ class Augmenter:
                 return with_definition(question, passages)
             case "subquestions":
                 return with_sub_questions(question, passages, texts)
-            case "end-to-end":
-                return combining(question, [(chain.text(number), chain.answers.get(number)) for number in chain.numbers])
+            case "end-to-end" if texts:
+                asked = [(chain.text(number), chain.answers.get(number)) for number in chain.numbers]
+                return combining(question, [(text, answer) for text, answer in asked if text in texts])
             case _:
                 return answering(question, passages)
 
     def _answer(self, prompt: Conversation) -> str | Failure | None:
         if self.generator is None:
             return None
-        (generation,) = self.generator.generate([prompt], purpose="answer")
-        if generation.failure is not None:
-            return generation.failure
-        return generation.samples[0].text if generation.samples else Failure("empty", "the generator wrote no answer")
+        (answer,) = written_by(self.generator, [prompt], purpose="answer")
+        return answer if isinstance(answer, str) else replace(answer, message=f"no answer to the question: {answer.message}")
 
 
 def _marginals(utility: TraceUtility) -> dict[str, float]:

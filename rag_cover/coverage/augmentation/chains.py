@@ -6,15 +6,17 @@ and no passage is then taken for an answer that nobody gave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from rag_cover.coverage.augmentation.slots import filled, slots_in, without_slots
 
-__all__ = ["Chain"]
+__all__ = ["Chain", "searchable"]
 
 
 class Chain:
     """Sub-questions by their numbers, from 1, as they are to be searched for.
+
+    What ``literal`` numbers is no slot: a question about "the #1 song" has sub-questions about it, too.
 
     >>> chain = Chain(["Who directed Jaws?", "When was #1 born?"])
     >>> chain.ready, chain.awaited
@@ -24,9 +26,13 @@ class Chain:
     'When was Steven Spielberg born?'
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], *, literal: Collection[int] = ()) -> None:
         self._given = dict(enumerate(texts, 1))
-        self._needs = {number: slots_in(text, position=number) for number, text in self._given.items()}
+        self._literal = frozenset(literal)
+        self._needs = {
+            number: [slot for slot in slots_in(text, position=number) if slot not in self._literal]
+            for number, text in self._given.items()
+        }
         self.answers: dict[int, str | None] = {}
 
     @property
@@ -37,7 +43,7 @@ class Chain:
     @property
     def bare(self) -> list[str]:
         """Return all sub-questions without their slots."""
-        return [without_slots(text, position=number) for number, text in self._given.items()]
+        return [without_slots(text, position=number, keep=self._literal) for number, text in self._given.items()]
 
     @property
     def ready(self) -> list[int]:
@@ -62,11 +68,21 @@ class Chain:
     def text(self, number: int) -> str:
         """Return a sub-question as it is to be searched for now: answers filled in, other slots left out."""
         known = {slot: answer for slot in self._needs[number] if (answer := self.answers.get(slot)) is not None}
-        return without_slots(filled(self._given[number], known), position=number)
+        bare = without_slots(self._given[number], position=number, keep=self._literal.union(known))
+        return filled(bare, known)
 
     def texts(self, numbers: Iterable[int]) -> list[str]:
-        """Return some sub-questions as they are to be searched for, in their order; no text twice, none that is empty."""
-        return [text for text in dict.fromkeys(map(self.text, numbers)) if any(map(str.isalnum, text))]
+        """Return some sub-questions as they are to be searched for, in their order; no text twice, none that asks nothing."""
+        return [text for text in dict.fromkeys(map(self.text, numbers)) if searchable(text)]
 
     def _settled(self, number: int) -> bool:
         return all(need in self.answers for need in self._needs[number])
+
+
+def searchable(text: str) -> bool:
+    """Tell whether anything is left to search for, once slots are left out.
+
+    >>> searchable("When was born?"), searchable("?")
+    (True, False)
+    """
+    return any(map(str.isalnum, text))

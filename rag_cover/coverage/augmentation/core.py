@@ -10,7 +10,7 @@ from rag_cover.coverage.augmentation.searching import plain
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.decomposition import Decomposer, decompose
 from rag_cover.coverage.hops import hops_of
-from rag_cover.errors import ModelFailedError
+from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, Role, SubQuestion
 
 __all__ = ["Decomposed", "decomposed"]
@@ -37,9 +37,12 @@ def decomposed(
 
     Those without a role count as core. Rules stand in for a model that fails. ``answers`` says whether somebody answers what
     later sub-questions build on: rules then take nested descriptions apart (`hops_of`).
+
+    Raises:
+        InvalidValueError: one that is given is blank, or one text is given in place of a list.
     """
     if given is not None:
-        return _parted([each if isinstance(each, SubQuestion) else SubQuestion(each) for each in given])
+        return _parted(_typed(given))
     try:
         if decomposer is not None:
             return _parted(decomposer(question))
@@ -49,6 +52,17 @@ def decomposed(
         by_rules = _by_rules(question, answers=answers)
         return Decomposed(by_rules.core, by_rules.others, (Failure.of(failed),))
     return _by_rules(question, answers=answers)
+
+
+def _typed(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
+    if isinstance(given, str):
+        message = "sub_questions is one text; give a list of them, if only of one"
+        raise InvalidValueError(message)
+    for place, each in enumerate(given):
+        if isinstance(each, str) and not each.strip():
+            message = f"sub_questions[{place}] is blank; leave it out, or say what it asks"
+            raise InvalidValueError(message)
+    return [each if isinstance(each, SubQuestion) else SubQuestion(each) for each in given]
 
 
 def _by_rules(question: Question, *, answers: bool) -> Decomposed:

@@ -4,13 +4,18 @@ Two texts are near-identical where their sets of word shingles have a Jaccard si
 
     J(A, B) = |A and B| / |A or B|
 
-Pure.
+Texts that are so alike share one of their rarest shingles (Chaudhuri, Ganti & Kaushik, 2006): A and B hold at least 0.9 |A|
+shingles in common, so that the common ones cannot all be among the 0.9 |A| that are most frequent. Only texts that share a rare
+shingle are compared, and boilerplate, however long, brings none together. Pure.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 __all__ = ["ALIKE", "originals"]
 
@@ -19,6 +24,8 @@ ALIKE = 0.9
 
 _WIDTH = 3  # words of a shingle
 _WORD = re.compile(r"\w+")
+
+Shingles = frozenset[tuple[str, ...]]
 
 
 def originals(texts: Sequence[str], *, alike: float = ALIKE) -> list[int]:
@@ -29,34 +36,34 @@ def originals(texts: Sequence[str], *, alike: float = ALIKE) -> list[int]:
     >>> originals(["The sky is blue.", "Grass is green.", "the sky is  blue"])
     [0, 1, 0]
     """
+    shingled = [_shingles(text) for text in texts]
+    frequency = Counter(chain.from_iterable(shingled))
     found: list[int] = []
-    holding: dict[object, list[int]] = {}  # shingle → the originals that hold it, by place
-    sizes: dict[int, int] = {}
-    for place, text in enumerate(texts):
-        shingles = _shingles(text)
-        original = _most_alike(shingles, holding, sizes, alike)
-        if original is None:
-            original, sizes[place] = place, len(shingles)
-            for shingle in shingles:
+    holding: dict[tuple[str, ...], list[int]] = {}  # shingle → the originals that have it among their rarest, by place
+    for place, shingles in enumerate(shingled):
+        rarest = _rarest(shingles, frequency, alike)
+        rivals = sorted({rival for shingle in rarest for rival in holding.get(shingle, ())})
+        original = next((rival for rival in rivals if _are_alike(shingles, shingled[rival], alike)), place)
+        if original == place:
+            for shingle in rarest:
                 holding.setdefault(shingle, []).append(place)
         found.append(original)
     return found
 
 
-def _shingles(text: str) -> frozenset[object]:
+def _shingles(text: str) -> Shingles:
     words = _WORD.findall(text.casefold())
     if len(words) < _WIDTH:
-        return frozenset([tuple(words) or text.strip()])
+        return frozenset([tuple(words) or ("", text.strip())])  # "" is no word, so that no text with words is like it
     return frozenset(zip(*(words[start:] for start in range(_WIDTH)), strict=False))
 
 
-def _most_alike(
-    shingles: frozenset[object], holding: dict[object, list[int]], sizes: dict[int, int], alike: float
-) -> int | None:
-    """Return the first original that is near-identical, if one is."""
-    shared: dict[int, int] = {}
-    for shingle in shingles:
-        for place in holding.get(shingle, ()):
-            shared[place] = shared.get(place, 0) + 1
-    near = (place for place, count in shared.items() if count >= alike * (len(shingles) + sizes[place] - count))
-    return min(near, default=None)
+def _rarest(shingles: Shingles, frequency: Mapping[tuple[str, ...], int], alike: float) -> list[tuple[str, ...]]:
+    """Return the shingles of which every text that is near-identical holds one."""
+    count = len(shingles) - math.ceil(alike * len(shingles)) + 1
+    return sorted(shingles, key=lambda shingle: (frequency[shingle], shingle))[:count]
+
+
+def _are_alike(one: Shingles, other: Shingles, alike: float) -> bool:
+    shared = len(one & other)
+    return shared >= alike * (len(one) + len(other) - shared)

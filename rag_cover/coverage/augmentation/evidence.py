@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -41,17 +42,18 @@ class Evidence:
         self._known |= probabilities(self._scorer, (item for item in items if item not in self._known))
 
     def probabilities(self, texts: Sequence[str], passages: Sequence[Passage]) -> NDArray[np.float64]:
-        """Return (texts, passages) P(covers) of pairs that were judged; a passage without a text covers nothing."""
-        rows = [[self._known.get(_item(text, passage), 0.0) for passage in passages] for text in texts]
+        """Return (texts, passages) P(covers) of pairs that were judged, NaN of others: a passage without a text is not."""
+        rows = [[self._known.get(_item(text, passage), math.nan) for passage in passages] for text in texts]
         return np.array(rows, dtype=np.float64).reshape(len(texts), len(passages))
 
-    def best(self, text: str, passages: Sequence[Passage]) -> float:
-        """Return the highest P(covers) of passages that were judged, 0 without any."""
-        return float(self.probabilities([text], passages).max(initial=0.0))
+    def best(self, text: str, passages: Sequence[Passage]) -> float | None:
+        """Return the highest P(covers) of those passages that were judged, None where none was."""
+        return max((known for each in passages if (known := self._known.get(_item(text, each))) is not None), default=None)
 
     def covers(self, text: str, passages: Sequence[Passage], *, cut: float | None = None) -> bool:
-        """Tell whether one of the passages, all of which were judged, covers a sub-question, by another cut if one is given."""
-        return bool(passages) and self.best(text, passages) >= (self.threshold if cut is None else cut)
+        """Tell whether a passage that was judged covers a sub-question, by another cut if one is given."""
+        best = self.best(text, passages)
+        return best is not None and best >= (self.threshold if cut is None else cut)
 
 
 def _item(text: str, passage: Passage) -> ScoringItem:

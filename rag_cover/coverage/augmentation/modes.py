@@ -7,7 +7,7 @@ Xie et al., "Do RAG systems cover what matters?" (NAACL 2025):
 - `retrieval` (M3): passages for the question and for each core sub-question, pooled, of which those are kept that together
   cover most; the paper's best, with 73% of comparisons won against the same pipeline without it;
 - `end-to-end` (M4): each core sub-question answered by itself, and the answers put together;
-- `auto`: M3 for those core sub-questions alone that the question's own passages do not cover.
+- `auto`: M3 for those core sub-questions alone that the question's own passages do not surely cover.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
     rounds: int = ROUNDS,
     fair_share: float = FAIR_SHARE,
     threshold: float | None = None,
+    sure: float | None = None,
     count_tokens: Callable[[str], int] | None = None,
     workers: int = 8,
     seed: int = 0,
@@ -49,7 +50,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
     """Let a question's core sub-questions drive its retrieval, and what is asked of a generator.
 
     The same input gives the same result, however many searches run at a time. A retriever that fails on a query costs that
-    query alone.
+    query alone; one that does not return is waited for, so give it a time limit.
 
     Args:
         question: what is asked.
@@ -67,11 +68,13 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         entailer: with a receiver and references, the worth of each search is measured (ΔSePer).
         k: how many passages to keep.
         depth: how many passages each search asks for; k unless given.
-        max_tokens: how many tokens the passages may have in all.
+        max_tokens: how many tokens the passages may have in all, with their titles.
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``auto`` searches for what is still uncovered.
         fair_share: the share of k that is kept for passages that the question itself brought back.
         threshold: the probability from which a passage covers; the scorer's own unless given.
+        sure: the probability from which ``auto`` spends nothing more on a sub-question; seven tenths of the way from the
+            threshold to 1, unless given. At the threshold itself it searches least.
         count_tokens: counts a text's tokens; a quarter of its characters, unless given.
         workers: how many searches run at a time.
         seed: of what the receiver samples.
@@ -95,6 +98,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         rounds=rounds,
         fair_share=fair_share,
         threshold=threshold,
+        sure=sure,
         count_tokens=count_tokens or tokens_in,
         workers=workers,
         seed=seed,

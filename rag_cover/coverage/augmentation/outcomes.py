@@ -9,10 +9,12 @@ from typing import Self
 import numpy as np
 
 from rag_cover.backends import Failure
+from rag_cover.coverage.augmentation.chains import searchable
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.pooling import Pool, pooled
 from rag_cover.coverage.augmentation.retrieving import Retrieval
 from rag_cover.coverage.augmentation.selection import chosen
+from rag_cover.coverage.passages import titled
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage, SubQuestion
 from rag_cover.results import Purchase, Sought
@@ -64,14 +66,14 @@ class Outcome:
             k=keeping.k,
             own=pool.of(first) if first else frozenset(),
             fair_share=keeping.fair_share,
-            costs=[keeping.count_tokens(passage.text) for passage in pool.passages],
+            costs=[keeping.count_tokens(titled(passage.title, passage.text)) for passage in pool.passages],
             most=keeping.max_tokens,
         )
         return cls(retrieval, evidence, pool, tuple(pool.passages[place] for place in places))
 
     def covers(self, text: str, passages: Sequence[Passage]) -> bool | None:
-        """Tell whether passages of the pool cover a sub-question, None where nothing was judged."""
-        return None if self.evidence is None else self.evidence.covers(text, passages)
+        """Tell whether passages of the pool cover a sub-question, None where nobody judges, or nothing is asked."""
+        return self.evidence.covers(text, passages) if self.evidence and searchable(text) else None
 
     def brought(self, step: RetrievalStep) -> list[Passage]:
         """Return the passages of a search, in the place of a repetition the one that it repeats."""
@@ -87,7 +89,6 @@ def _sought(outcome: Outcome, number: int, given: SubQuestion) -> Sought:
     chain, searches = outcome.retrieval.chain, outcome.retrieval.searches
     text = chain.text(number)
     first, own = searches.step_of(outcome.retrieval.query), searches.step_of(text)
-    judged = outcome.evidence if outcome.passages else None
     return Sought(
         text=text,
         given=given.text,
@@ -95,7 +96,7 @@ def _sought(outcome: Outcome, number: int, given: SubQuestion) -> Sought:
         step=own.id if own and own is not first else None,
         covered_at_first=outcome.covers(text, outcome.brought(first)) if first and first.error is None else None,
         covered=outcome.covers(text, outcome.passages),
-        probability=judged.best(text, outcome.passages) if judged else None,
+        probability=outcome.evidence.best(text, outcome.passages) if outcome.evidence else None,
         answer=chain.answers.get(number),
     )
 
@@ -133,8 +134,11 @@ def _failure(step: RetrievalStep) -> Failure:
 
 def notes_on(retrieval: Retrieval, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Say what was left out, and why."""
-    searches = retrieval.searches
+    searches, chain = retrieval.searches, retrieval.chain
     notes = []
+    if bare := [number for number in chain.numbers if not searchable(chain.text(number))]:
+        numbers = ", ".join(map(str, bare))
+        notes.append(f"nothing is left to ask of core sub-question {numbers} without the answers that it builds on")
     if count := len(searches.unasked):
         them = "1 sub-question was" if count == 1 else f"{count} sub-questions were"
         notes.append(f"{them} not searched for: no more than {len(searches.steps)} searches were allowed")

@@ -34,7 +34,7 @@ class Pool:
 
 
 def pooled(steps: Sequence[RetrievalStep]) -> Pool:
-    """Pool the passages of searches."""
+    """Pool the passages of searches; those of a single one stay as they are, repetitions in other words among them."""
     best: dict[str, float] = {}
     first: dict[str, Passage] = {}
     for step in steps:
@@ -42,7 +42,8 @@ def pooled(steps: Sequence[RetrievalStep]) -> Pool:
             best[passage.key] = max(best.get(passage.key, 0.0), 1 / place)
             first.setdefault(passage.key, passage)
     keys = list(first)
-    standing = originals([titled(passage.title, passage.text) for passage in first.values()])
+    texts = [titled(passage.title, passage.text) for passage in first.values()]
+    standing = originals(texts) if len(steps) > 1 else range(len(keys))
     number = {original: place for place, original in enumerate(dict.fromkeys(standing))}
     places = {key: number[original] for key, original in zip(keys, standing, strict=True)}
     scores = [0.0] * len(number)

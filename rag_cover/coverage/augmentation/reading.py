@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from rag_cover.backends import Failure, Generation, Generator, Receiver
-from rag_cover.coverage.augmentation.prompts import answering
+from rag_cover.coverage.augmentation.prompts import Conversation, answering
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
 
-__all__ = ["ABSTENTIONS", "Reader", "likeliest", "reading_receiver", "writing_generator"]
+__all__ = ["ABSTENTIONS", "Reader", "likeliest", "reading_receiver", "writing_generator", "written_by"]
+
+T = TypeVar("T")
 
 Asked = Mapping[int, tuple[str, Sequence[Passage]]]
 """Sub-questions by number, each with the passages to answer it from."""
@@ -50,7 +53,7 @@ def reading_receiver(receiver: Receiver, *, seed: int = 0) -> Reader:
     def read(asked: Asked) -> Mapping[int, str | Failure | None]:
         items = [(text, tuple(passages)) for text, passages in asked.values()]
         try:
-            drawn = receiver.sample(items, n=SAMPLES, seed=seed) if items else []
+            drawn = _one_each(receiver.sample(items, n=SAMPLES, seed=seed) if items else [], len(items), "receiver")
         except ModelFailedError as failed:
             return dict.fromkeys(asked, Failure.of(failed))
         return {number: likeliest(samples) for number, samples in zip(asked, drawn, strict=True)}
@@ -63,10 +66,19 @@ def writing_generator(generator: Generator) -> Reader:
 
     def write(asked: Asked) -> Mapping[int, str | Failure | None]:
         prompts = [answering(text, passages, briefly=True) for text, passages in asked.values()]
-        made = generator.generate(prompts, purpose="sub-answer") if prompts else []
-        return {number: _written(generation) for number, generation in zip(asked, made, strict=True)}
+        replies = written_by(generator, prompts, purpose="sub-answer")
+        return {number: _unless_abstained(reply) for number, reply in zip(asked, replies, strict=True)}
 
     return write
+
+
+def written_by(generator: Generator, prompts: Sequence[Conversation], *, purpose: str) -> list[str | Failure]:
+    """Return what a generator writes, all in one call; in place of a reply that it does not give, why."""
+    try:
+        made = _one_each(generator.generate(prompts, purpose=purpose) if prompts else [], len(prompts), "generator")
+    except ModelFailedError as failed:
+        return [Failure.of(failed)] * len(prompts)
+    return list(map(_written, made))
 
 
 def likeliest(samples: Sequence[Sample]) -> str | None:
@@ -83,11 +95,22 @@ def likeliest(samples: Sequence[Sample]) -> str | None:
     return next(text.rstrip(".") for text in answers if _plain(text) == winner)
 
 
-def _written(generation: Generation) -> str | Failure | None:
+def _written(generation: Generation) -> str | Failure:
     if generation.failure is not None:
         return generation.failure
     text = generation.samples[0].text.strip() if generation.samples else ""
-    return None if _plain(text) in ABSTENTIONS else text
+    return text or Failure("empty", "the generator wrote nothing")
+
+
+def _unless_abstained(reply: str | Failure) -> str | Failure | None:
+    return None if isinstance(reply, str) and _plain(reply) in ABSTENTIONS else reply
+
+
+def _one_each(made: Sequence[T], asked: int, who: str) -> Sequence[T]:
+    if len(made) != asked:
+        message = f"the {who} returned {len(made)} replies to {asked} questions; it must return one each"
+        raise ModelFailedError(message)
+    return made
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_cover.backends import Failure
-from rag_cover.coverage.augmentation.chains import Chain
+from rag_cover.coverage.augmentation.chains import Chain, searchable
 from rag_cover.coverage.augmentation.reading import Reader
 from rag_cover.coverage.augmentation.searching import Searches
 from rag_cover.questions import Passage
@@ -31,8 +31,12 @@ class Retrieval:
     chain: Chain
     searches: Searches
     reader: Reader | None = None
-    rounds: int = 0
     failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def rounds(self) -> int:
+        """Count how often it was searched again, with what the searches before had brought."""
+        return max(0, self.searches.batches - 1)
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -47,12 +51,17 @@ class Retrieval:
         return ()
 
     def read(self, asked: Mapping[int, Sequence[Passage]]) -> None:
-        """Answer sub-questions from passages; where that fails, their slots stay empty."""
-        items = {number: (self.chain.text(number), passages) for number, passages in asked.items()}
-        answers = self.reader(items) if self.reader and items else dict.fromkeys(items)
-        for number, answer in answers.items():
+        """Answer sub-questions from passages; where that fails, or there is nothing to read, their slots stay empty."""
+        texts = {number: self.chain.text(number) for number in asked}
+        items = {
+            number: (texts[number], passages)
+            for number, passages in asked.items()
+            if searchable(texts[number]) and any(passage.text.strip() for passage in passages)
+        }
+        answers = self.reader(items) if self.reader and items else {}
+        for number, answer in (dict.fromkeys(asked) | dict(answers)).items():
             if isinstance(answer, Failure):
-                self.failures.append(replace(answer, message=f"no answer to {items[number][0]!r}: {answer.message}"))
+                self.failures.append(replace(answer, message=f"no answer to {texts[number]!r}: {answer.message}"))
             self.chain.answer(number, None if isinstance(answer, Failure) else answer)
 
 
@@ -65,7 +74,6 @@ def search_for_all(retrieval: Retrieval) -> None:
     while awaited := chain.awaited:
         retrieval.read({number: retrieval.found_for(number) for number in awaited})
         searches.search(chain.texts(chain.ready))
-        retrieval.rounds += 1
 
 
 def search_and_answer(retrieval: Retrieval) -> None:
@@ -74,4 +82,3 @@ def search_and_answer(retrieval: Retrieval) -> None:
     while unanswered := [number for number in chain.ready if number not in chain.answers]:
         retrieval.searches.search(chain.texts(unanswered))
         retrieval.read({number: retrieval.found_for(number) for number in unanswered})
-        retrieval.rounds += 1

@@ -1,17 +1,18 @@
 """Many searches for one question: in parallel, within one number of calls, each kept as a retrieval step.
 
-A retriever is code of somebody else's: one that raises for a query costs that query alone, whose step carries the error. One
-that returns a passage twice, or more passages than it was asked for, is taken at its word no further.
+A retriever is code of somebody else's: one that raises for a query costs that query alone, whose step carries the error. Where
+one returns a passage twice, or more passages than it was asked for, the first k distinct ones are read, and nothing beyond. One
+that does not return is waited for: a time limit is its own to keep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from rag_cover.backends import Retriever
 from rag_cover.questions import Passage
-from rag_cover.traces import RetrievalStep, distinct
+from rag_cover.traces import RetrievalStep
 
 __all__ = ["Searches", "plain"]
 
@@ -30,6 +31,7 @@ class Searches:
         self._retriever, self._k, self._most, self._workers = retriever, k, most, workers
         self.steps: list[RetrievalStep] = []
         self.unasked: list[str] = []
+        self.batches = 0
 
     @property
     def known(self) -> frozenset[str]:
@@ -44,11 +46,13 @@ class Searches:
     def search(self, queries: Sequence[str]) -> list[RetrievalStep]:
         """Search for queries that were not searched for before; those that the number of calls leaves no room for are not."""
         asked = {plain(query): query for query in reversed(queries)}  # of equal ones the first
-        new = [query for query in dict.fromkeys(queries) if asked[plain(query)] == query and plain(query) not in self.known]
+        known = self.known
+        new = [query for query in dict.fromkeys(queries) if asked[plain(query)] == query and plain(query) not in known]
         room = len(new) if self._most is None else max(0, self._most - len(self.steps))
         self.unasked += new[room:]
-        with ThreadPoolExecutor(max(1, min(self._workers, len(new)))) as pool:
+        with ThreadPoolExecutor(max(1, min(self._workers, len(new))), thread_name_prefix="rag-cover-search") as pool:
             made = list(pool.map(self._step, new[:room]))
+        self.batches += bool(made)
         steps = [step.model_copy(update={"id": f"step-{number}"}) for number, step in enumerate(made, len(self.steps) + 1)]
         self.steps += steps
         return steps
@@ -59,10 +63,10 @@ class Searches:
 
     def _step(self, query: str) -> RetrievalStep:
         try:
-            passages = _read(self._retriever.retrieve(query, k=self._k))
+            passages = _first(self._k, _read(self._retriever.retrieve(query, k=self._k)))
         except Exception as broken:  # noqa: BLE001  # the plugin boundary: recorded in the step
             return RetrievalStep(query=query, error=f"{type(broken).__name__}: {broken}")
-        return RetrievalStep(query=query, passages=distinct(passages)[: self._k])
+        return RetrievalStep(query=query, passages=passages)
 
 
 def plain(query: str) -> str:
@@ -74,6 +78,23 @@ def plain(query: str) -> str:
     return " ".join(query.casefold().split()).rstrip(" ?!.")
 
 
-def _read(found: Iterable[object]) -> list[Passage]:
-    """Take what a retriever returned for passages; a plain string is one."""
-    return [each if isinstance(each, Passage) else Passage.model_validate(each) for each in found]
+def _read(found: object) -> Iterator[Passage]:
+    """Take what a retriever returned for passages; a plain string among them is one."""
+    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+        message = f"retrieve returned {type(found).__name__}; it must return a sequence of passages"
+        raise TypeError(message)
+    for each in found:
+        if not isinstance(each, Passage | str | Mapping):
+            message = f"retrieve returned {type(each).__name__} among its passages; each must be a Passage, or its text"
+            raise TypeError(message)
+        yield each if isinstance(each, Passage) else Passage.model_validate(each)
+
+
+def _first(k: int, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Read passages until there are k distinct ones."""
+    found: dict[str, Passage] = {}
+    for passage in passages:
+        found.setdefault(passage.key, passage)
+        if len(found) == k:
+            break
+    return tuple(found.values())

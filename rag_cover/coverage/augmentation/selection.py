@@ -2,8 +2,8 @@
 
 Of the passages left, the one is taken next that covers most of the core sub-questions not covered yet; of equal ones, the one
 with the higher retrieval score; of equal ones again, the earlier. Coverage is monotone and submodular, so the k passages that
-are taken cover at least 1 - 1/e of what the best k could (Nemhauser, Wolsey & Fisher, 1978). When nothing new can be covered,
-retrieval scores alone decide. Pure: numbers in, places out.
+are taken cover at least 1 - 1/e of what the best k could (Nemhauser, Wolsey & Fisher, 1978), unless a fair share or a number of
+tokens stands in the way. When nothing new can be covered, retrieval scores alone decide. Pure: numbers in, places out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ __all__ = ["FAIR_SHARE", "chosen"]
 
 FAIR_SHARE = 0.5
 """How many of the passages that are kept the question itself must have brought back, as far as it brought that many."""
+
+_ROUNDING = 1e-9  # 0.29 * 100 is a hair below 29
 
 
 def chosen(
@@ -44,7 +46,7 @@ def chosen(
         scores: of each passage, the higher the better.
         k: how many passages to keep at most.
         own: the places of the passages that the question itself brought back.
-        fair_share: the share of k, in [0, 1], that is kept for those, rounded down.
+        fair_share: the share of k, in [0, 1], that is kept for those, rounded down; tokens are not set aside for them.
         costs: how many tokens each passage takes; nothing unless given.
         most: how many tokens all of them may take; a passage that does not fit any more is passed over.
 
@@ -56,7 +58,7 @@ def chosen(
         raise InvalidValueError(message)
     open_, room = np.ones(len(covers), dtype=bool), math.inf if most is None else float(most)
     left, kept = list(range(len(scores))), list[int]()
-    owed = min(len(own), math.floor(fair_share * k))
+    owed = min(len(own), math.floor(fair_share * k + _ROUNDING))
     while left and len(kept) < k:
         left = [place for place in left if costs is None or costs[place] <= room]
         mine = [place for place in left if place in own]

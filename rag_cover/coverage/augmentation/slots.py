@@ -6,12 +6,13 @@ The notation of MuSiQue (Trivedi et al., TACL 2022) and of BREAK's question mean
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 __all__ = ["filled", "slots_in", "without_slots"]
 
 _SLOT = re.compile(r"(?<![\w#])#(\d{1,3})\b")
-_DANGLING = re.compile(r"\s+(?=[?.,;:!])|\s+['’]s\b")
+_POSSESSED = re.compile(rf"{_SLOT.pattern}(?:\s*['’]s\b)?")
+_DANGLING = re.compile(r"\s+(?=[?.,;:!](?:\s|$))")
 
 
 def slots_in(text: str, *, position: int) -> tuple[int, ...]:
@@ -35,14 +36,14 @@ def filled(text: str, answers: Mapping[int, str]) -> str:
     return _SLOT.sub(lambda match: answers.get(int(match[1]), match[0]), text)
 
 
-def without_slots(text: str, *, position: int) -> str:
-    """Delete the slots of a text, and the white space that they leave behind.
+def without_slots(text: str, *, position: int, keep: Collection[int] = ()) -> str:
+    """Delete the slots of a text but some, and the white space that they leave behind.
 
     >>> without_slots("When did #1 's mayor leave #2?", position=3)
     'When did mayor leave?'
     """
-    slots = set(slots_in(text, position=position))
+    slots = set(slots_in(text, position=position)).difference(keep)
     if not slots:
         return text
-    bare = _SLOT.sub(lambda match: "" if int(match[1]) in slots else match[0], text)
+    bare = _POSSESSED.sub(lambda match: "" if int(match[1]) in slots else match[0], text)
     return " ".join(_DANGLING.sub("", bare).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag_cover.backends import Entailer, Failure, Receiver
 from rag_cover.belief import step_utilities
@@ -12,6 +13,8 @@ from rag_cover.results import TraceUtility
 from rag_cover.traces import RetrievalStep, Trace
 
 __all__ = ["worth_of"]
+
+_UNMEASURED = "the searches' worth was not measured"
 
 
 def worth_of(
@@ -31,5 +34,7 @@ def worth_of(
         return None
     try:
         return step_utilities(Trace(question=question, steps=found), entailer=entailer, receiver=receiver, seed=seed)
-    except (ModelFailedError, InvalidValueError) as failed:
-        return Failure(type(failed).__name__, f"the searches' worth was not measured: {failed}")
+    except ModelFailedError as failed:
+        return replace(Failure.of(failed), message=f"{_UNMEASURED}: {failed}")
+    except InvalidValueError as refused:
+        return Failure("undefined", f"{_UNMEASURED}: {refused}")
