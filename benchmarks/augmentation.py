@@ -3,8 +3,8 @@
     python benchmarks/augmentation.py                # the figures: test questions
     python benchmarks/augmentation.py --part train   # 2WikiMultihopQA's training questions, on which choices were made
 
-MuSiQue and HotpotQA (100 questions each) and 2WikiMultihopQA, over the corpora of `retrieval.py`; no language model. Printed are
-recall of supporting passages at 5 and 10, whether all of them are among the first ten, and searches a question, for
+MuSiQue and HotpotQA (100 questions each) and 2WikiMultihopQA, over the corpora of `retrieval.py`; no language model. Printed
+are recall of supporting passages at 5 and 10, whether all of them are among the first ten, and searches a question, for
 
 - *BM25* as bm25s comes, and the embedded retriever (*hybrid*), asked by the question alone;
 - *M3* and *auto* of `rag_cover.coverage.augment` over the embedded retriever, with sub-questions that are
@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from _multihop import KeywordRetriever
+from _scores import by_cluster
 from _steps import Steps, filled_by_gold, steps_of
 from _tables import arguments, percent, show
 from numpy.typing import NDArray
@@ -202,28 +203,45 @@ def pooled(ways: Sequence[dict[str, Scores]]) -> dict[str, Scores]:
     }
 
 
-def show_fan_out(data: Path, passages: Sequence[Passage], retriever: Retriever) -> None:
+def show_fan_out(data: Path, passages: Sequence[Passage], models: Remembering, seed: int) -> None:
     """Print how many evidence pages of FanOutQA the corpora hold, and how many of those are found."""
-    titles = {passage.title for passage in passages}
     rows = json.loads((data / "multihop/fanoutqa_dev.json").read_text(encoding="utf-8"))
+    titles = {passage.title for passage in passages}
     steps = [(row["question"], step) for row in rows for step in _leaves(row["decomposition"]) if step.get("evidence")]
-    held = [
-        (question, step["question"], step["evidence"]["title"])
-        for question, step in steps
-        if step["evidence"]["title"] in titles
+    held = [(question, step) for question, step in steps if step["evidence"]["title"] in titles]
+    asked: dict[str, list[str]] = {}
+    for question, step in steps:
+        asked.setdefault(question, []).append(step["question"])
+    augmenter = Augmenter(retriever=models, scorer=models, k=K)
+    kept = {question: augmenter.augment(question, sub_questions=asked[question]).passages for question, _ in held}
+    ways: dict[str, Callable[[str, str], Sequence[Passage]]] = {
+        "the question alone": lambda question, _: models.retrieve(question, k=K),
+        "the sub-question": lambda _, text: models.retrieve(text, k=K),
+        "M3 over all sub-questions": lambda question, _: kept[question],
+    }
+    kinds = {
+        "honest: builds on no other": [pair for pair in held if not pair[1]["depends_on"]],
+        "oracle: answers of others are in it": [pair for pair in held if pair[1]["depends_on"]],
+    }
+    table = [
+        [kind, way, str(len(pairs)), _found(pairs, search, seed)]
+        for kind, pairs in kinds.items()
+        for way, search in ways.items()
     ]
-    ways = {"the question alone": [question for question, *_ in held], "the sub-question": [text for _, text, _ in held]}
-    table = []
-    for name, queries in ways.items():
-        found = [
-            title in {passage.title for passage in retriever.retrieve(query, k=K)}
-            for query, (*_, title) in zip(queries, held, strict=True)
-        ]
-        table.append(
-            [name, f"{sum(found)} of {len(held)}", _percent(np.array(found, dtype=np.float64), 0) if held else "undefined"]
-        )
-    title = f"FanOutQA: {len(rows)} questions, {len(steps)} sub-questions with evidence; {len(held)} pages are in the {len(passages)} passages"
-    show(title, ["searched for by", "page in the first 10", "in percent"], table)
+    title = (
+        f"FanOutQA: {len(rows)} questions, {len(steps)} sub-questions; {len(passages)} passages hold the pages of {len(held)}"
+    )
+    show(title, ["sub-questions", "searched for by", "n", "page in the first 10, in percent"], table)
+
+
+def _found(pairs: Sequence[tuple[str, dict[str, Any]]], search: Callable[[str, str], Sequence[Passage]], seed: int) -> str:
+    """Return the share of pages that are found, its interval from resampled questions."""
+    found = [
+        step["evidence"]["title"] in {passage.title for passage in search(question, step["question"])}
+        for question, step in pairs
+    ]
+    sums = by_cluster(_rows(np.array(found, dtype=np.float64)), [question for question, _ in pairs])
+    return percent(bootstrap(sums, _mean, seed=seed)) if found else "undefined"
 
 
 def _leaves(steps: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -271,7 +289,7 @@ def main() -> None:
     show_frugality(ways)
     if options.part == "test":
         passages = [passage.model_copy(update={"id": str(place)}) for place, passage in enumerate(corpora.values())]
-        show_fan_out(options.data, passages, _retriever(passages))
+        show_fan_out(options.data, passages, Remembering(_retriever(passages), scorer), options.seed)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 @pytest.mark.parametrize(
     "name",
     [
+        "offline_augmentation",
         "offline_check_judge",
         "offline_component_study",
         "offline_first_traces",

@@ -12,6 +12,7 @@ from rag_cover.backends import (
     Locator,
     Message,
     Receiver,
+    Retriever,
     Sampling,
     Scorer,
     ScoringItem,
@@ -27,6 +28,7 @@ from rag_cover.testing import (
     ScriptedGenerator,
     ScriptedLocator,
     ScriptedReceiver,
+    ScriptedRetriever,
     ScriptedScorer,
 )
 
@@ -40,6 +42,7 @@ MODELS = (
     ScriptedEntailer(),
     ScriptedGenerator(),
     ScriptedReceiver(),
+    ScriptedRetriever(),
 )
 
 
@@ -141,3 +144,18 @@ def test_a_scripted_receiver_goes_by_the_passages_and_turns_with_the_seed() -> N
 
     assert [[sample.text for sample in drawn] for drawn in first] == [["Paris"] * 3, ["Rome", "Lyon", "Rome"]]
     assert [[sample.text for sample in drawn] for drawn in second] == [["Paris"] * 3, ["Lyon", "Rome", "Lyon"]]
+
+
+def test_a_scripted_retriever_finds_counts_and_raises_by_query() -> None:
+    retriever: Retriever = (
+        scripted := ScriptedRetriever({"Who?": ["Ada.", Passage("Not she.")], "When?": KeyError("k")}, ["?"])
+    )
+
+    found = [[passage.text for passage in retriever.retrieve(query, k=2)] for query in ("Who?", "Where?")]
+
+    assert found == [["Ada.", "Not she."], ["?"]]
+    assert [passage.text for passage in retriever.retrieve("Who?", k=1)] == ["Ada."]
+    with pytest.raises(KeyError):
+        retriever.retrieve("When?", k=1)
+    assert scripted.asked.calls == 4
+    assert scripted.queries == ["Who?", "Where?", "Who?", "When?"]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rag_cover.cli.augmenting import augment_questions
 from rag_cover.cli.checking import judge_app
 from rag_cover.cli.comparing import compare_pipelines
 from rag_cover.cli.complexity import describe_questions
@@ -72,6 +73,7 @@ app.command("report", rich_help_panel="Measure")(report_results)
 app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("route", rich_help_panel="Route")(route_questions)
 app.add_typer(skills_app, name="skills", rich_help_panel="Route")
+app.command("augment", rich_help_panel="Retrieve")(augment_questions)
 app.command("convert", rich_help_panel="Prepare")(convert_traces)
 app.command("decompose", rich_help_panel="Prepare")(decompose_questions)
 app.command("backends", rich_help_panel="Prepare")(list_backends)

@@ -8,22 +8,31 @@ from typing import Annotated
 
 import typer
 
+from rag_cover.backends import Failure
+from rag_cover.caching import cache_for
 from rag_cover.cli.documents import write_page
 from rag_cover.cli.inputs import TraceFile
-from rag_cover.cli.options import OUTPUT, Judge, Quiet
+from rag_cover.cli.options import MEASURING, OUTPUT, Judge, Quiet
 from rag_cover.cli.runs import Run
-from rag_cover.cli.screens import screen
+from rag_cover.cli.screens import busy, say, screen
 from rag_cover.comparison import compare
-from rag_cover.demo import trace_paths
-from rag_cover.errors import StoreError
+from rag_cover.coverage.augmentation import Augmenter
+from rag_cover.demo import corpus_path, trace_paths
+from rag_cover.errors import ModelFailedError, StoreError
 from rag_cover.evaluation import Evaluation
-from rag_cover.registry import Models
-from rag_cover.reports import write_report
+from rag_cover.registry import Models, build_retriever
+from rag_cover.remote import RemoteRun, bound
+from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparing import comparison_headline
+from rag_cover.reports.gains import Augmented
 from rag_cover.reports.wording import headline, loss_advice, losses_sentence
+from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
 
-__all__ = ["show_demo"]
+__all__ = ["fetched", "show_demo"]
+
+_SHOWN = "q04"  # of which judge and labels say the same, sub-question by sub-question: one found before, three after, of four
+_KEPT = 3
 
 
 def show_demo(
@@ -32,9 +41,15 @@ def show_demo(
         Path, typer.Option(help="The folder for results and reports.", metavar="DIR", rich_help_panel=OUTPUT)
     ] = Path("rag-cover-demo"),
     judge: Judge = "embedded",
+    retriever: Annotated[
+        str,
+        typer.Option(help="What fetches what is missing of one question.", metavar="NAME", rich_help_panel=MEASURING),
+    ] = "embedded",
     quiet: Quiet = False,
 ) -> None:
     """Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.
+
+    Then fetch what is missing of one of them.
 
     [bold]Example[/bold]
 
@@ -51,7 +66,10 @@ def show_demo(
     for evaluation, page in zip(evaluations, pages, strict=True):
         write = partial(write_report, page, evaluation.results, evaluation.summary(), comparison=comparison)
         write_page(page, write)
-    _tell(evaluations, comparison, pages, quiet=quiet)
+    _tell(evaluations, comparison, quiet=quiet)
+    if not quiet:
+        _tell_fetched(fetched(judge, retriever, out))
+    _tell_next(pages, quiet=quiet)
 
 
 def _make(folder: Path) -> None:
@@ -62,7 +80,22 @@ def _make(folder: Path) -> None:
         raise StoreError(message) from denied
 
 
-def _tell(evaluations: list[Evaluation], comparison: Comparison, pages: list[Path], *, quiet: bool) -> None:
+def fetched(judge: str, retriever: str, out: Path) -> Augmented:
+    """Retrieve passages for one question, then for those of its core sub-questions that they do not cover."""
+    trace = next(trace for trace in read_traces(trace_paths()[0]) if trace.question.id == _SHOWN)
+    run = RemoteRun(cache_for(True, out / "augmented.sqlite"))  # noqa: FBT003  # the parameter says what it is
+    with busy("Fetching what is missing", quiet=False):
+        models = bound(Models(judge=judge).open(["scorer"]), run)
+        augmenter = Augmenter(
+            retriever=build_retriever(retriever, corpus_path()), scorer=models["scorer"], mode="auto", k=_KEPT
+        )
+        try:
+            return Augmented(trace, augmenter.augment(trace.question, sub_questions=trace.sub_questions))
+        except ModelFailedError as failed:
+            return Augmented(trace, Failure.of(failed))
+
+
+def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool) -> None:
     out = screen(quiet=quiet)
     out.print("Two pipelines answered the same questions about heat pumps and insulation.\n")
     for evaluation, name in zip(evaluations, (comparison.name_a, comparison.name_b), strict=True):
@@ -70,6 +103,24 @@ def _tell(evaluations: list[Evaluation], comparison: Comparison, pages: list[Pat
         story = [headline(summary).text + ".", losses_sentence(summary.losses), loss_advice(summary.losses)]
         out.print(f"{name}: {' '.join(part for part in story if part)}\n")
     out.print(f"{comparison_headline(comparison)}.\n")
+
+
+def _tell_fetched(found: Augmented) -> None:
+    out = screen()
+    if isinstance(found.made, Failure):
+        say(f"What is missing could not be fetched: {found.made.message}\n")
+        return
+    searches = found.made.calls - 1
+    out.print(
+        f"What retrieval misses can be fetched. One of the questions, picked because it gains: what the first {_KEPT} passages "
+        f"that it finds cover, and what {_KEPT} cover that are chosen after {searches} more searches.\n"
+    )
+    out.print(before_and_after([found]))
+    say(f"All questions:\n  rag-cover augment {trace_paths()[0]} --corpus {corpus_path()} --mode auto --k {_KEPT}\n")
+
+
+def _tell_next(pages: list[Path], *, quiet: bool) -> None:
+    out = screen(quiet=quiet)
     first, second = pages
     out.print(
         f"""\

@@ -1,5 +1,6 @@
 """Results for people: a self-contained HTML page and tables for the terminal."""
 
+from rag_cover.reports.augmenting import augmentation_panel, before_and_after
 from rag_cover.reports.checking import check_panels
 from rag_cover.reports.complexities import complexity_panel, hardest_table
 from rag_cover.reports.html import write_comparison, write_pairwise, write_report, write_skills, write_study
@@ -10,6 +11,8 @@ from rag_cover.reports.utilities import hurting_table, trace_utilities, utility_
 from rag_cover.reports.winning import winning_table
 
 __all__ = [
+    "augmentation_panel",
+    "before_and_after",
     "check_panels",
     "comparison_table",
     "complexity_panel",

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from rag_cover.backends import Failure, Message
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results.utilities import TraceUtility
-from rag_cover.traces import RetrievalStep, Trace
+from rag_cover.traces import RetrievalStep, Trace, distinct
 
 __all__ = ["Augmentation", "AugmentationMode", "Purchase", "Sought"]
 
@@ -22,16 +22,18 @@ class Sought:
     """A core sub-question that passages were sought for.
 
     Attributes:
-        text: as it was searched for and judged: what earlier answers fill in is filled in, or left out where none was read.
+        text: as it was searched for and judged: what earlier answers fill in is filled in, or left out where none was read;
+            nothing may be left then.
         given: as it was given.
         role_source: who says that it is core (`rag_cover.questions.RoleSource`), None where nobody does.
         step: the search for it; None where none was made.
         covered_at_first: whether a passage that the question alone brought back covers it.
         covered: whether a passage that was kept does.
-        probability: the highest P(covers) of those.
+        probability: the highest P(covers) of those that have a text; None where none has.
         answer: what was read for a later sub-question (`#1`), or what the generator wrote (end-to-end).
 
-    ``covered_at_first``, ``covered`` and ``probability`` are None where nothing was judged.
+    ``covered_at_first``, ``covered`` and ``probability`` are None without a judge, and where nothing is left to ask;
+    ``covered_at_first`` also where the question alone was not searched for, or that search failed. No passages cover nothing.
     """
 
     text: str
@@ -48,7 +50,7 @@ class Sought:
 class Purchase:
     """What one search beyond the question's own bought: the sub-questions that its passages cover, and none before it did.
 
-    ``utility`` is the search's marginal ΔSePer, None where it was not measured.
+    ``covered`` is empty without a judge. ``utility`` is the search's marginal ΔSePer, None where it was not measured.
     """
 
     step: str
@@ -63,7 +65,8 @@ class Augmentation:
 
     ``steps`` are the searches in their order, a failed one with its error; ``calls`` counts them all. ``passages`` are what was
     kept, best first. ``prompt`` asks a generator for the answer, and ``answer`` is what the one that was given wrote.
-    ``others`` are sub-questions that are not core. ``failures`` name what went wrong on the way, ``notes`` what was left out.
+    ``others`` are sub-questions that are not core. ``rounds`` counts how often it was searched again, with what the searches
+    before had brought. ``failures`` name what went wrong on the way, ``notes`` what was left out.
     """
 
     question: Question
@@ -94,9 +97,12 @@ class Augmentation:
     def trace(self, *, pipeline: str | None = None) -> Trace:
         """Return it as a trace: its searches, a step that kept some of their passages, and the answer where there is one.
 
-        Measured as any other trace, it shows what each search was worth and what was covered.
+        Measured as any other trace, it shows what each search was worth and what was covered. An answer that was put together
+        from answers (end-to-end) was written from all that was found, so that no step keeps some.
         """
         found = [step for step in self.steps if step.error is None]
+        if self.mode == "end-to-end" and any(_asks(each.text) for each in self.sub_questions):
+            return self._trace(self.steps, distinct(passage for step in found for passage in step.passages), pipeline)
         kept = RetrievalStep(
             id="kept",
             kind="rerank",
@@ -104,16 +110,27 @@ class Augmentation:
             passages=self.passages,
             input_ids=tuple(step.id for step in found),
         )
-        sought = (SubQuestion(each.text, role=Role.CORE, role_source=each.role_source) for each in self.sub_questions)
+        return self._trace((*self.steps, *([kept] if found else [])), self.passages, pipeline)
+
+    def _trace(self, steps: tuple[RetrievalStep, ...], prompt: tuple[Passage, ...], pipeline: str | None) -> Trace:
         return Trace(
             question=self.question,
-            steps=(*self.steps, *([kept] if found else [])),
-            prompt=self.passages,
+            steps=steps,
+            prompt=prompt,
             answer=self.answer,
-            sub_questions=(*sought, *self.others) or None,
+            sub_questions=self._distinct_sub_questions() or None,
             pipeline=pipeline,
             metadata={"augmentation": self._told()},
         )
+
+    def _distinct_sub_questions(self) -> tuple[SubQuestion, ...]:
+        """Return every sub-question that asks something, the first of those with one text: slots left out may make them so."""
+        sought = [each for each in self.sub_questions if _asks(each.text)]
+        core = [SubQuestion(each.text, role=Role.CORE, role_source=each.role_source) for each in sought]
+        found: dict[str, SubQuestion] = {}
+        for each in (*core, *self.others):
+            found.setdefault(each.text, each)
+        return tuple(found.values())
 
     def _told(self) -> dict[str, Any]:
         told = {
@@ -162,6 +179,10 @@ class Augmentation:
             "notes": tuple(data["notes"]),
         }
         return cls(**{**data, **parts})
+
+
+def _asks(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:

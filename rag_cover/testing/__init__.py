@@ -12,6 +12,7 @@ from rag_cover.testing.judges import (
     ScriptedLocator,
     ScriptedScorer,
 )
+from rag_cover.testing.retrievers import ScriptedRetriever
 from rag_cover.testing.writers import ScriptedGenerator, ScriptedReceiver
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "ScriptedGenerator",
     "ScriptedLocator",
     "ScriptedReceiver",
+    "ScriptedRetriever",
     "ScriptedScorer",
 ]

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from rag_cover.cli.demonstration import fetched
+from rag_cover.demo import labels_path
+from rag_cover.errors import ModelFailedError
+from rag_cover.results import Augmentation
 from rag_cover.stores import read_traces
 
 
@@ -18,7 +22,7 @@ def test_the_version_is_shown(command: Callable[..., Any]) -> None:
 def test_every_command_has_a_summary_and_an_example(command: Callable[..., Any]) -> None:
     listed = command("--help").stdout
 
-    for name in ("demo", "evaluate", "compare", "judge", "convert", "decompose", "report", "backends"):
+    for name in ("demo", "evaluate", "compare", "judge", "convert", "decompose", "augment", "report", "backends"):
         assert name in listed
         assert f"rag-cover {name}" in command(name, "--help").stdout
 
@@ -82,7 +86,7 @@ def test_an_unknown_format_is_refused(command: Callable[..., Any], traces: Path)
 
 
 def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[..., Any], folder: Path) -> None:
-    done = command("demo", "--judge", "words", "--out", "shown")
+    done = command("demo", "--judge", "words", "--retriever", "words", "--out", "shown")
 
     assert done.exit_code == 0
     assert "narrow: Answers cover" in done.stdout
@@ -90,6 +94,50 @@ def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[...,
     for name in ("narrow", "forgetful"):
         assert f"shown/{name}.html" in done.stdout
         assert (folder / "shown" / f"{name}.html").exists()
+
+
+def test_the_demo_shows_a_question_before_and_after_its_sub_questions_were_searched_for(
+    command: Callable[..., Any], embedded_judge: str
+) -> None:
+    shown = fetched(embedded_judge, embedded_judge, Path())
+
+    assert [(row.before, row.after) for row in shown.rows] == [(False, True), (False, True), (True, True), (False, False)]
+    told = command("demo", "--judge", "words", "--retriever", "words").stdout
+    assert "How does a heat pump provide hot water safely and economically?" in told
+    assert "rag-cover augment " in told
+
+
+def test_the_demo_counts_no_more_than_its_labels_do(embedded_judge: str) -> None:
+    labels = [json.loads(line) for line in labels_path().read_text(encoding="utf-8").splitlines()]
+    answering = {each["sub_question"]: set(each["passages"]) for each in labels if each["question_id"] == "q04"}
+
+    made = fetched(embedded_judge, embedded_judge, Path()).made
+
+    assert isinstance(made, Augmentation)
+    kept = {passage.id for passage in made.passages}
+    assert all(each.covered == bool(answering[each.text] & kept) for each in made.sub_questions)
+
+
+def test_a_judge_that_fails_costs_the_demo_only_what_it_would_have_fetched(
+    command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        message = "the judge fell over"
+        raise ModelFailedError(message)
+
+    monkeypatch.setattr("rag_cover.cli.demonstration.Augmenter.augment", fail)
+
+    done = command("demo", "--judge", "words", "--retriever", "words")
+
+    assert done.exit_code == 0
+    assert "What is missing could not be fetched: the judge fell over" in done.stdout
+    assert "Open a report in your browser" in done.stdout
+
+
+def test_a_quiet_demo_fetches_nothing(command: Callable[..., Any]) -> None:
+    done = command("demo", "--judge", "words", "--retriever", "no such", "--quiet")
+
+    assert (done.exit_code, done.stdout) == (0, "")
 
 
 def test_a_folder_that_cannot_be_made_is_told(command: Callable[..., Any], traces: Path) -> None:

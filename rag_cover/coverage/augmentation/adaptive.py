@@ -1,8 +1,8 @@
 """Retrieval that spends only where it pays: for the core sub-questions that what was found so far does not cover.
 
 The question is searched for first, and judged. Sub-questions that are covered already cost no search, and answer what later
-ones build on. Those that are not are searched for, and what that brought is judged; and so on, until a round covers nothing
-new and makes no later sub-question clear enough to be searched for.
+ones build on. Those that are not are searched for, once each, and what that brought is judged; and so on, until a round makes
+no later sub-question clear that is not covered yet.
 """
 
 from __future__ import annotations
@@ -35,14 +35,10 @@ def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: floa
     searches.search([retrieval.query])
     covered = _settled(retrieval, evidence, sure)
     while retrieval.rounds < rounds and (missing := _missing(retrieval, covered)):
-        known, clear = covered, chain.ready
         searches.search(chain.texts(missing))
-        covered = _settled(retrieval, evidence, sure)
+        _settled(retrieval, evidence, sure)
         retrieval.read({number: retrieval.found_for(number) for number in chain.awaited if number in missing})
-        covered |= _settled(retrieval, evidence, sure)
-        if covered == known and chain.ready == clear:
-            break
-    chain.give_up()
+        covered = _settled(retrieval, evidence, sure)
 
 
 def surely(threshold: float) -> float:

@@ -109,7 +109,6 @@ class Augmenter:
         retrieval = Retrieval(self._query(asked.text, chain), chain, searches, reader)
         evidence = None if self.scorer is None else Evidence(self.scorer, self.threshold)
         self._search(retrieval, evidence)
-        chain.give_up()
         failures = (*given.failures, *failures_of(retrieval))
         keeping = Keeping(self.k, self.fair_share, self.max_tokens, self.count_tokens)
         outcome = Outcome.of(retrieval, evidence, keeping)

@@ -80,7 +80,7 @@ def plain(query: str) -> str:
 
 def _read(found: object) -> Iterator[Passage]:
     """Take what a retriever returned for passages; a plain string among them is one."""
-    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+    if isinstance(found, str | bytes | Mapping | Passage) or not isinstance(found, Iterable):
         message = f"retrieve returned {type(found).__name__}; it must return a sequence of passages"
         raise TypeError(message)
     for each in found:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag_cover.coverage.hops_ends import end_of_description
-from rag_cover.coverage.hops_words import (
+from rag_cover.coverage.hops.ends import end_of_description
+from rag_cover.coverage.hops.words import (
     AUXILIARIES,
     BE,
     PREPOSITIONS,

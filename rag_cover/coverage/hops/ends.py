@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_cover.coverage.hops_words import (
+from rag_cover.coverage.hops.words import (
     AUXILIARIES,
     BE,
     DO,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from rag_cover.coverage.hops_words import PREPOSITIONS, indefinite, is_person, singular
+from rag_cover.coverage.hops.words import PREPOSITIONS, indefinite, is_person, singular
 from rag_cover.coverage.phrases import is_plural
 
 __all__ = ["asked_of_both", "asked_of_either"]

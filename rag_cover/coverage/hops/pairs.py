@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag_cover.coverage.hops_words import BE, ROLES, masked
+from rag_cover.coverage.hops.words import BE, ROLES, masked
 
 __all__ = ["Pair", "pair_in"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rag_cover.coverage.hops_descriptions import Description, description_in
-from rag_cover.coverage.hops_words import Wording, question_about, wording_of
+from rag_cover.coverage.hops.descriptions import Description, description_in
+from rag_cover.coverage.hops.words import Wording, question_about, wording_of
 
 __all__ = ["chained"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.coverage.hops_chains import chained
-from rag_cover.coverage.hops_pairs import Pair, pair_in
-from rag_cover.coverage.hops_predicates import asked_of_both, asked_of_either
-from rag_cover.coverage.hops_words import AUXILIARIES, ROLES, followed_by, masked
+from rag_cover.coverage.hops.chains import chained
+from rag_cover.coverage.hops.pairs import Pair, pair_in
+from rag_cover.coverage.hops.predicates import asked_of_both, asked_of_either
+from rag_cover.coverage.hops.words import AUXILIARIES, ROLES, followed_by, masked
 
 __all__ = ["compared", "compares"]
 

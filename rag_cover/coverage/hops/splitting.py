@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 
 from rag_cover.coverage.clauses import MARKS
-from rag_cover.coverage.hops_chains import chained
-from rag_cover.coverage.hops_comparisons import compared, compares
-from rag_cover.coverage.hops_statements import stated
+from rag_cover.coverage.hops.chains import chained
+from rag_cover.coverage.hops.comparisons import compared, compares
+from rag_cover.coverage.hops.statements import stated
 
 __all__ = ["hops_of"]
 

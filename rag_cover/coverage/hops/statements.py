@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rag_cover.coverage.hops_chains import chained
-from rag_cover.coverage.hops_descriptions import head_of
-from rag_cover.coverage.hops_words import AUXILIARIES, BE, PREPOSITIONS, QUESTION_WORDS, VERB_FORMS, Wording, wording_of
+from rag_cover.coverage.hops.chains import chained
+from rag_cover.coverage.hops.descriptions import head_of
+from rag_cover.coverage.hops.words import AUXILIARIES, BE, PREPOSITIONS, QUESTION_WORDS, VERB_FORMS, Wording, wording_of
 from rag_cover.coverage.words import words_of
 
 __all__ = ["stated"]
