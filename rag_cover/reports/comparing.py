@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rag_cover.reports.figures import Bar, ComparisonRow, comparison_row, difference_text, loss_bar
 from rag_cover.reports.untrusted import clipped, one_line
 from rag_cover.reports.wording import SHARE, Headline, counted, p_value_text, percent, verdict_on
-from rag_cover.summaries import ChangedQuestion, Comparison
+from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison
 
 __all__ = ["ChangeView", "ComparisonView", "comparison_headline", "comparison_view"]
 
@@ -62,14 +62,18 @@ def comparison_headline(comparison: Comparison) -> str:
 
 
 def _headline(comparison: Comparison) -> Headline:
-    metric = comparison.metrics.get("core_coverage")
     a, b = one_line(comparison.name_a, limit=80), one_line(comparison.name_b, limit=80)
-    if metric is None or metric.a is None or metric.b is None or metric.difference is None:
-        return Headline(f"The core coverage of {a} and {b} cannot be compared", "", "", "")
-    values = f"{b} covers {percent(metric.b.estimate)} of the core sub-questions, {a} {percent(metric.a.estimate)}"
-    clear = "no clear difference" if verdict_on(metric) == "unclear" else difference_text(metric.difference, SHARE)
-    basis = ", ".join([clear, p_value_text(metric.p_value), counted(metric.questions, "question")])
-    return Headline(values, "", "", basis)
+    for name, verb in (("core_coverage", "covers"), ("core_retrieved", "retrieves")):  # without answers, what was retrieved
+        metric = comparison.metrics.get(name)
+        if metric is not None and metric.a is not None and metric.b is not None and metric.difference is not None:
+            values = f"{b} {verb} {percent(metric.b.estimate)} of the core sub-questions, {a} {percent(metric.a.estimate)}"
+            return Headline(values, "", "", _basis_of(metric, metric.difference))
+    return Headline(f"The core coverage of {a} and {b} cannot be compared", "", "", "")
+
+
+def _basis_of(metric: MetricComparison, difference: float) -> str:
+    clear = "no clear difference" if verdict_on(metric) == "unclear" else difference_text(difference, SHARE)
+    return ", ".join([clear, p_value_text(metric.p_value), counted(metric.questions, "question")])
 
 
 def _basis(comparison: Comparison) -> str:

@@ -34,7 +34,9 @@ def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: floa
         chain.give_up()
     searches.search([retrieval.query])
     covered = _settled(retrieval, evidence, sure)
-    while retrieval.rounds < rounds and (missing := _missing(retrieval, covered)):
+    for _ in range(rounds):
+        if not (missing := _missing(retrieval, covered)):
+            break
         searches.search(chain.texts(missing))
         _settled(retrieval, evidence, sure)
         retrieval.read({number: retrieval.found_for(number) for number in chain.awaited if number in missing})

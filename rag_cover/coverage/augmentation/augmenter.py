@@ -111,7 +111,8 @@ class Augmenter:
         self._search(retrieval, evidence)
         failures = (*given.failures, *failures_of(retrieval))
         keeping = Keeping(self.k, self.fair_share, self.max_tokens, self.count_tokens)
-        outcome = Outcome.of(retrieval, evidence, keeping)
+        sure = self._sure(evidence) if evidence is not None and self.mode == "auto" else None
+        outcome = Outcome.of(retrieval, evidence, keeping, sure=sure)
         utility = worth_of(asked, searches.steps, receiver=self.receiver, entailer=self.entailer, seed=self.seed)
         worth = {} if utility is None or isinstance(utility, Failure) else _marginals(utility)
         prompt = self._prompt(asked.text, chain, outcome.passages)

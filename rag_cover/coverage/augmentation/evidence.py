@@ -46,6 +46,17 @@ class Evidence:
         rows = [[self._known.get(_item(text, passage), math.nan) for passage in passages] for text in texts]
         return np.array(rows, dtype=np.float64).reshape(len(texts), len(passages))
 
+    def covering(self, texts: Sequence[str], passages: Sequence[Passage], *, sure: float | None = None) -> NDArray[np.bool_]:
+        """Return (texts, passages) which passages, all of which were judged, cover what.
+
+        Where some passage surely covers a sub-question, from the probability ``sure`` on, those that may do so do not count.
+        """
+        found = self.probabilities(texts, passages)
+        cuts = np.full((len(texts), 1), self.threshold)
+        if sure is not None and len(passages):
+            cuts[np.fmax.reduce(found, axis=1) >= sure] = max(sure, self.threshold)
+        return np.asarray(found >= cuts)
+
     def best(self, text: str, passages: Sequence[Passage]) -> float | None:
         """Return the highest P(covers) of those passages that were judged, None where none was."""
         return max((known for each in passages if (known := self._known.get(_item(text, each))) is not None), default=None)

@@ -43,10 +43,10 @@ class Outcome:
     passages: tuple[Passage, ...]
 
     @classmethod
-    def of(cls, retrieval: Retrieval, evidence: Evidence | None, keeping: Keeping) -> Self:
+    def of(cls, retrieval: Retrieval, evidence: Evidence | None, keeping: Keeping, *, sure: float | None = None) -> Self:
         """Keep passages that together cover most; in the order of the one search, where there was only one.
 
-        All pairs that are not judged yet are judged, in one call.
+        All pairs that are not judged yet are judged, in one call. ``sure`` is explained by `Evidence.covering`.
 
         Raises:
             ModelFailedError: the scorer failed.
@@ -58,7 +58,7 @@ class Outcome:
         if evidence is not None:
             evidence.judge(texts, pool.passages)
             if len(found) > 1:
-                covers = evidence.probabilities(texts, pool.passages) >= evidence.threshold
+                covers = evidence.covering(texts, pool.passages, sure=sure)
         first = retrieval.searches.step_of(retrieval.query)
         places = chosen(
             covers,

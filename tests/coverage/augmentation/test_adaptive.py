@@ -120,6 +120,19 @@ def test_what_an_answer_makes_clear_and_is_covered_already_costs_nothing() -> No
     assert found.uncovered == (who,)
 
 
+def test_an_answer_is_read_from_the_passages_that_cover_its_sub_question_best() -> None:
+    who, born = "Who directed Jaws?", "When was #1 born?"
+    decoy, film = Passage("Lucas did not."), Passage("Spielberg made it.")
+    rest = [Passage(f"Passage {number}.") for number in range(4)]
+    scorer = ScriptedScorer({(who, film.text): 0.9, (who, decoy.text): 0.0, (who, CLOUD.text): 0.0}, default=0.1)
+    receiver = ScriptedReceiver({"Lucas": ("George Lucas",), "made it": ("Steven Spielberg",)})
+    retriever = ScriptedRetriever({QUESTION: [CLOUD], who: [decoy, *rest, film]})
+
+    found = augment(QUESTION, retriever, mode="auto", scorer=scorer, sub_questions=[who, born], receiver=receiver)
+
+    assert found.sub_questions[0].answer == "Steven Spielberg"
+
+
 def test_without_a_reader_all_is_searched_for_in_one_round() -> None:
     retriever = ScriptedRetriever(default=[CLOUD])
 
@@ -136,8 +149,9 @@ def test_rounds_bound_how_often_it_goes_on() -> None:
 
     def calls(rounds: int) -> int:
         retriever = ScriptedRetriever(script, default=["Nothing of the kind."])
-        augmenter = Augmenter(retriever=retriever, mode="auto", scorer=ScriptedScorer(), receiver=receiver, rounds=rounds)
-        found = augmenter.augment(QUESTION, sub_questions=texts)
+        found = augment(
+            QUESTION, retriever, mode="auto", scorer=ScriptedScorer(), sub_questions=texts, receiver=receiver, rounds=rounds
+        )
         assert found.rounds <= rounds
         return found.calls
 

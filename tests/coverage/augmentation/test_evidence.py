@@ -100,3 +100,14 @@ def test_a_cut_that_is_no_probability_is_refused(threshold: float) -> None:
 def test_a_scorer_that_returns_no_probability_has_failed() -> None:
     with pytest.raises(ModelFailedError, match="no probability"):
         Evidence(ScriptedScorer(default=math.nan)).judge([WHY], [AIR])
+
+
+def test_where_one_surely_covers_those_that_may_do_not_count() -> None:
+    evidence = Evidence(ScriptedScorer({(WHY, AIR.text): 0.9, (WHY, SEA.text): 0.6}))
+    evidence.judge([WHY], [AIR, SEA, BLANK])
+
+    assert evidence.covering([WHY], [AIR, SEA, BLANK]).tolist() == [[True, True, False]]
+    assert evidence.covering([WHY], [AIR, SEA, BLANK], sure=0.85).tolist() == [[True, False, False]]
+    assert evidence.covering([WHY], [SEA, BLANK], sure=0.85).tolist() == [[True, False]]
+    assert evidence.covering([WHY], [BLANK], sure=0.0).tolist() == [[False]]
+    assert evidence.covering([WHY], [], sure=0.85).shape == (1, 0)
