@@ -194,4 +194,4 @@ class Passage(Textual):
     @property
     def key(self) -> str:
         """Tell passages apart: by id where there is one, else by title and text."""
-        return f"id:{self.id}" if self.id is not None else f"text:{self.title or ''}\n{self.text}"
+        return f"id:{self.id}" if self.id else f"text:{self.title or ''}\n{self.text}"

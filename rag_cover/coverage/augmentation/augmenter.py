@@ -19,7 +19,7 @@ from rag_cover.coverage.augmentation.prompts import (
     with_definition,
     with_sub_questions,
 )
-from rag_cover.coverage.augmentation.reading import Reader, reading_receiver, writing_generator, written_by
+from rag_cover.coverage.augmentation.reading import SAMPLES, Reader, reading_receiver, writing_generator, written_by
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
 from rag_cover.coverage.augmentation.searching import Searches, plain
 from rag_cover.coverage.augmentation.selection import FAIR_SHARE
@@ -67,6 +67,7 @@ class Augmenter:
     sure: float | None = None
     count_tokens: Callable[[str], int] = tokens_in
     workers: int = 8
+    samples: int = SAMPLES
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -83,7 +84,7 @@ class Augmenter:
             message = "augmentation by 'end-to-end' writes answers: give it a generator, such as open_generator('openai:…')"
             raise InvalidValueError(message)
         counts = {"k": self.k, "depth": self.depth, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
-        for name, value in (counts | {"rounds": self.rounds, "workers": self.workers}).items():
+        for name, value in (counts | {"rounds": self.rounds, "workers": self.workers, "samples": self.samples}).items():
             if value is not None and value < 1:
                 message = f"{name} is {value}; it is at least 1"
                 raise InvalidValueError(message)
@@ -137,7 +138,7 @@ class Augmenter:
     def _reader(self) -> Reader | None:
         if self.mode == "end-to-end" or self.receiver is None:
             return None if self.generator is None else writing_generator(self.generator)
-        return reading_receiver(self.receiver, seed=self.seed)
+        return reading_receiver(self.receiver, samples=self.samples, seed=self.seed)
 
     def _query(self, question: str, chain: Chain) -> str:
         """Return what the question itself is searched for by: with `subquestions`, these go with it."""

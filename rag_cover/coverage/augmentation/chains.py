@@ -10,7 +10,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from rag_cover.coverage.augmentation.slots import filled, slots_in, without_slots
 
-__all__ = ["Chain", "searchable"]
+__all__ = ["LONGEST_ANSWER", "Chain", "searchable"]
+
+
+LONGEST_ANSWER = 120
+"""Characters; an answer that goes on for longer is no name to search for, and leaves its place empty."""
 
 
 class Chain:
@@ -67,7 +71,8 @@ class Chain:
 
     def text(self, number: int) -> str:
         """Return a sub-question as it is to be searched for now: answers filled in, other slots left out."""
-        known = {slot: answer for slot in self._needs[number] if (answer := self.answers.get(slot)) is not None}
+        answers = {slot: self.answers.get(slot) for slot in self._needs[number]}
+        known = {slot: answer for slot, answer in answers.items() if answer is not None and len(answer) <= LONGEST_ANSWER}
         bare = without_slots(self._given[number], position=number, keep=self._literal.union(known))
         return filled(bare, known)
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 
 from rag_cover.backends import Entailer, Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage.augmentation.augmenter import ROUNDS, Augmenter, tokens_in
+from rag_cover.coverage.augmentation.reading import SAMPLES
 from rag_cover.coverage.augmentation.selection import FAIR_SHARE
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.questions import Question, SubQuestion
@@ -45,6 +46,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
     sure: float | None = None,
     count_tokens: Callable[[str], int] | None = None,
     workers: int = 8,
+    samples: int = SAMPLES,
     seed: int = 0,
 ) -> Augmentation:
     """Let a question's core sub-questions drive its retrieval, and what is asked of a generator.
@@ -77,6 +79,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
             threshold to 1, unless given. At the threshold itself it searches least.
         count_tokens: counts a text's tokens; a quarter of its characters, unless given.
         workers: how many searches run at a time.
+        samples: how often the receiver is asked for one answer that later sub-questions build on.
         seed: of what the receiver samples.
 
     Raises:
@@ -101,6 +104,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         sure=sure,
         count_tokens=count_tokens or tokens_in,
         workers=workers,
+        samples=samples,
         seed=seed,
     )
     return augmenter.augment(question, sub_questions=sub_questions)

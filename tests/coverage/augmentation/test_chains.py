@@ -100,3 +100,11 @@ def test_every_slot_is_filled_or_left_out(texts: list[str]) -> None:
     for number, text in enumerate(texts, 1):
         assert ("Ada" in filled.text(number)) == bool(slots_in(text, position=number))
         assert filled.text(number) == empty.text(number) == text or slots_in(text, position=number)
+
+
+def test_an_answer_too_long_to_be_searched_for_leaves_its_place_empty() -> None:
+    chain = Chain(["Who directed Jaws?", "When was #1 born?"])
+
+    chain.answer(1, "Steven " * 20)
+
+    assert chain.text(2) == "When was born?"

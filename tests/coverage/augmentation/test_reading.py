@@ -103,6 +103,12 @@ def test_of_answers_given_as_often_the_first_is_taken_as_it_was_written() -> Non
     assert likeliest([Sample("Rome"), Sample("Zürich."), Sample("zürich"), Sample("ROME")]) == "Rome"
 
 
+def test_parts_of_a_name_speak_for_the_whole_name() -> None:
+    said = ["Edward", "Edward Sloman", "Sloman", "Edward Sloman and written by Emerson", "John Emerson", "Edward"]
+
+    assert likeliest([Sample(text) for text in said]) == "Edward Sloman"
+
+
 def test_one_prompt_that_fails_fails_alone() -> None:
     generator = ScriptedGenerator({"Spielberg": Failure("timeout", "60 s"), "1975": "1975"})
 
@@ -110,7 +116,7 @@ def test_one_prompt_that_fails_fails_alone() -> None:
 
 
 def test_a_model_that_fails_as_a_whole_fails_for_every_question() -> None:
-    read, written = reading_receiver(Failing())(ASKED), writing_generator(Failing())(ASKED)
+    read, written = reading_receiver(Failing(), samples=10)(ASKED), writing_generator(Failing())(ASKED)
 
     assert read[1] == read[3] == Failure("memory", "out of memory at 10, 0, False", attempts=2)
     assert written[1] == written[3] == Failure("rate limit", "no more calls: 2, 1, None, sub-answer")
