@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,7 @@ from rag_cover_embedded.weights import Weights
 Floats = NDArray[np.float64]
 
 K = 10
+TIMED = 30
 SETS = ("MuSiQue", "HotpotQA", "2WikiMultihopQA")
 COLUMNS = ("recall@5", "recall@10", "all in the first 10")
 ALL = COLUMNS.index("all in the first 10")
@@ -207,6 +209,26 @@ def pooled(ways: Sequence[dict[str, Scores]]) -> dict[str, Scores]:
     }
 
 
+def show_time(found: Collection, retriever: Retriever, judge: str) -> None:
+    """Print the seconds that a question takes with sub-questions of rules, way after way, each with models of its own.
+
+    Models remember what they judged; these have judged nothing before.
+    """
+    ways: dict[str, Callable[[str], object]] = {"hybrid": lambda question: retriever.retrieve(question, k=K)}
+    for mode in MODES:
+        scorer, receiver = open_scorer(judge), open_receiver("embedded")
+        augmenter = Augmenter(retriever=retriever, scorer=scorer, receiver=receiver, mode=mode, k=K)
+        ways[SHORT[mode]] = augmenter.augment
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for question in found.questions[: TIMED + 1]:
+        for name, way in ways.items():
+            began = time.perf_counter()
+            way(question)
+            taken[name].append(time.perf_counter() - began)
+    rows = [[name, *(f"{np.percentile(each[1:], at):.2f}" for at in (50, 95))] for name, each in taken.items()]
+    show(f"Seconds a question: {TIMED} questions, the first left out", ["way", "median", "95% are below"], rows)
+
+
 def show_fan_out(data: Path, passages: Sequence[Passage], models: Remembering, seed: int) -> None:
     """Print how many evidence pages of FanOutQA the corpora hold, and how many of those are found."""
     rows = json.loads((data / "multihop/fanoutqa_dev.json").read_text(encoding="utf-8"))
@@ -287,6 +309,7 @@ def main() -> None:
         corpora |= {(passage.title, passage.text): passage for passage in found.passages}
         ways[name] = measured(found, Remembering(_retriever(found.passages), scorer), receiver)
         show_ways(f"{name} ({len(found.passages)} passages)", ways[name], options.seed)
+    show_time(found, _retriever(found.passages), options.judge)
     if len(ways) > 1:
         ways["all sets"] = pooled(list(ways.values()))
         show_ways("All sets", ways["all sets"], options.seed)
