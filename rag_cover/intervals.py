@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["Interval", "Statistic", "bootstrap", "cluster_robust", "permutation_p_value", "wilson"]
+__all__ = ["Interval", "Statistic", "bootstrap", "bootstrap_share", "cluster_robust", "permutation_p_value", "wilson"]
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -82,6 +82,21 @@ def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, s
     values = values[~np.isnan(values)]
     lower, upper = np.quantile(values, [0.025, 0.975]) if len(values) else (None, None)
     return Interval(estimate, _float(lower), _float(upper), len(rows))
+
+
+def bootstrap_share(sums: ArrayLike, statistic: Statistic, *, seed: int = 0) -> Interval | None:
+    """Give a share its interval as `bootstrap` does; one that is 0 or 1 gets that of a proportion of as many clusters.
+
+    Where every cluster says the same, resamples cannot differ, which is no reason to be sure.
+
+    >>> interval = bootstrap_share([(0, 1)] * 20, lambda sums: sums[..., 0] / sums[..., 1])
+    >>> interval.estimate, interval.lower, round(interval.upper, 3)
+    (0.0, 0.0, 0.161)
+    """
+    interval = bootstrap(sums, statistic, seed=seed)
+    if interval is None or interval.lower is None or interval.estimate not in (0.0, 1.0):
+        return interval
+    return wilson(round(interval.estimate) * interval.n, interval.n)
 
 
 def cluster_robust(estimate: float, influences: ArrayLike, *, degrees: int | None = None) -> Interval:

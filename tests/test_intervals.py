@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import bootstrap, cluster_robust, permutation_p_value, wilson
+from rag_cover.intervals import Interval, bootstrap, bootstrap_share, cluster_robust, permutation_p_value, wilson
 
 Floats = NDArray[np.float64]
 
@@ -113,3 +113,20 @@ def test_three_clusters_have_an_estimate_and_no_interval() -> None:
     interval = cluster_robust(0.5, [0.1, 0.0, -0.1])
 
     assert (interval.estimate, interval.lower, interval.upper, interval.n) == (0.5, None, None, 3)
+
+
+def test_a_share_on_which_all_clusters_agree_is_not_certain() -> None:
+    none, all_ = (bootstrap_share([(value, 1.0)] * 12, _share) for value in (0.0, 1.0))
+
+    assert none == wilson(0, 12)
+    assert all_ == wilson(12, 12)
+
+
+def test_a_share_on_which_clusters_differ_is_bootstrapped() -> None:
+    rows = [(value, 1.0) for value in (0.0, 1.0, 0.5, 1.0)]
+
+    assert bootstrap_share(rows, _share, seed=3) == bootstrap(rows, _share, seed=3)
+
+
+def test_a_share_of_a_single_cluster_has_no_interval() -> None:
+    assert bootstrap_share([(1.0, 1.0)], _share) == Interval(1.0, None, None, 1)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.coverage.ratings import pairwise_accuracy, win_rate
-from rag_cover.intervals import Interval, bootstrap, wilson
+from rag_cover.intervals import Interval, bootstrap_share
 
 __all__ = [
     "PairVerdict",
@@ -244,10 +244,7 @@ def _mean_by_question(values: Iterable[tuple[str, float]], seed: int) -> Interva
     rows: dict[str, Floats] = {}
     for question, value in values:
         rows[question] = rows.get(question, np.zeros(2)) + np.array([value, 1.0])
-    interval = bootstrap(list(rows.values()), _ratio, seed=seed)
-    if interval is None or interval.lower is None or interval.estimate not in (0.0, 1.0):
-        return interval
-    return wilson(round(interval.estimate) * interval.n, interval.n)
+    return bootstrap_share(list(rows.values()), _ratio, seed=seed)
 
 
 def _ratio(sums: Floats) -> Floats:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure
-from rag_cover.intervals import Interval, Statistic, bootstrap
+from rag_cover.intervals import Interval, Statistic, bootstrap, bootstrap_share
 from rag_cover.results import Augmentation, AugmentationMode, Purchase, Sought
 from rag_cover.traces import Trace
 
@@ -126,8 +126,8 @@ def gains_of(results: Sequence[Augmented], mode: AugmentationMode) -> Gains:
         uncompared=sum(len(each.sub_questions) for each in made) - core,
         covered_before=sum(before for before, *_ in sums),
         covered=sum(after for _, after, _ in sums),
-        before=bootstrap(sums, lambda s: s[..., 0] / s[..., 2]),
-        after=bootstrap(sums, lambda s: s[..., 1] / s[..., 2]),
+        before=bootstrap_share(sums, lambda s: s[..., 0] / s[..., 2]),
+        after=bootstrap_share(sums, lambda s: s[..., 1] / s[..., 2]),
         gain=bootstrap(sums, lambda s: (s[..., 1] - s[..., 0]) / s[..., 2]),
         gained=sum(after > before for before, after, _ in sums),
         lost=sum(after < before for before, after, _ in sums),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.coverage import METRICS
-from rag_cover.intervals import Interval, Statistic, bootstrap
+from rag_cover.intervals import Interval, Statistic, bootstrap, bootstrap_share
 
 __all__ = ["COVERAGE", "SUMMARY_METRICS", "SummaryMetric"]
 
@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 
 COVERAGE = slice(None, -12)
 """The columns of a row that hold the sums of coverage."""
+
+_NO_SHARES = frozenset({"frequency_gap", "order_alignment", "rating", "utility"})
+"""The metrics that are no share of anything, in [0, 1]."""
 
 _GROUNDED, _UTILITIES, _STEPS = slice(-12, -10), slice(-10, -8), slice(-8, -6)
 _COMPLEX, _ANSWERABLE, _COMPLETENESS = slice(-6, -4), slice(-4, -2), slice(-2, None)
@@ -45,7 +48,8 @@ class SummaryMetric:
     def interval(self, rows: Floats, *, seed: int = 0) -> Interval | None:
         """Give the metric its interval over questions (rows of `Sums`), of which those not measured do not count."""
         measured = rows[rows[:, self.columns].any(axis=1)] if len(rows) else rows
-        return bootstrap(measured, self.statistic, seed=seed)
+        resampled = bootstrap if self.name in _NO_SHARES else bootstrap_share
+        return resampled(measured, self.statistic, seed=seed)
 
 
 def _ratio(sums: Floats) -> Floats:
