@@ -1,6 +1,6 @@
 """Where a question describes what it could name: "the director of Jaws", "Emma's author", "the city where Homer died".
 
-A description is found by its first words; where it ends is told by what the question has left to say after it (`hops_ends`).
+A description is found by its first words; where it ends is told by what the question has left to say after it (`ends`).
 Where that cannot be told, there is none.
 """
 
