@@ -142,7 +142,8 @@ _FACTS = (
         background=("{what_x}",),
     ),
     _Shape(
-        r"(?:what\ (?:is|are)|define|describe|explain|what\ does)\ (?P<x>(?:an?\ |the\ )?[\w-]+(?:\ [\w-]+){0,3}?)(?:\ mean)?",
+        r"(?:what\ (?:is|are)|define|describe|explain|(?P<does>what\ does))"
+        r"\ (?P<x>(?:an?\ |the\ )?[\w-]+(?:\ [\w-]+){0,3}?)(?(does)\ mean)",
         core=("What are the main characteristics of {x}?",),
         follow_up=("Why {x_is} {x} important?", "What are examples of {x}?"),
     ),

@@ -265,3 +265,12 @@ def test_any_sub_question_has_a_role(question: str, sub_question: str) -> None:
     role = role_of(question, sub_question)
 
     assert role in set(Role)
+
+
+def test_what_something_does_is_not_asked_about_as_a_thing() -> None:
+    assert asks("What does a cat eat?") == ["What does a cat eat?"]
+    assert "What are the main characteristics of osmosis?" in asks("What does osmosis mean?")
+
+
+def test_of_a_clause_the_subject_is_what_a_later_pronoun_means() -> None:
+    assert asks("How do heat pumps work and what do they cost?")[:2] == ["How do heat pumps work?", "What do heat pumps cost?"]
