@@ -44,6 +44,8 @@ from rag_cover.coverage import Augmenter
 from rag_cover.coverage.augmentation.slots import without_slots
 from rag_cover.intervals import bootstrap, permutation_p_value
 from rag_cover.results import AugmentationMode
+from rag_cover_embedded.judge import EmbeddedJudge
+from rag_cover_embedded.reader import EmbeddedReader
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval.index import digest_of
 from rag_cover_embedded.weights import Weights
@@ -209,15 +211,14 @@ def pooled(ways: Sequence[dict[str, Scores]]) -> dict[str, Scores]:
     }
 
 
-def show_time(found: Collection, retriever: Retriever, judge: str) -> None:
+def show_time(found: Collection, retriever: Retriever) -> None:
     """Print the seconds that a question takes with sub-questions of rules, way after way, each with models of its own.
 
-    Models remember what they judged; these have judged nothing before.
+    Models remember what they judged, and `open_scorer` gives the same one again: these are new, and have judged nothing.
     """
     ways: dict[str, Callable[[str], object]] = {"hybrid": lambda question: retriever.retrieve(question, k=K)}
     for mode in MODES:
-        scorer, receiver = open_scorer(judge), open_receiver("embedded")
-        augmenter = Augmenter(retriever=retriever, scorer=scorer, receiver=receiver, mode=mode, k=K)
+        augmenter = Augmenter(retriever=retriever, scorer=EmbeddedJudge(), receiver=EmbeddedReader(), mode=mode, k=K)
         ways[SHORT[mode]] = augmenter.augment
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for question in found.questions[: TIMED + 1]:
@@ -309,7 +310,7 @@ def main() -> None:
         corpora |= {(passage.title, passage.text): passage for passage in found.passages}
         ways[name] = measured(found, Remembering(_retriever(found.passages), scorer), receiver)
         show_ways(f"{name} ({len(found.passages)} passages)", ways[name], options.seed)
-    show_time(found, _retriever(found.passages), options.judge)
+    show_time(found, _retriever(found.passages))
     if len(ways) > 1:
         ways["all sets"] = pooled(list(ways.values()))
         show_ways("All sets", ways["all sets"], options.seed)
