@@ -23,7 +23,6 @@ and of those how many searches find.
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,12 +30,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _multihop import KeywordRetriever
 from _scores import by_cluster
 from _steps import Steps, filled_by_gold, steps_of
 from _tables import arguments, percent, show
 from numpy.typing import NDArray
-from retrieval import Collection, collection, recall
+from retrieval import Collection, by_bm25s, collection, counted, kept_index, mean_in_percent, mean_of, recall
 
 from rag_cover import Passage, SubQuestion, open_receiver, open_scorer
 from rag_cover.backends import Receiver, Retriever, Scorer, ScoringItem
@@ -47,8 +45,6 @@ from rag_cover.results import AugmentationMode
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader
 from rag_cover_embedded.retrieval import EmbeddedRetriever
-from rag_cover_embedded.retrieval.index import digest_of
-from rag_cover_embedded.weights import Weights
 
 Floats = NDArray[np.float64]
 
@@ -113,7 +109,7 @@ class Scores:
 def measured(found: Collection, models: Remembering, receiver: Receiver) -> dict[str, Scores]:
     """Score every way on a collection."""
     ways = {
-        "BM25": _scored(found, _by_bm25s(found)),
+        "BM25": _scored(found, by_bm25s(found)),
         "hybrid": _scored(found, [_places(models.retrieve(question, k=K)) for question in found.questions]),
     }
     decomposed = all(map(steps_of, found.rows))
@@ -148,23 +144,18 @@ def _scored(found: Collection, ways: Sequence[Sequence[int]]) -> Scores:
     return Scores(np.array(rows), np.ones(len(rows)))
 
 
-def _by_bm25s(found: Collection) -> list[list[int]]:
-    retriever = KeywordRetriever(found.passages)
-    return [_places(retriever.retrieve(question, k=K)) for question in found.questions]
-
-
 def show_ways(name: str, ways: dict[str, Scores], seed: int) -> None:
     """Print a table of ways beside the embedded retriever asked by the question alone."""
     base = ways["hybrid"].values
     rows = []
     for way, scores in ways.items():
         mine = scores.values
-        p = None if way == "hybrid" else permutation_p_value(_rows(mine[:, ALL]), _rows(base[:, ALL]), _mean, seed=seed)
+        p = None if way == "hybrid" else permutation_p_value(counted(mine[:, ALL]), counted(base[:, ALL]), mean_of, seed=seed)
         rows.append(
             [
                 way,
-                *(_percent(mine[:, column], seed) for column in range(len(COLUMNS))),
-                "" if way == "hybrid" else _percent(mine[:, ALL] - base[:, ALL], seed),
+                *(mean_in_percent(mine[:, column], seed) for column in range(len(COLUMNS))),
+                "" if way == "hybrid" else mean_in_percent(mine[:, ALL] - base[:, ALL], seed),
                 "" if p is None else f"{p:.4f}",
                 f"{scores.calls.mean():.2f}",
             ]
@@ -267,8 +258,8 @@ def _found(pairs: Sequence[tuple[str, dict[str, Any]]], search: Callable[[str, s
         step["evidence"]["title"] in {passage.title for passage in search(question, step["question"])}
         for question, step in pairs
     ]
-    sums = by_cluster(_rows(np.array(found, dtype=np.float64)), [question for question, _ in pairs])
-    return percent(bootstrap(sums, _mean, seed=seed)) if found else "undefined"
+    sums = by_cluster(counted(np.array(found, dtype=np.float64)), [question for question, _ in pairs])
+    return percent(bootstrap(sums, mean_of, seed=seed)) if found else "undefined"
 
 
 def _leaves(steps: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -279,21 +270,8 @@ def _leaves(steps: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield step
 
 
-def _percent(values: Floats, seed: int) -> str:
-    return percent(bootstrap(_rows(values), _mean, seed=seed))
-
-
-def _rows(values: Floats) -> Floats:
-    return np.stack([values, np.ones_like(values)], axis=1)
-
-
-def _mean(sums: Floats) -> Floats:
-    return np.asarray(sums[..., 0] / sums[..., 1])
-
-
 def _retriever(passages: Sequence[Passage]) -> EmbeddedRetriever:
-    kept = Path(tempfile.gettempdir()) / "rag_cover_benchmarks"
-    return EmbeddedRetriever(passages, kept / f"retrieval-{digest_of(passages)[:16]}-{Weights.open().sha256[:8]}")
+    return EmbeddedRetriever(passages, kept_index(passages))
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def rankings(found: Collection, folder: Path) -> Rankings:
     retriever = EmbeddedRetriever(found.passages, folder)
     encoder = Encoder(Weights.open())
     index = Index.kept(found.passages, encoder, folder)
-    ways: Rankings = {"BM25, as bm25s comes": _by_bm25s(found)}
+    ways: Rankings = {"BM25, as bm25s comes": by_bm25s(found)}
     for question in found.questions:
         for way, places in _ways(index, encoder, question).items():
             ways.setdefault(way, []).append(places)
@@ -117,7 +117,8 @@ def _ways(index: Index, encoder: Encoder, question: str) -> dict[str, list[int]]
     return {way: places[:K].tolist() for way, places in ways.items()}
 
 
-def _by_bm25s(found: Collection) -> list[list[int]]:
+def by_bm25s(found: Collection) -> list[list[int]]:
+    """Rank the passages for every question by BM25 as bm25s comes."""
     import bm25s
 
     retriever = bm25s.BM25()
@@ -146,12 +147,25 @@ def scores_of(ways: Sequence[Sequence[int]], relevant: Sequence[frozenset[int]])
     return np.array(rows)
 
 
-def _percent(values: Floats, seed: int) -> str:
-    return percent(bootstrap(np.stack([values, np.ones_like(values)], axis=1), _mean, seed=seed))
+def mean_in_percent(values: Floats, seed: int) -> str:
+    """Write the mean of (questions,) values in percent, with its interval."""
+    return percent(bootstrap(counted(values), mean_of, seed=seed))
 
 
-def _mean(sums: Floats) -> Floats:
-    return sums[..., 0] / sums[..., 1]
+def counted(values: Floats) -> Floats:
+    """Return (questions, 2) rows, whose sums `mean_of` takes."""
+    return np.stack([values, np.ones_like(values)], axis=1)
+
+
+def mean_of(sums: Floats) -> Floats:
+    """Return the mean of sums of (value, 1)."""
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def kept_index(passages: Sequence[Passage]) -> Path:
+    """Name the folder that keeps the index of these passages between runs."""
+    kept = Path(tempfile.gettempdir()) / "rag_cover_benchmarks"
+    return kept / f"retrieval-{digest_of(passages)[:16]}-{Weights.open().sha256[:8]}"
 
 
 def main() -> None:
@@ -161,19 +175,17 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS), help="which sets, by name; with --part train 2WikiMultihopQA alone")
     parser.add_argument("--json", type=Path, help="write the rankings to a file too")
     options = parser.parse_args()
-    kept = Path(tempfile.gettempdir()) / "rag_cover_benchmarks"
     written: dict[str, Rankings] = {}
     for name in ("2WikiMultihopQA",) if options.part == "train" else options.sets.split(","):
         found = collection(options.data, name, options.part, options.limit, options.seed)
-        folder = kept / f"retrieval-{digest_of(found.passages)[:16]}-{Weights.open().sha256[:8]}"
-        written[name] = rankings(found, folder)
+        written[name] = rankings(found, kept_index(found.passages))
         scores = {way: scores_of(ranking, found.relevant) for way, ranking in written[name].items()}
         base = scores["BM25, as bm25s comes"]
         rows = [
             [
                 way,
-                *(_percent(mine[:, column], options.seed) for column in range(4)),
-                _percent((mine - base)[:, 2], options.seed),
+                *(mean_in_percent(mine[:, column], options.seed) for column in range(4)),
+                mean_in_percent((mine - base)[:, 2], options.seed),
             ]
             for way, mine in scores.items()
         ]

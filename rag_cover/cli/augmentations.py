@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import typer
 
 from rag_cover.backends import Failure
 from rag_cover.coverage.augmentation import Augmenter
+from rag_cover.coverage.augmentation.augmenter import MODES, unknown_mode
 from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.decomposition import Decomposer
-from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError, nearest
+from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
 from rag_cover.questions import Question, SubQuestion
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
@@ -29,7 +30,6 @@ __all__ = ["Cast", "Files", "Work", "augmentation_document", "mode_called"]
 
 _EMBEDDED, _NONE, _RULES = "embedded", "none", "rules"
 _PLAIN = "plain retrieval"
-_MODES: Sequence[AugmentationMode] = get_args(AugmentationMode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +179,9 @@ def mode_called(name: str, *, generator: str | None) -> AugmentationMode:
     Raises:
         InvalidValueError: there is none, or it needs a generator.
     """
-    found = {mode.replace("-", ""): mode for mode in _MODES}.get(name.lower().replace("-", "").replace("_", ""))
+    found = {mode.replace("-", ""): mode for mode in MODES}.get(name.lower().replace("-", "").replace("_", ""))
     if found is None:
-        message = f"no augmentation is called {name!r}.{nearest(name, _MODES)} There are: {', '.join(_MODES)}."
-        raise InvalidValueError(message)
+        raise unknown_mode(name)
     if found == "end-to-end" and generator is None:
         message = "augmentation by 'end-to-end' writes answers; name who does with --generator, such as openai:gpt-4.1-mini"
         raise InvalidValueError(message)

@@ -22,6 +22,7 @@ from rag_cover.cli.options import (
     OUTPUT,
     AsJson,
     Columns,
+    CorpusColumns,
     Deadline,
     Entailer,
     Format,
@@ -40,6 +41,7 @@ from rag_cover.cli.runs import tell_skipped
 from rag_cover.cli.screens import print_json, progress_bar, say, screen, warn
 from rag_cover.clocks import RunClock
 from rag_cover.coverage.augmentation import Augmenter
+from rag_cover.coverage.augmentation.augmenter import ROUNDS
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Progress
 from rag_cover.remote import Remote, RemoteRun
@@ -74,14 +76,7 @@ def augment_questions(  # noqa: PLR0913  # a command has as many options as it h
             show_default=False,
         ),
     ],
-    corpus_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Where passages have other names: FIELD=COLUMN, such as text=body. May be repeated.",
-            metavar="FIELD=COLUMN",
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    corpus_column: CorpusColumns = None,
     format_: Format = None,
     column: Columns = None,
     on_error: OnError = "raise",
@@ -114,7 +109,7 @@ def augment_questions(  # noqa: PLR0913  # a command has as many options as it h
     rounds: Annotated[
         int,
         typer.Option(help="How often auto searches for what is still not covered.", min=1, metavar="N", rich_help_panel=_HOW),
-    ] = 4,
+    ] = ROUNDS,
     retriever: Annotated[
         str, typer.Option(help="What retrieves from the corpus.", metavar="NAME", rich_help_panel=_HOW)
     ] = "embedded",

@@ -18,6 +18,7 @@ from rag_cover.cli.options import (
     OUTPUT,
     AsJson,
     Columns,
+    CorpusColumns,
     Deadline,
     FailUnder,
     FailUnderLower,
@@ -64,14 +65,7 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
             rich_help_panel=INPUT,
         ),
     ] = None,
-    corpus_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Where passages have other names: FIELD=COLUMN, such as text=body. May be repeated.",
-            metavar="FIELD=COLUMN",
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    corpus_column: CorpusColumns = None,
     format_: Format = None,
     column: Columns = None,
     on_error: OnError = "raise",

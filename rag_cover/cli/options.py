@@ -185,6 +185,16 @@ Columns = Annotated[
     ),
 ]
 
+CorpusColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--corpus-column",
+        help="Where passages have other names: FIELD=COLUMN, such as text=body. May be repeated.",
+        metavar="FIELD=COLUMN",
+        rich_help_panel=INPUT,
+    ),
+]
+
 
 def columns_of(options: list[str] | None, hint: str = "--column") -> dict[str, str] | None:
     """Read ``--column`` options; ``hint`` names the option where it is another.

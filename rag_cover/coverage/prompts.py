@@ -16,7 +16,7 @@ from rag_cover.backends import Message
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.fencing import fenced
 
-__all__ = ["SHIPPED_PROMPTS", "Conversation", "DecompositionPrompts"]
+__all__ = ["SHIPPED_PROMPTS", "Conversation", "DecompositionPrompts", "conversation"]
 
 Conversation = tuple[Message, ...]
 
@@ -63,19 +63,20 @@ class DecompositionPrompts:
     def splitting(self, question: str, *, most: int) -> Conversation:
         """Ask for the sub-questions of a question."""
         told = f"Write at most {most} sub-questions of the question above. Reply with the JSON only."
-        return _conversation(self.decompose.replace("{most}", str(most)), [fenced("question", question), told])
+        return conversation(self.decompose.replace("{most}", str(most)), [fenced("question", question), told])
 
     def typing(self, question: str, sub_questions: Sequence[str]) -> Conversation:
         """Ask for the types of sub-questions."""
         numbered = [fenced("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
         told = f"Give the type of each of the {len(sub_questions)} sub-questions above. Reply with the JSON only."
-        return _conversation(self.type, [fenced("question", question), *numbered, told])
+        return conversation(self.type, [fenced("question", question), *numbered, told])
 
 
 _NAMES = tuple(each.name for each in fields(DecompositionPrompts))
 
 
-def _conversation(instructions: str, parts: Sequence[str]) -> Conversation:
+def conversation(instructions: str, parts: Sequence[str]) -> Conversation:
+    """Put instructions into a message of their own, and what they are about, fenced by the caller, into another."""
     return Message("system", instructions.strip()), Message("user", "\n\n".join(parts))
 
 

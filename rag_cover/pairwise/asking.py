@@ -14,9 +14,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from rag_cover.backends import Failure, Generator, Message
+from rag_cover.backends import Failure, Generator
 from rag_cover.coverage.asking import replies_to
-from rag_cover.coverage.prompts import Conversation
+from rag_cover.coverage.prompts import Conversation, conversation
 from rag_cover.fencing import fenced
 from rag_cover.pairwise.answers import Pair
 from rag_cover.pairwise.win_rates import PairVerdict, UnjudgedPair, Winner
@@ -61,12 +61,12 @@ def which_is_better(question: str, first: str, second: str) -> Conversation:
     """Ask which of two answers is better, showing them in this order."""
     parts = [fenced("question", question), fenced("answer", first, number=1), fenced("answer", second, number=2)]
     told = "Say which of the two answers above is better, 1, 2, or tie. Reply with the JSON only."
-    return Message("system", _instructions()), Message("user", "\n\n".join([*parts, told]))
+    return conversation(_instructions(), [*parts, told])
 
 
 @cache
 def _instructions() -> str:
-    return str(tomllib.loads(_PROMPT.read_text(encoding="utf-8"))["compare"]).strip()
+    return str(tomllib.loads(_PROMPT.read_text(encoding="utf-8"))["compare"])
 
 
 def _unasked(pair: Pair) -> PairVerdict | UnjudgedPair | None:

@@ -12,13 +12,7 @@ from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sought
-from rag_cover.coverage.augmentation.prompts import (
-    Conversation,
-    answering,
-    combining,
-    with_definition,
-    with_sub_questions,
-)
+from rag_cover.coverage.augmentation.prompts import answering, combining, with_definition, with_sub_questions
 from rag_cover.coverage.augmentation.reading import SAMPLES, Reader, reading_receiver, writing_generator, written_by
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
 from rag_cover.coverage.augmentation.searching import Searches, plain
@@ -26,20 +20,26 @@ from rag_cover.coverage.augmentation.selection import FAIR_SHARE
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.augmentation.worth import worth_of
 from rag_cover.coverage.decomposition import Decomposer
+from rag_cover.coverage.prompts import Conversation
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.results import Augmentation, AugmentationMode, TraceUtility
 
-__all__ = ["ROUNDS", "Augmenter", "tokens_in"]
+__all__ = ["MODES", "ROUNDS", "Augmenter", "tokens_in", "unknown_mode"]
 
 ROUNDS = 4
 _CHARACTERS = 4  # of a token, as English texts have them on the average
-_MODES: Sequence[AugmentationMode] = get_args(AugmentationMode)
+MODES: Sequence[AugmentationMode] = get_args(AugmentationMode)
 
 
 def tokens_in(text: str) -> int:
     """Estimate the tokens of a text: a quarter of its characters, rounded up."""
     return -(-len(text) // _CHARACTERS)
+
+
+def unknown_mode(name: object) -> InvalidValueError:
+    """Say that there is no such mode, and which there are."""
+    return InvalidValueError(f"no augmentation is called {name!r}.{nearest(str(name), MODES)} There are: {', '.join(MODES)}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,8 @@ class Augmenter:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anything is searched for."""
-        if self.mode not in _MODES:
-            message = (
-                f"no augmentation is called {self.mode!r}.{nearest(str(self.mode), _MODES)} There are: {', '.join(_MODES)}."
-            )
-            raise InvalidValueError(message)
+        if self.mode not in MODES:
+            raise unknown_mode(self.mode)
         if self.scorer is None and self.mode in ("retrieval", "auto"):
             message = f"augmentation by {self.mode!r} judges coverage: give it a scorer, such as open_scorer('embedded')"
             raise InvalidValueError(message)

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from rag_cover.backends import Failure, Generation, Generator, Receiver
 from rag_cover.coverage.augmentation.chains import LONGEST_ANSWER
-from rag_cover.coverage.augmentation.prompts import Conversation, answering
+from rag_cover.coverage.augmentation.prompts import answering
+from rag_cover.coverage.prompts import Conversation
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample

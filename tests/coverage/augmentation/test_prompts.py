@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.coverage.augmentation.prompts import (
-    Conversation,
     answering,
     combining,
     with_definition,
     with_sub_questions,
 )
+from rag_cover.coverage.prompts import Conversation
 from rag_cover.questions import Passage
 
 TAG = re.compile(r"</?[a-z_]+(?: number=\"\d+\")?>")
