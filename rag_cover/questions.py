@@ -5,7 +5,9 @@ Frozen values that cross the border as JSON. A plain string stands for any of th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self
 
@@ -23,7 +25,28 @@ from pydantic import (
 
 from rag_cover.errors import nearest
 
-__all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value"]
+__all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value", "json_value"]
+
+
+def json_value(value: Any) -> Any:
+    """Make a value JSON data: dates as ISO text, NaN as null, what JSON does not know as text."""
+    plain: Any
+    match value:
+        case None | bool() | int() | str():
+            plain = value
+        case float():
+            plain = value if math.isfinite(value) else None if math.isnan(value) else str(value)
+        case Mapping():
+            plain = {str(name): json_value(item) for name, item in value.items()}
+        case list() | tuple() | set():
+            plain = [json_value(item) for item in value]
+        case datetime() | date():
+            plain = value.isoformat()
+        case bytes():
+            plain = value.decode("utf-8", "backslashreplace")
+        case _:
+            plain = str(value)
+    return plain
 
 
 def _known_source(source: str) -> str:

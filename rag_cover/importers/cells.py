@@ -7,17 +7,18 @@ import io
 import json
 import math
 import tokenize
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Row
+from rag_cover.questions import json_value
 from rag_cover.stores.validation import described, json_path
 
-__all__ = ["identifier_in", "items_in", "json_value", "listed", "metadata_of", "present", "question_in", "text_in", "texts_in"]
+__all__ = ["identifier_in", "items_in", "listed", "metadata_of", "present", "question_in", "text_in", "texts_in"]
 
 
 def present(row: Row, names: Iterable[str]) -> str | None:
@@ -86,27 +87,6 @@ def listed(value: Any, name: str) -> list[Any]:
             return list(value)
         case _:
             return [value]
-
-
-def json_value(value: Any) -> Any:
-    """Make a cell JSON data: dates as ISO text, NaN as null, what JSON does not know as text."""
-    plain: Any
-    match value:
-        case None | bool() | int() | str():
-            plain = value
-        case float():
-            plain = value if math.isfinite(value) else None if math.isnan(value) else str(value)
-        case Mapping():
-            plain = {str(name): json_value(item) for name, item in value.items()}
-        case list() | tuple() | set():
-            plain = [json_value(item) for item in value]
-        case datetime() | date():
-            plain = value.isoformat()
-        case bytes():
-            plain = value.decode("utf-8", "backslashreplace")
-        case _:
-            plain = str(value)
-    return plain
 
 
 def _is_missing(value: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.importers.cells import json_value
+from rag_cover.questions import json_value
 from rag_cover.stores.validation import described, json_path
 
 __all__ = ["is_document", "passage_from", "passages_from", "retrieval"]

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from rag_cover.errors import InputError
-from rag_cover.importers.cells import json_value
 from rag_cover.importers.payloads import answer_of, question_of
+from rag_cover.questions import json_value
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 

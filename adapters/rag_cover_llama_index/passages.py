@@ -1,0 +1,45 @@
+"""LlamaIndex's nodes as passages, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
+
+from rag_cover.questions import Passage, json_value
+
+__all__ = ["node_of", "passage_of", "passages_of", "record_of"]
+
+
+def passage_of(node: NodeWithScore | BaseNode) -> Passage:
+    """Return a node as a passage: its id, its text without metadata, its score, its title where the metadata has one."""
+    record = record_of(node)
+    return Passage.model_validate(record | {"metadata": json_value(record["metadata"])})
+
+
+def passages_of(nodes: Iterable[NodeWithScore | BaseNode]) -> tuple[Passage, ...]:
+    """Return nodes as passages, in their order."""
+    return tuple(map(passage_of, nodes))
+
+
+def node_of(passage: Passage) -> NodeWithScore:
+    """Return a passage as a node with a score."""
+    title = {} if passage.title is None else {"title": passage.title}
+    metadata = title | dict(passage.metadata)
+    identity = {} if passage.id is None else {"id_": passage.id}
+    return NodeWithScore(node=TextNode(text=passage.text, metadata=metadata, **identity), score=passage.score)
+
+
+def record_of(node: NodeWithScore | BaseNode) -> dict[str, Any]:
+    """Copy what a passage is made of, in microseconds: the node may be changed by whoever gets it next."""
+    inner, score = (node.node, node.score) if isinstance(node, NodeWithScore) else (node, None)
+    title = inner.metadata.get("title")
+    return {
+        "id": inner.node_id,
+        "text": inner.get_content(metadata_mode=MetadataMode.NONE),
+        "title": title if isinstance(title, str) and title.strip() else None,
+        "score": None if score is None or not math.isfinite(score) else float(score),
+        "metadata": dict(inner.metadata),
+    }
