@@ -1,0 +1,163 @@
+"""Parts of small LlamaIndex pipelines: a corpus, an embedding and language models that go by a script."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+    MessageRole,
+)
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.llms import CustomLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.schema import TextNode
+from llama_index.core.tools import BaseTool
+
+__all__ = ["CORPUS", "ScriptedAgentLLM", "ScriptedLLM", "WordEmbedding", "corpus_nodes"]
+
+CORPUS: Mapping[str, str] = {
+    "Rayleigh scattering": "The sky is blue because air molecules scatter blue light more strongly than red light.",
+    "Sunset": "At sunset light travels through more air, so most blue light is scattered away and the sky turns red.",
+    "Ocean": "The ocean looks blue because water absorbs red light and because it reflects the sky.",
+    "Heat pump": "A heat pump moves heat from outdoor air into a house and costs about 12,000 euros.",
+    "Insulation": "Better insulation lowers the heat demand of a house by a third.",
+    "Jaws": "Jaws is a 1975 film directed by Steven Spielberg.",
+    "Spielberg": "Steven Spielberg was born on 18 December 1946 in Cincinnati.",
+    "Cincinnati": "Cincinnati is a city in Ohio on the Ohio River.",
+}
+
+_DIMENSIONS = 512
+
+
+def corpus_nodes() -> list[TextNode]:
+    """Return the corpus as nodes whose ids are their titles' first words in lower case."""
+    return [
+        TextNode(id_=title.split()[0].lower(), text=text, metadata={"title": title, "source": "corpus"})
+        for title, text in CORPUS.items()
+    ]
+
+
+class WordEmbedding(BaseEmbedding):
+    """Embeds a text as its words, hashed: deterministic, and near where words are shared."""
+
+    def _vector(self, text: str) -> list[float]:
+        vector = [0.0] * _DIMENSIONS
+        for word in re.findall(r"\w+", text.lower()):
+            vector[zlib.crc32(word.encode()) % _DIMENSIONS] += 1.0
+        return vector
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._vector(text)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._vector(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._vector(query)
+
+
+class ScriptedLLM(CustomLLM):
+    """Replies by the first key of its script that the prompt holds, else with ``default``; streams word by word."""
+
+    script: dict[str, str] = {}
+    default: str = "I do not know."
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="scripted", context_window=100_000)
+
+    def _reply(self, prompt: str) -> str:
+        return next((reply for key, reply in self.script.items() if key in prompt), self.default)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        return CompletionResponse(text=self._reply(prompt))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
+        def words() -> CompletionResponseGen:
+            said = ""
+            for word in re.findall(r"\S+\s*", self._reply(prompt)):
+                said += word
+                yield CompletionResponse(text=said, delta=word)
+
+        return words()
+
+
+class ScriptedAgentLLM(FunctionCallingLLM):
+    """Calls one tool with the user's words, then answers with ``answer``."""
+
+    tool: str
+    answer: str = "I looked it up."
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="scripted-agent", is_function_calling_model=True, context_window=100_000)
+
+    def _next(self, messages: Sequence[ChatMessage]) -> ChatMessage:
+        if any(message.role == MessageRole.TOOL for message in messages):
+            return ChatMessage(role=MessageRole.ASSISTANT, content=self.answer)
+        asked = next(str(message.content) for message in reversed(messages) if message.role == MessageRole.USER)
+        call = ToolSelection(tool_id="call-1", tool_name=self.tool, tool_kwargs={"input": asked})
+        return ChatMessage(role=MessageRole.ASSISTANT, content="", additional_kwargs={"tool_calls": [call]})
+
+    def _prepare_chat_with_tools(
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,
+        allow_parallel_tool_calls: bool = False,
+        tool_required: bool = False,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        return {"messages": chat_history or [], **kwargs}
+
+    def get_tool_calls_from_response(
+        self,
+        response: ChatResponse,
+        error_on_no_tool_call: bool = True,
+        **kwargs: Any,
+    ) -> list[ToolSelection]:
+        return list(response.message.additional_kwargs.get("tool_calls", []))
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return ChatResponse(message=self._next(messages))
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return self.chat(messages)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        def once() -> ChatResponseGen:
+            message = self._next(messages)
+            yield ChatResponse(message=message, delta=str(message.content))
+
+        return once()
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
+        async def once() -> ChatResponseAsyncGen:
+            message = self._next(messages)
+            yield ChatResponse(message=message, delta=str(message.content))
+
+        return once()
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        return CompletionResponse(text=self.answer)
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        return self.complete(prompt)
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
+        raise NotImplementedError
+
+    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+        raise NotImplementedError
