@@ -113,6 +113,17 @@ class CoverageResult:
     prompt_assumed: bool
     decomposed_by: RoleSource
 
+    @property
+    def core_coverage(self) -> float | None:
+        """Return the share of the core sub-questions that the answer covers (#1); None without an answer, or without any."""
+        covered = [each.answer.covered for each in self.sub_questions if each.role == Role.CORE and each.answer is not None]
+        return sum(covered) / len(covered) if covered else None
+
+    @property
+    def lost(self) -> tuple[SubQuestionCoverage, ...]:
+        """Return the core sub-questions that the answer does not cover and of which it is known where they were lost."""
+        return tuple(each for each in self.sub_questions if each.role == Role.CORE and each.loss is not None)
+
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
         return {

@@ -1,0 +1,98 @@
+"""What LlamaIndex's engines, agents and workflows return, as the text of an answer; streamed ones once they were read."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import Any, TypeVar
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
+from llama_index.core.tools.types import ToolOutput
+from llama_index.core.workflow import StopEvent
+
+__all__ = ["answer_text", "read_along"]
+
+T = TypeVar("T")
+
+Told = Callable[[str | None], object]
+"""Called with an answer once it was read; None: nobody read it."""
+
+
+def answer_text(result: Any) -> str | None:
+    """Return the text of what a call returned; None for one that has none yet, or never."""
+    match result:
+        case None | StreamingResponse() | AsyncStreamingResponse() | StreamingAgentChatResponse():
+            return None
+        case Response() | AgentChatResponse():
+            return result.response
+        case PydanticResponse() if result.response is None:
+            return None
+        case ChatMessage() | ToolOutput():
+            return result.content
+        case StopEvent():
+            return answer_text(result.result)
+        case _:
+            return str(result)
+
+
+def read_along(result: Any, told: Told) -> bool:
+    """Be told of a streamed answer once it was read to its end, or left; tell whether this one can be read along.
+
+    Its generator is replaced by one that yields the same tokens as they come, and keeps them. An answer that is left before its
+    end is told as far as it was read; one that nobody begins to read is None once it is gone.
+    """
+    once = _once(told)
+    match result:
+        case StreamingResponse() if result.response_txt is None:
+            result.response_gen = _watched(_read(result.response_gen, str, once), once)
+        case AsyncStreamingResponse() if result.response_txt is None:
+            result.response_gen = _watched(_aread(result.response_gen, str, once), once)
+        case StreamingAgentChatResponse() if not result.is_writing_to_memory and result.chat_stream is not None:
+            result.chat_stream = _watched(_read(result.chat_stream, _delta, once), once)
+        case StreamingAgentChatResponse() if not result.is_writing_to_memory and result.achat_stream is not None:
+            result.achat_stream = _watched(_aread(result.achat_stream, _delta, once), once)
+        case _:
+            return False
+    return True
+
+
+def _once(told: Told) -> Told:
+    untold = [told]
+
+    def tell(answer: str | None) -> None:
+        if untold:
+            untold.pop()(answer)
+
+    return tell
+
+
+def _read(parts: Generator[T, None, None], text: Callable[[T], str], told: Told) -> Generator[T, None, None]:
+    said: list[str] = []
+    try:
+        for part in parts:
+            said.append(text(part))
+            yield part
+    finally:
+        told("".join(said))
+
+
+async def _aread(parts: AsyncGenerator[T, None], text: Callable[[T], str], told: Told) -> AsyncGenerator[T, None]:
+    said: list[str] = []
+    try:
+        async for part in parts:
+            said.append(text(part))
+            yield part
+    finally:
+        told("".join(said))
+
+
+def _delta(part: ChatResponse) -> str:
+    return part.delta or ""
+
+
+def _watched(parts: T, told: Told) -> T:
+    """Be told when a generator is gone that nobody began to read."""
+    weakref.finalize(parts, told, None).atexit = False
+    return parts

@@ -1,0 +1,161 @@
+"""Which of LlamaIndex's spans say something of a question's way, and what they say, when they begin and when they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.question_gen.types import BaseQuestionGenerator
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.tools.types import BaseTool, ToolOutput
+from llama_index.core.workflow import StartEvent, Workflow
+
+from rag_cover.questions import Role
+from rag_cover.recording import Call, CallKind
+from rag_cover_llama_index.answers import answer_text
+from rag_cover_llama_index.passages import record_of
+
+__all__ = ["Reading", "question_in", "reading_of", "records_of"]
+
+Arguments = Mapping[str, Any]
+Records = list[dict[str, Any]]
+
+_ASKED = ("str_or_query_bundle", "query_bundle", "user_msg", "message", "query", "question", "input", "topic", "messages")
+_HOW_OFTEN = 3  # arguments within arguments: run(start_event=StartEvent(user_msg=ChatMessage(…)))
+_UNHEARD = "handoff"  # a tool by which agents pass a question on brings nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the spans of one method are read: of what class its object is, what its beginning and its end say, of what kind."""
+
+    of: type
+    begun: Callable[[Call, object, Arguments], object]
+    ended: Callable[[Call, Any], object]
+    kind: CallKind = "other"
+
+
+def reading_of(method: str, instance: object) -> Reading | None:
+    """Return how a span is read; None for one that says nothing."""
+    reading = _READINGS.get(method)
+    return reading if reading is not None and isinstance(instance, reading.of) else None
+
+
+def question_in(value: object, depth: int = _HOW_OFTEN) -> str | None:
+    """Find the question in what a call was given: a text, a query, a message, or the like by its usual name."""
+    match value:
+        case str():
+            return value if value.strip() else None
+        case QueryBundle():
+            return value.query_str
+        case ChatMessage():
+            return value.content
+        case list() | tuple():
+            users = [each for each in value if isinstance(each, ChatMessage) and each.role == MessageRole.USER]
+            return users[-1].content if users else None
+        case StartEvent() | Mapping():
+            return _named(_fields(value) if isinstance(value, StartEvent) else value, depth)
+        case _:
+            return None
+
+
+def records_of(nodes: object) -> Records:
+    """Copy what nodes hold; anything that is no node is left out."""
+    return [record_of(node) for node in nodes if isinstance(node, NodeWithScore)] if isinstance(nodes, Iterable) else []
+
+
+def _named(arguments: Mapping[str, Any], depth: int) -> str | None:
+    """Take what has a usual name, else the only text there is; else look into an event or further arguments."""
+    found = (question_in(arguments[name], 0) for name in _ASKED if name in arguments)
+    said = next(filter(None, found), None)
+    texts = [value for value in arguments.values() if isinstance(value, str) and value.strip()]
+    if said is not None or not depth:
+        return said
+    deeper = (arguments.get(name) for name in ("start_event", "kwargs", "chat_history"))
+    within = next(filter(None, (question_in(each, depth - 1) for each in deeper if each is not None)), None)
+    return within or (texts[0] if len(texts) == 1 else None)
+
+
+def _fields(event: StartEvent) -> dict[str, Any]:
+    return {**{name: getattr(event, name) for name in type(event).model_fields}, **dict(event.items())}
+
+
+def _asks(call: Call, instance: object, arguments: Arguments) -> None:
+    del instance
+    call.query = question_in(arguments)
+
+
+def _answers(call: Call, result: Any) -> None:
+    answer = answer_text(result)
+    if answer is not None:  # a chat engine's writer may have been quicker
+        call.answer = answer
+
+
+def _finds(call: Call, result: Any) -> None:
+    call.passages = records_of(result)
+
+
+def _takes(call: Call, instance: object, arguments: Arguments) -> None:
+    _asks(call, instance, arguments)
+    call.consumed = records_of(arguments.get("nodes"))
+
+
+def _calls(call: Call, instance: object, arguments: Arguments) -> None:
+    tool = instance.metadata.name if isinstance(instance, BaseTool) else None
+    call.name = tool or call.name
+    inputs = {**arguments.get("kwargs", {}), **{name: value for name, value in arguments.items() if name != "kwargs"}}
+    args = arguments.get("args")
+    call.query = question_in(inputs) or (question_in(args[0]) if args else None)
+
+
+def _brings(call: Call, result: Any) -> None:
+    if not isinstance(result, ToolOutput) or call.name == _UNHEARD:
+        return
+    if result.is_error:
+        call.error = result.content or "the tool failed"
+    elif result.content.strip():
+        call.passages = [{"text": result.content, "title": call.name}]
+
+
+def _takes_apart(call: Call, result: Any) -> None:
+    asked = [each for each in result if getattr(each, "sub_question", "").strip()] if isinstance(result, list) else []
+    roles = [getattr(each, "role", None) or Role.CORE for each in asked]
+    call.sub_questions = [{"text": each.sub_question, "role": role} for each, role in zip(asked, roles, strict=True)] or None
+
+
+_QUESTION = Reading(BaseQueryEngine, _asks, _answers, "question")
+_CHAT = Reading(BaseChatEngine, _asks, _answers, "question")
+_RUN = Reading(Workflow, _asks, _answers, "question")
+_RETRIEVAL = Reading(BaseRetriever, _asks, _finds, "retriever")
+_POSTPROCESSING = Reading(BaseNodePostprocessor, _takes, _finds, "postprocessor")
+_SYNTHESIS = Reading(BaseSynthesizer, _takes, _answers, "synthesis")
+_TOOL = Reading(BaseTool, _calls, _brings, "tool")
+_GENERATION = Reading(BaseQuestionGenerator, _asks, _takes_apart)
+
+_READINGS: Mapping[str, Reading] = {
+    "query": _QUESTION,
+    "aquery": _QUESTION,
+    "chat": _CHAT,
+    "achat": _CHAT,
+    "stream_chat": _CHAT,
+    "astream_chat": _CHAT,
+    "run": _RUN,
+    "retrieve": _RETRIEVAL,
+    "aretrieve": _RETRIEVAL,
+    "_postprocess_nodes": _POSTPROCESSING,
+    "_apostprocess_nodes": _POSTPROCESSING,
+    "synthesize": _SYNTHESIS,
+    "asynthesize": _SYNTHESIS,
+    "call": _TOOL,
+    "acall": _TOOL,
+    "__call__": _TOOL,
+    "generate": _GENERATION,
+    "agenerate": _GENERATION,
+}

@@ -1,0 +1,210 @@
+"""LlamaIndex's span and event handlers: they note what happens, on the thread of whoever answers the question.
+
+They copy what may be changed later and leave the rest to the recording's own thread. Nothing that goes wrong here reaches the
+pipeline.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any
+
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
+from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
+from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
+from llama_index_instrumentation.base import BaseEvent
+from llama_index_instrumentation.event_handlers import BaseEventHandler
+from llama_index_instrumentation.span import BaseSpan
+from llama_index_instrumentation.span_handlers import BaseSpanHandler
+from pydantic import PrivateAttr
+
+from rag_cover.recording import Call, CallKind, Draft, Recording, place
+from rag_cover_llama_index.answers import read_along
+from rag_cover_llama_index.calls import question_in, reading_of, records_of
+
+__all__ = ["RecordingEvents", "RecordingSpans"]
+
+_UUID = 37  # the dash and the uuid that end the id of a span
+_WRITERS = ("write_response_to_history", "awrite_response_to_history")
+
+
+class RecordingSpans(BaseSpanHandler[BaseSpan]):
+    """Notes the spans of questions, retrievals, postprocessors, tools and syntheses as calls of a recording."""
+
+    _recording: Recording = PrivateAttr()
+    _heard: dict[str, list[str]] = PrivateAttr()
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__()
+        self._recording = recording
+        self._heard = {}
+
+    @property
+    def heard(self) -> dict[str, list[str]]:
+        """Return what is being streamed by chat engines' writers, by the id of their span."""
+        return self._heard
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name the handler."""
+        return "RecordingSpans"
+
+    def span_enter(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any | None = None,
+        parent_id: str | None = None,
+        tags: dict[str, Any] | None = None,  # noqa: ARG002  # the framework's signature
+        **_: Any,
+    ) -> None:
+        """Note that a span began."""
+        try:
+            self._enter(id_, parent_id, instance, bound_args)
+        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
+            self._recording.fail(error, f"noting {id_[:-_UUID]}")
+
+    def span_exit(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,  # noqa: ARG002  # the framework's signature
+        instance: Any | None = None,
+        result: Any | None = None,
+        **_: Any,
+    ) -> None:
+        """Note that a span ended, and with what."""
+        try:
+            self._exit(id_, instance, result)
+        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
+            self._recording.fail(error, f"noting {id_[:-_UUID]}")
+
+    def span_drop(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,  # noqa: ARG002  # the framework's signature
+        instance: Any | None = None,  # noqa: ARG002  # likewise
+        err: BaseException | None = None,
+        **_: Any,
+    ) -> None:
+        """Note that a span failed, and why."""
+        try:
+            self._drop(id_, err)
+        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
+            self._recording.fail(error, f"noting {id_[:-_UUID]}")
+
+    def new_span(self, *_: Any, **__: Any) -> None:
+        """Keep no spans of its own."""
+
+    def prepare_to_exit_span(self, *_: Any, **__: Any) -> None:
+        """Keep no spans of its own."""
+
+    def prepare_to_drop_span(self, *_: Any, **__: Any) -> None:
+        """Keep no spans of its own."""
+
+    def _enter(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> None:
+        call = self._call(id_, parent, instance, bound)
+        self._recording.gathering.begin(id_, parent, call, self._recording.asked)
+        if isinstance(instance, StreamingAgentChatResponse) and _method(id_, instance) in _WRITERS:
+            self.heard[id_] = []
+
+    def _call(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> Call | None:
+        name = type(instance).__name__
+        reading = reading_of(id_[len(name) + 1 : -_UUID], instance)
+        above = self._recording.gathering.above(parent)
+        if reading is None or (above is not None and reading.kind == "postprocessor" == above.kind and above.name == name):
+            return None  # says nothing, or says again what the asynchronous method around it says
+        call = Call(id_, reading.kind, name, place=place())
+        reading.begun(call, instance, bound.arguments)
+        return call
+
+    def _exit(self, id_: str, instance: object, result: object) -> None:
+        gathering = self._recording.gathering
+        call = gathering.find(id_)
+        if call is not None and (reading := reading_of(_method(id_, instance), instance)) is not None:
+            reading.ended(call, result)
+            if gathering.is_root(call) and self._is_streamed(gathering.draft_of(id_), result):
+                gathering.await_answer(id_)
+        self._written(id_)
+        gathering.settle(id_)
+
+    def _drop(self, id_: str, error: BaseException | None) -> None:
+        gathering = self._recording.gathering
+        call = gathering.find(id_)
+        if call is not None:
+            call.error = f"{type(error).__name__}: {error}" if error is not None else "it failed"
+        self._written(id_)
+        gathering.settle(id_)
+
+    def _written(self, id_: str) -> None:
+        """Take what a chat engine's writer streamed, of which `RecordingEvents` heard every part, for the answer."""
+        if (parts := self.heard.pop(id_, None)) is not None:
+            self._answered(self._recording.gathering.draft_of(id_), "".join(parts).strip() or None)
+
+    def _is_streamed(self, draft: Draft | None, result: object) -> bool:
+        if draft is None:
+            return False
+        return read_along(result, partial(self._answered, draft)) or isinstance(result, StreamingAgentChatResponse)
+
+    def _answered(self, draft: Draft | None, answer: str | None) -> None:
+        try:
+            if draft is not None:
+                self._recording.gathering.answered(draft, answer)
+        except Exception as error:  # noqa: BLE001  # called while the pipeline's answer is read: recorded
+            self._recording.fail(error, "noting a streamed answer")
+
+
+class RecordingEvents(BaseEventHandler):
+    """Notes retrievals and rerankings that say so by events alone: their objects have no spans that are read."""
+
+    _recording: Recording = PrivateAttr()
+    _heard: dict[str, list[str]] = PrivateAttr()
+
+    def __init__(self, recording: Recording, heard: dict[str, list[str]]) -> None:
+        super().__init__()
+        self._recording, self._heard = recording, heard
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name the handler."""
+        return "RecordingEvents"
+
+    def handle(self, event: BaseEvent, **_: Any) -> None:
+        """Note an event; all but five kinds are left alone."""
+        if isinstance(event, StreamChatDeltaReceivedEvent):
+            if (parts := self._heard.get(event.span_id or "")) is not None:
+                parts.append(event.delta)
+            return
+        if not isinstance(event, RetrievalStartEvent | RetrievalEndEvent | ReRankStartEvent | ReRankEndEvent):
+            return
+        try:
+            self._note(event)
+        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
+            self._recording.fail(error, f"noting {event.class_name()}")
+
+    def _note(self, event: RetrievalStartEvent | RetrievalEndEvent | ReRankStartEvent | ReRankEndEvent) -> None:
+        gathering = self._recording.gathering
+        above = gathering.above(event.span_id)
+        kind: CallKind = "retriever" if isinstance(event, RetrievalStartEvent | RetrievalEndEvent) else "reranker"
+        spoken_for = ("retriever",) if kind == "retriever" else ("reranker", "postprocessor")
+        id_ = f"{event.span_id}/{kind}"
+        match event:
+            case RetrievalStartEvent() | ReRankStartEvent() if above is None or above.kind not in spoken_for:
+                call = Call(id_, kind, _name(event), place=place())
+                call.query = question_in(event.str_or_query_bundle if isinstance(event, RetrievalStartEvent) else event.query)
+                call.consumed = records_of(event.nodes) if isinstance(event, ReRankStartEvent) else ()
+                gathering.begin(id_, event.span_id, call, self._recording.asked)
+            case RetrievalEndEvent() | ReRankEndEvent() if (begun := gathering.find(id_)) is not None:
+                begun.passages = records_of(event.nodes)
+                gathering.settle(id_)
+            case _:
+                pass
+
+
+def _method(id_: str, instance: object) -> str:
+    return id_[len(type(instance).__name__) + 1 : -_UUID]
+
+
+def _name(event: RetrievalStartEvent | ReRankStartEvent) -> str:
+    return "retriever" if isinstance(event, RetrievalStartEvent) else event.model_name or "reranker"

@@ -1,0 +1,90 @@
+"""A tree of spans as a trace: its question, its steps, what its answer was written from, its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_cover.errors import InputError
+from rag_cover.importers.payloads import answer_of, question_of
+from rag_cover.importers.span_steps import steps_of
+from rag_cover.importers.spans import Span, Tree, ancestors
+from rag_cover.questions import json_value
+from rag_cover.stores.validation import trace_from
+from rag_cover.traces import Trace
+
+__all__ = ["trace_of"]
+
+_Passages = Sequence[Mapping[str, Any]]
+
+
+def trace_of(tree: Tree) -> Trace:
+    """Make a tree a trace.
+
+    Raises:
+        InputError: no question was recorded, at the root or at a retrieval.
+    """
+    steps = steps_of(tree)
+    answer = _answer(tree)
+    asked = (tree.root.query, question_of(tree.root.input), *(step["query"] for step in steps))
+    question = next((text for text in asked if text and text.strip()), None)
+    if question is None:
+        problem = f"no question was recorded for the trace {tree.id!r}: its root {tree.root.name!r} has no input that holds one"
+        raise InputError(problem)
+    data = {
+        "id": tree.id,
+        "question": {"text": question, "references": tree.root.references},
+        "steps": steps,
+        "prompt": _prompt(tree, answer),
+        "answer": answer,
+        "sub_questions": next((span.sub_questions for span in tree.spans if span.sub_questions), None),
+        "pipeline": tree.root.pipeline,
+        "metadata": ({"name": tree.root.name} if tree.root.name else {}) | dict(tree.root.metadata),
+    }
+    return trace_from(data)
+
+
+def _answer(tree: Tree) -> str | None:
+    """Return what the root says is its answer, else the last model's output, else the root's output as it is."""
+    output = tree.root.output
+    if tree.root.answer is not None:
+        return tree.root.answer
+    if tree.root.kind in ("retriever", "reranker", "postprocessor"):
+        return None
+    from_models = (answer_of(span.output) for span in reversed(tree.spans) if span.kind == "llm")
+    found = answer_of(output) or next(filter(None, from_models), None)
+    return found if found or not output else json.dumps(json_value(output), ensure_ascii=False)
+
+
+def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
+    """Return what the answer was written from; None where no span says so.
+
+    That is what the synthesis was given that no inner question stands around, or that wrote the answer; else what the tools of
+    an agent returned, where they retrieved; else what the only synthesis was given.
+    """
+    syntheses = [span for span in tree.spans if span.kind == "synthesis"]
+    own = [span for span in syntheses if _innermost_question(span, tree) in (None, tree.root.id)]
+    wrote = [span for span in syntheses if answer is not None and span.answer == answer]
+    tools = [span for span in tree.spans if span.kind == "tool" and span.error is None]
+    if own or wrote:
+        return (own or wrote)[-1].consumed
+    if _around_others(tools, tree):
+        return [passage for span in tools for passage in span.passages]
+    return syntheses[0].consumed if len(syntheses) == 1 else None
+
+
+def _innermost_question(span: Span, tree: Tree) -> str | None:
+    kinds = {each.id: each.kind for each in tree.spans}
+    return next((above for above in ancestors(span.id, _parents(tree)) if kinds.get(above) == "question"), None)
+
+
+def _around_others(tools: Sequence[Span], tree: Tree) -> bool:
+    """Tell whether every tool returned something, and one of them by retrieving."""
+    retrieved = [span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")]
+    above = {name for span_id in retrieved for name in ancestors(span_id, _parents(tree))}
+    return bool(tools) and all(tool.passages for tool in tools) and any(tool.id in above for tool in tools)
+
+
+def _parents(tree: Tree) -> Mapping[str, str | None]:
+    return {span.id: span.parent_id for span in tree.spans}

@@ -1,0 +1,89 @@
+"""What happens while a pipeline answers: its calls, noted in microseconds where they happen, read later elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from rag_cover.importers.spans import Span, SpanKind
+from rag_cover.questions import SubQuestion, json_value
+
+__all__ = ["Asked", "Call", "Draft"]
+
+Records = Sequence[Mapping[str, Any]]
+"""Passages as JSON objects with id, text, title, score and metadata: copies, since the pipeline may change what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What somebody who knows it said of the question that is asked next; None and empty are not said."""
+
+    text: str | None = None
+    id: str | None = None
+    references: tuple[str, ...] = ()
+    sub_questions: tuple[SubQuestion, ...] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a pipeline that is under way or over.
+
+    ``parent`` is the nearest call around it that is noted too. ``place`` is where it stands in a distributed
+    trace.
+    """
+
+    id: str
+    kind: SpanKind
+    name: str = ""
+    parent: str | None = None
+    query: str | None = None
+    answer: str | None = None
+    passages: Records = ()
+    consumed: Records = ()
+    sub_questions: Records | None = None
+    error: str | None = None
+    place: tuple[str, str] | None = None
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    ended_at: datetime | None = None
+
+    def span(self, trace_id: str) -> Span:
+        """Return the call as a span of a trace."""
+        return Span(
+            id=self.id,
+            trace_id=trace_id,
+            parent_id=self.parent,
+            kind=self.kind,
+            name=self.name,
+            query=self.query,
+            answer=self.answer,
+            passages=_plain(self.passages),
+            consumed=_plain(self.consumed),
+            sub_questions=self.sub_questions,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            error=self.error,
+        )
+
+
+@dataclass(slots=True)
+class Draft:
+    """All the calls of one question, the outermost first.
+
+    ``awaited`` counts the answers that are still being written after their call ended. It is ``over`` with its outermost call,
+    ``taken`` once nothing more is to come, and ``broken`` where it made more calls than are kept.
+    """
+
+    root: Call
+    asked: Asked | None = None
+    calls: list[Call] = field(default_factory=list)
+    awaited: int = 0
+    over: bool = False
+    taken: bool = False
+    broken: bool = False
+
+
+def _plain(records: Records) -> list[dict[str, Any]]:
+    return [{**record, "metadata": json_value(record.get("metadata") or {})} for record in records]

@@ -1,0 +1,35 @@
+"""How many questions a recording saw, and what became of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["RecordingCounts"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingCounts:
+    """How many questions began, and what became of them.
+
+    Of those that ``begun``, some are ``under_way``, ``unsampled`` by choice, ``dropped`` because the queue was full or too many
+    were under way, ``unreadable`` because they made no trace, ``waiting`` to be measured, ``measured``, only ``recorded``:
+    traces that nothing was to be measured of, or no time was left to, or ``unmeasured`` because the models could not be opened.
+
+    >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
+    1
+    """
+
+    begun: int = 0
+    under_way: int = 0
+    unsampled: int = 0
+    dropped: int = 0
+    unreadable: int = 0
+    waiting: int = 0
+    measured: int = 0
+    recorded: int = 0
+    unmeasured: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Return how many were to be recorded and were not."""
+        return self.dropped + self.unreadable

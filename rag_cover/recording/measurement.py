@@ -1,0 +1,88 @@
+"""Recorded traces measured: which measures each of them can have, and who is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rag_cover.backends import fingerprint_of
+from rag_cover.belief import UtilityMeasure
+from rag_cover.measuring import MEASURES, chosen_measures, content_key, measure_block
+from rag_cover.registry import Models
+from rag_cover.remote import RemoteRun, bound
+from rag_cover.results import Measure, ModelKind, TraceResult
+from rag_cover.traces import Trace
+
+__all__ = ["LIVE_MODELS", "Measurement"]
+
+LIVE_MODELS = Models(receiver="embedded")
+"""What a recording asks unless told otherwise: all of it local."""
+
+
+class Measurement:
+    """Measures traces as they come; its models are opened when the first trace is.
+
+    ``measures`` are names or values; None is all of them. Utility, where it is asked for by its name, is told against the gold
+    answers of the questions that have some, and against the pipeline's own answer for the others: self-consistency, not
+    correctness, and marked so in its results (`TraceUtility.references`).
+
+    Raises:
+        InvalidValueError: an unknown measure, none, or one asked for twice.
+    """
+
+    def __init__(self, measures: Sequence[str | Measure] | None, models: Models) -> None:
+        self._models = models
+        chosen = list(MEASURES) if measures is None else list(measures)
+        self._with_gold = chosen_measures(chosen)
+        self._against_answer = chosen_measures([_against_answer(each) for each in chosen])
+        self._opened: Mapping[ModelKind, Any] | None = None
+        self._run = RemoteRun()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name the measures."""
+        return tuple(measure.name for measure in self._with_gold)
+
+    @property
+    def judge(self) -> str:
+        """Return the fingerprint of the scorer, of the entailer where none scores."""
+        opened = self._models_opened()
+        return fingerprint_of(opened.get("scorer") or opened.get("entailer"))
+
+    @property
+    def run(self) -> RemoteRun:
+        """Return what the remote models share."""
+        return self._run
+
+    def results(self, traces: Sequence[Trace]) -> list[TraceResult]:
+        """Measure traces together; one that fails costs no other its result.
+
+        Raises:
+            RagCoverError: the models cannot be opened.
+        """
+        opened = self._models_opened()
+        found: list[TraceResult] = []
+        for has_gold, group in groupby(traces, key=_has_gold):
+            measures = self._with_gold if has_gold else self._against_answer
+            found += measure_block(list(group), measures=measures, models=opened)
+        return found
+
+    def key_of(self, trace: Trace) -> str:
+        """Name a result by all that it depends on."""
+        measures = self._with_gold if _has_gold(trace) else self._against_answer
+        return content_key(measures, self._models_opened())(trace)
+
+    def _models_opened(self) -> Mapping[ModelKind, Any]:
+        if self._opened is None:
+            kinds = {kind: None for measure in self._with_gold for kind in measure.required_models}
+            self._opened = bound(self._models.open(kinds), self._run)
+        return self._opened
+
+
+def _has_gold(trace: Trace) -> bool:
+    return bool(trace.question.references)
+
+
+def _against_answer(measure: str | Measure) -> str | Measure:
+    return UtilityMeasure(references="answer") if measure == "utility" else measure

@@ -1,0 +1,280 @@
+"""A recording: drafts in, traces and results out, on a thread of its own behind a queue that never makes the host wait."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rag_cover.backends import Failure
+from rag_cover.errors import InvalidValueError, RagCoverError
+from rag_cover.evaluation import Evaluation
+from rag_cover.questions import SubQuestion
+from rag_cover.recording.assembly import Assembly, References
+from rag_cover.recording.calls import Asked, Draft
+from rag_cover.recording.counts import RecordingCounts
+from rag_cover.recording.deliveries import LOG, log_result, tell_plugins
+from rag_cover.recording.gathering import Gathering
+from rag_cover.recording.keeping import Keeping
+from rag_cover.recording.measurement import LIVE_MODELS, Measurement
+from rag_cover.recording.telemetry import emit
+from rag_cover.recording.worker import Worker
+from rag_cover.registry import Models
+from rag_cover.results import Measure, TraceResult
+from rag_cover.traces import Trace
+
+__all__ = ["Recording"]
+
+_PATIENCE_S = 10.0
+_ERRORS = 1000
+
+
+class Recording:
+    """What a pipeline did with each question, recorded while it runs and measured beside it.
+
+    Whoever answers questions hands over what happened in microseconds; a thread of the recording's own makes traces of it and
+    measures them. Nothing that goes wrong here reaches the pipeline: it is counted (`counts`), kept (`errors`) and logged
+    (logger ``rag_cover.recording``).
+
+    Args:
+        measures: names or values; None: every measure that a trace has the inputs for. Empty: traces are only recorded, to be
+            measured later (`rag_cover.evaluate`).
+        models: who is asked; local models unless given.
+        references: gold answers by question, where they are known: utility is then told against them.
+        traces: a trace file that every trace is added to, as it comes.
+        store: a store that every result is kept in, as it comes; begun anew.
+        on_result: called with every result, from the recording's thread.
+        sampling: the share of questions that are recorded, in [0, 1]; which ones is drawn by ``seed``.
+        capacity: how many questions may wait to be measured; those that come while so many do are dropped, and counted.
+        keep: how many results stay in memory: the latest.
+        pipeline: the name of the traces' pipeline; that of the class that answers, unless given.
+        own_sub_questions: whether sub-questions that the pipeline itself asks are those that its answer is held against.
+        seed: of what is drawn at random.
+
+    Raises:
+        InvalidValueError: a share outside [0, 1], a capacity below 1, an unknown measure.
+        StoreError: a store or a trace file that cannot be used.
+    """
+
+    def __init__(  # noqa: PLR0913  # the public interface: all by name
+        self,
+        *,
+        measures: Sequence[str | Measure] | None = None,
+        models: Models = LIVE_MODELS,
+        references: References | None = None,
+        traces: Path | str | None = None,
+        store: Path | str | None = None,
+        on_result: Callable[[TraceResult], object] | None = None,
+        sampling: float = 1.0,
+        capacity: int = 1000,
+        keep: int = 10_000,
+        pipeline: str | None = None,
+        own_sub_questions: bool = True,
+        seed: int = 0,
+    ) -> None:
+        if not 0 <= sampling <= 1 or capacity < 1 or keep < 1:
+            message = f"sampling is in [0, 1], capacity and keep at least 1; got {sampling}, {capacity} and {keep}"
+            raise InvalidValueError(message)
+        self._measurement = None if measures is not None and not measures else Measurement(measures, models)
+        self._assembly = Assembly(references or {}, pipeline, own_sub_questions)
+        self._keeping = Keeping(traces, store, seed=seed)
+        self._on_result, self._seed = on_result, seed
+        self.gathering = Gathering(self._finished, sampling=sampling, seed=seed)
+        self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
+        self._results: deque[TraceResult] = deque(maxlen=keep)
+        self._traces: deque[Trace] = deque(maxlen=keep)
+        self._errors: deque[Failure] = deque(maxlen=_ERRORS)
+        self._asked: ContextVar[Asked | None] = ContextVar("rag_cover_asked", default=None)
+        self._lock = threading.Lock()
+        self._counts = Counter[str]()
+        self._closed = False
+        self._detach: Callable[[], object] | None = None
+        atexit.register(self.close, _PATIENCE_S)
+
+    @property
+    def asked(self) -> Asked | None:
+        """Return what was said of the question that is being asked on this thread or task (`question`)."""
+        return self._asked.get()
+
+    @property
+    def results(self) -> tuple[TraceResult, ...]:
+        """Return what was measured so far, in the order in which the answers were done; `flush` waits for the rest."""
+        return tuple(self._results)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """Return what was recorded so far."""
+        return tuple(self._traces)
+
+    @property
+    def errors(self) -> tuple[Failure, ...]:
+        """Return what went wrong in recording, the last thousand."""
+        return tuple(self._errors)
+
+    @property
+    def counts(self) -> RecordingCounts:
+        """Count the questions by what became of them."""
+        with self._lock:
+            counts = dict(self._counts)
+        return RecordingCounts(
+            begun=self.gathering.begun,
+            under_way=len(self.gathering.under_way),
+            unsampled=self.gathering.unsampled,
+            dropped=counts.pop("dropped", 0) + self.gathering.refused,
+            waiting=self._worker.pending,
+            **counts,
+        )
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Return the results so far as an evaluation, with its summary, its report and its comparison with others.
+
+        Raises:
+            InvalidValueError: nothing is measured here.
+        """
+        if self._measurement is None:
+            message = "this recording measures nothing; give evaluate() its traces, or attach it with measures"
+            raise InvalidValueError(message)
+        spending = self._measurement.run.ledger.spending
+        return Evaluation(self.results, self._measurement.judge, self._measurement.names, self._seed, spending)
+
+    @contextmanager
+    def question(
+        self,
+        text: str | None = None,
+        *,
+        id: str | None = None,  # noqa: A002  # the field's name
+        references: str | Sequence[str] = (),
+        sub_questions: Sequence[SubQuestion | str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Iterator[None]:
+        """Say what is known of the questions that are asked within: gold answers, sub-questions, an id, data of your own.
+
+        ``text`` takes the place of what the pipeline was asked, such as a question that a chat turn only hints at. It holds for
+        this thread or task and what it starts.
+        """
+        given = (references,) if isinstance(references, str) else tuple(references)
+        typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
+        token = self._asked.set(Asked(text, id, given, typed, dict(metadata or {})))
+        try:
+            yield
+        finally:
+            self._asked.reset(token)
+
+    def fail(self, error: BaseException, where: str) -> None:
+        """Keep an error that must not reach the pipeline."""
+        self._errors.append(Failure(type(error).__name__, f"{where}: {error}"))
+        LOG.warning("%s: %s: %s", where, type(error).__name__, error)
+
+    def on_detach(self, detach: Callable[[], object]) -> None:
+        """Remember how to stop listening; for whoever listens for this recording."""
+        self._detach = detach
+
+    def detach(self) -> None:
+        """Stop listening: nothing that begins or ends from now on is noted. What is over is measured all the same."""
+        detach, self._detach = self._detach, None
+        if detach is not None:
+            detach()
+
+    def flush(self, timeout_s: float | None = None) -> bool:
+        """Wait until all that is over is measured; tell whether it is, within the time given.
+
+        In a coroutine, use ``await asyncio.to_thread(recording.flush)``.
+        """
+        return self._worker.flush(timeout_s)
+
+    def close(self, timeout_s: float | None = None) -> None:
+        """Stop listening, measure what waits, then stop; what is not measured within the time given is recorded unmeasured.
+
+        Answers that are still being streamed are not waited for: their traces are recorded without them.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self.detach()
+        atexit.unregister(self.close)
+        for draft in self.gathering.abandon():
+            self._finished(draft)
+        self.flush(timeout_s)
+        for draft in self._worker.stop():
+            self._recorded(draft, count="recorded")
+        self._keeping.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _finished(self, draft: Draft) -> None:
+        if not self._worker.offer(draft):
+            self._count("dropped")
+            if self._counts["dropped"] == 1:
+                LOG.warning(
+                    "traces are dropped: more questions wait than fit; measure fewer (sampling), or later (measures=())"
+                )
+
+    def _work(self, drafts: Sequence[Draft]) -> None:
+        counted = "recorded" if self._measurement is None else ""
+        traces = [trace for draft in drafts if (trace := self._recorded(draft, count=counted)) is not None]
+        if self._measurement is None or not traces:
+            return
+        try:
+            results = self._measurement.results(traces)
+        except Exception as error:  # noqa: BLE001  # the handlers' boundary: recorded, and the traces are kept
+            self._count("unmeasured", len(traces))
+            self.fail(error, "measuring")
+            return
+        self._keep(self._measurement, results)
+        for result in results:
+            self._deliver(result)
+
+    def _recorded(self, draft: Draft, *, count: str) -> Trace | None:
+        """Make a draft a trace, and keep it."""
+        try:
+            trace = self._assembly.trace(draft)
+        except Exception as error:  # noqa: BLE001  # the handlers' boundary: recorded
+            self._count("unreadable")
+            self.fail(error, "recording a trace")
+            return None
+        self._traces.append(trace)
+        try:
+            self._keeping.add_trace(trace)
+        except (OSError, ValueError) as error:
+            self.fail(error, "writing a trace")
+        if count:
+            self._count(count)
+        return trace
+
+    def _keep(self, measurement: Measurement, results: Sequence[TraceResult]) -> None:
+        self._results.extend(results)
+        self._count("measured", len(results))
+        try:
+            keyed = [(measurement.key_of(result.trace), result) for result in results]
+            self._keeping.add_results(keyed, judge=measurement.judge, measures=measurement.names)
+        except RagCoverError as unwritable:
+            self.fail(unwritable, "keeping results")
+
+    def _deliver(self, result: TraceResult) -> None:
+        for tell in (log_result, tell_plugins, emit, self._on_result):
+            if tell is not None:
+                try:
+                    tell(result)
+                except Exception as error:  # noqa: BLE001  # somebody else's code, and the handlers' boundary: recorded
+                    self.fail(error, "telling of a result")
+
+    def _count(self, name: str, number: int = 1) -> None:
+        with self._lock:
+            self._counts[name] += number
+
+
+def _sub_question(given: SubQuestion | str) -> SubQuestion:
+    return given if isinstance(given, SubQuestion) else SubQuestion(given)
