@@ -1,0 +1,278 @@
+"""rag_cover's measures as LlamaIndex's evaluators: coverage, groundedness, utility, complexity.
+
+    evaluator = SubQuestionCoverageEvaluator()
+    result = evaluator.evaluate_response("Is a heat pump worth it, and what does it cost?", response=engine.query(…))
+    print(result.score, result.feedback)
+
+They judge by small local models unless told otherwise, and take LlamaIndex's own models wherever they take any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from llama_index.core import PromptTemplate
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.llms import LLM
+from llama_index.core.prompts.mixin import PromptDictType
+
+from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Models, Trace, UtilityMeasure
+from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
+from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
+from rag_cover_llama_index.evaluation_results import (
+    ComplexityEvaluationResult,
+    CoverageEvaluationResult,
+    GroundednessEvaluationResult,
+    UtilityEvaluationResult,
+)
+from rag_cover_llama_index.feedback import (
+    core_of,
+    feedback_on_complexity,
+    feedback_on_coverage,
+    feedback_on_groundedness,
+    feedback_on_utility,
+)
+from rag_cover_llama_index.lazy_models import LazyModels
+from rag_cover_llama_index.models import generator_of, models_of
+from rag_cover_llama_index.trace_evaluators import TraceEvaluator, limit_in_range
+
+__all__ = [
+    "GroundednessEvaluator",
+    "RetrievalComplexityEvaluator",
+    "RetrievalUtilityEvaluator",
+    "SubQuestionCoverageEvaluator",
+]
+
+
+class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, CoverageResult]):
+    """Tells which core sub-questions an answer covers, and where each of the others was lost (coverage paper, §3).
+
+    The score is the share of core sub-questions that the answer covers, in [0, 1]; where none is core the result is invalid.
+    Needs a response; without contexts it is not known where a sub-question was lost. Sub-questions are made where none are
+    given, by rules or by the generator; to compare pipelines, give both the same.
+
+    Args:
+        judge: tells what a text answers: the name of a judge, one of rag_cover's, or a LlamaIndex ``LLM``.
+        locator: finds the fragment that does; the judge, where it can.
+        generator: splits questions, unless there is a decomposer.
+        decomposer: splits questions; as in `rag_cover.Models`, or an ``LLM``.
+        embedder: types sub-questions without a role; the judge, where it can.
+        measure: the threshold of the judge, and the rest of how it is measured.
+        fail_under: the score below which an answer does not pass; None: ``passing`` is None.
+
+    Raises:
+        InvalidValueError: an argument out of range.
+    """
+
+    result_class = CoverageEvaluationResult
+    needs = ("response",)
+
+    def __init__(
+        self,
+        *,
+        judge: str | Scorer | LLM = "embedded",
+        locator: str | Locator | LLM | None = None,
+        generator: str | Generator | LLM | None = None,
+        decomposer: str | Path | Generator | Decomposer | LLM | None = None,
+        embedder: str | Embedder | BaseEmbedding | None = None,
+        measure: CoverageMeasure | None = None,
+        fail_under: float | None = None,
+    ) -> None:
+        self._named = models_of(judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder)
+        self._measure = measure or CoverageMeasure()
+        self._fail_under = limit_in_range("fail_under", fail_under, 0)
+        self._writer = _writer_in(self._named)
+        self._prompts = DecompositionPrompts.read()
+        super().__init__(self._lazy())
+
+    def _measure_for(self, trace: Trace) -> CoverageMeasure:  # noqa: ARG002  # the same for all
+        return self._measure
+
+    def _told(self, measured: CoverageResult, trace: Trace) -> Mapping[str, Any]:  # noqa: ARG002  # needs no more
+        core = core_of(measured)
+        if not core:
+            count = len(measured.sub_questions)
+            reason = f"none of its {count} sub-questions is core; give some: sub_questions=[SubQuestion(…, role='core')]"
+            return {"coverage": measured, "invalid_reason": reason}
+        score = sum(each.answer is not None and each.answer.covered for each in core) / len(core)
+        return _scored(score, self._fail_under) | {"coverage": measured, "feedback": feedback_on_coverage(measured)}
+
+    def _lazy(self) -> LazyModels:
+        return LazyModels(self._named, self._measure.required_models, completed=self._with_prompts)
+
+    def _with_prompts(self, opened: Models) -> Models:
+        if self._writer is None:
+            return opened
+        embedder = opened.embedder if isinstance(opened.embedder, Embedder) else None
+        splits = GeneratedDecomposer(generator_of(self._writer), embedder=embedder, prompts=self._prompts)
+        return replace(opened, decomposer=splits)
+
+    def _get_prompts(self) -> PromptDictType:
+        """Return the instructions of the generator that splits questions; none where rules or a function do."""
+        return {} if self._writer is None else {name: PromptTemplate(text) for name, text in asdict(self._prompts).items()}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        told = {name: template.get_template() for name, template in prompts.items() if name in self._get_prompts()}
+        if told:
+            self._prompts = replace(self._prompts, **told)
+            self._models = self._lazy()
+
+
+class GroundednessEvaluator(TraceEvaluator[GroundednessEvaluationResult, GroundednessResult]):
+    """Tells which sentences of an answer its passages entail.
+
+    The score is the share of the answer's sentences that some passage supports, in [0, 1]; an answer that claims nothing has an
+    invalid result. Needs a response and contexts.
+
+    Args:
+        entailer: tells whether one text follows from another: the name of a model, or one of rag_cover's.
+        measure: the threshold from which a sentence is supported.
+        fail_under: the score below which an answer does not pass; None: ``passing`` is None.
+
+    Raises:
+        InvalidValueError: an argument out of range.
+    """
+
+    result_class = GroundednessEvaluationResult
+    needs = ("response", "contexts")
+
+    def __init__(
+        self,
+        *,
+        entailer: str | Entailer = "embedded",
+        measure: GroundednessMeasure | None = None,
+        fail_under: float | None = None,
+    ) -> None:
+        self._measure = measure or GroundednessMeasure()
+        self._fail_under = limit_in_range("fail_under", fail_under, 0)
+        named = models_of(entailer=entailer)
+        super().__init__(LazyModels(named, self._measure.required_models))
+
+    def _measure_for(self, trace: Trace) -> GroundednessMeasure:  # noqa: ARG002  # the same for all
+        return self._measure
+
+    def _told(self, measured: GroundednessResult, trace: Trace) -> Mapping[str, Any]:
+        if measured.share is None:
+            reason = "the answer has no sentence that claims anything"
+            return {"groundedness": measured, "invalid_reason": reason}
+        feedback = feedback_on_groundedness(measured, trace)
+        return _scored(measured.share, self._fail_under) | {"groundedness": measured, "feedback": feedback}
+
+
+class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUtility]):
+    """Tells what each retrieval step was worth: how far it moved a reader's belief toward a right answer (ΔSePer).
+
+    The score is that of all steps together, in [-1, 1]; below 0 they did harm. Needs contexts, and a gold answer. Without one
+    the answer itself stands in for it, which tells self-consistency and not correctness, and the feedback says so.
+
+    Args:
+        receiver: whose belief it is: the name of a model, one of rag_cover's, or a LlamaIndex ``LLM``.
+        entailer: tells whether two answers mean the same: the name of a model, or one of rag_cover's.
+        references: ``"gold"`` or ``"answer"`` takes nothing else; None: gold answers where there are any.
+        measure: how many answers are sampled, and the rest of how it is measured (`rag_cover.belief.step_utilities`).
+        fail_under: the score below which retrieval does not pass; None: ``passing`` is None.
+
+    Raises:
+        InvalidValueError: an argument out of range.
+    """
+
+    result_class = UtilityEvaluationResult
+    needs = ("contexts",)
+
+    def __init__(
+        self,
+        *,
+        receiver: str | Receiver | LLM = "embedded",
+        entailer: str | Entailer = "embedded",
+        references: ReferenceSource | None = None,
+        measure: UtilityMeasure | None = None,
+        fail_under: float | None = None,
+    ) -> None:
+        by_answer = measure is not None and measure.references == "answer"
+        self._references: ReferenceSource | None = "answer" if references is None and by_answer else references
+        self._measure = replace(measure or UtilityMeasure(), references=self._references or "gold")
+        self._fail_under = limit_in_range("fail_under", fail_under, -1)
+        named = models_of(receiver=receiver, entailer=entailer)
+        super().__init__(LazyModels(named, self._measure.required_models))
+
+    def _missing(self, trace: Trace) -> list[str]:
+        gold, answer = bool(trace.question.references), trace.answer is not None
+        match self._references:
+            case "gold" if not gold:
+                lacking = ["there is no gold answer; give reference=… (one) or references=… (several)"]
+            case "answer" if not answer:
+                lacking = ["there is no response to hold beliefs against; give response=… (the answer's text)"]
+            case None if not gold and not answer:
+                lacking = ["there is no gold answer, and no response to stand in for it; give reference=… or response=…"]
+            case _:
+                lacking = []
+        return [*super()._missing(trace), *lacking]
+
+    def _measure_for(self, trace: Trace) -> UtilityMeasure:
+        if self._references is None and not trace.question.references and trace.answer is not None:
+            return replace(self._measure, references="answer")
+        return self._measure
+
+    def _told(self, measured: TraceUtility, trace: Trace) -> Mapping[str, Any]:  # noqa: ARG002  # needs no more
+        scored = _scored(measured.total.value, self._fail_under)
+        return scored | {"utility": measured, "feedback": feedback_on_utility(measured)}
+
+
+class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Complexity]):
+    """Tells how complex a question is for what was retrieved: does one passage answer it, are they about all of it (RRCP)?
+
+    The score is complexity, in [0, 1], so that **lower is easier**: P(complex) where it was fitted for the judge, as for the
+    embedded one, else 1 - P(the best passage answers), and the feedback says which. Where nothing was retrieved the result is
+    invalid. Needs contexts; with references a right answer is told by them.
+
+    Args:
+        judge: tells whether a passage answers: the name of a judge, one of rag_cover's, or a LlamaIndex ``LLM``.
+        relevance: tells which words of the question a passage is about; the judge, where it can.
+        measure: the thresholds, or a calibration of your own.
+        fail_over: the score above which a question does not pass; None: ``passing`` is None.
+
+    Raises:
+        InvalidValueError: an argument out of range.
+    """
+
+    result_class = ComplexityEvaluationResult
+    needs = ("contexts",)
+
+    def __init__(
+        self,
+        *,
+        judge: str | Scorer | LLM = "embedded",
+        relevance: str | Relevance | None = None,
+        measure: ComplexityMeasure | None = None,
+        fail_over: float | None = None,
+    ) -> None:
+        self._measure = measure or ComplexityMeasure()
+        self._fail_over = limit_in_range("fail_over", fail_over, 0)
+        named = models_of(judge=judge, relevance=relevance)
+        super().__init__(LazyModels(named, self._measure.required_models))
+
+    def _measure_for(self, trace: Trace) -> ComplexityMeasure:  # noqa: ARG002  # the same for all
+        return self._measure
+
+    def _told(self, measured: Complexity, trace: Trace) -> Mapping[str, Any]:  # noqa: ARG002  # needs no more
+        if measured.max_answer_probability is None:
+            reason = "nothing was retrieved that could tell how complex the question is"
+            return {"complexity": measured, "invalid_reason": reason}
+        fitted = measured.probability
+        score = 1 - measured.max_answer_probability if fitted is None else fitted
+        passing = None if self._fail_over is None else score <= self._fail_over
+        return {"score": score, "passing": passing, "complexity": measured, "feedback": feedback_on_complexity(measured)}
+
+
+def _scored(score: float, fail_under: float | None) -> dict[str, Any]:
+    return {"score": score, "passing": None if fail_under is None else score >= fail_under}
+
+
+def _writer_in(models: Models) -> str | Generator | None:
+    """Return the generator that splits questions, None where something else does."""
+    chosen = models.generator if models.decomposer is None else models.decomposer
+    return chosen if isinstance(chosen, Generator) or (isinstance(chosen, str) and chosen != "rules") else None

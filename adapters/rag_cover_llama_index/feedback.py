@@ -1,0 +1,70 @@
+"""What the results of evaluators say in words: what an answer left out and where it was lost, what each step was worth."""
+
+from __future__ import annotations
+
+from rag_cover import Role, Trace
+from rag_cover.complexity import standing_of
+from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility, Utility
+
+__all__ = ["core_of", "feedback_on_complexity", "feedback_on_coverage", "feedback_on_groundedness", "feedback_on_utility"]
+
+
+def core_of(result: CoverageResult) -> tuple[SubQuestionCoverage, ...]:
+    """Return the core sub-questions that were held against an answer."""
+    return tuple(each for each in result.sub_questions if each.role == Role.CORE and each.answer is not None)
+
+
+def feedback_on_coverage(result: CoverageResult) -> str:
+    """Say how many core sub-questions an answer covers, which it does not, and where each of these was lost."""
+    core = core_of(result)
+    lost = [each for each in core if each.answer is not None and not each.answer.covered]
+    lines = [f"The answer covers {len(core) - len(lost)} of {_counted(len(core), 'core sub-question')}."]
+    lines += [f"Lost: {each.text} ({each.loss or 'where is not known: no contexts were given'})" for each in lost]
+    if result.decomposed_by != "given":
+        lines.append(f"Sub-questions made by {result.decomposed_by.removeprefix('model:')}.")
+    return "\n".join(lines)
+
+
+def feedback_on_utility(result: TraceUtility) -> str:
+    """Say how far the passages moved the belief in a right answer, in all and step by step."""
+    total = result.total
+    lines = [f"ΔSePer {_moved(total)}: {result.receiver} believed {total.prior.score:.2f}, then {total.posterior.score:.2f}."]
+    lines += [f"{step.step} ({step.kind}: {step.query}): {_moved(step.marginal)}" for step in result.steps]
+    if result.references == "answer":
+        lines.append("Measured against the answer itself: self-consistency, not correctness.")
+    return "\n".join(lines)
+
+
+def feedback_on_complexity(result: Complexity) -> str:
+    """Say where a question stands with what was retrieved for it, by which figures, and what its score is read from."""
+    best = f"the best passage answers with probability {result.max_answer_probability or 0.0:.2f}"
+    lines = [f"{standing_of(result).capitalize()}: {best} (one answers from {result.t_ans:.2f}), and {_completeness(result)}."]
+    if result.probability is None:
+        lines.append("No P(complex) was fitted for this judge: the score is how little the best passage answers.")
+    return "\n".join([*lines, *(f"Note: {note}." for note in result.notes)])
+
+
+def feedback_on_groundedness(result: GroundednessResult, trace: Trace) -> str:
+    """Say how many sentences of an answer its passages support, and which they do not."""
+    lost = [each for each in result.sentences if not each.supported]
+    count = len(result.sentences)
+    lines = [f"The passages support {count - len(lost)} of {_counted(count, 'sentence')}."]
+    lines += [f"Not supported: {(trace.answer or '')[each.start : each.end].strip()}" for each in lost]
+    return "\n".join(lines)
+
+
+def _completeness(result: Complexity) -> str:
+    if result.completeness is None:
+        return "whether they are about all of the question is not known"
+    return f"they are about {result.completeness:.2f} of the question (all of it from {result.t_com:.2f})"
+
+
+def _moved(utility: Utility) -> str:
+    interval = utility.interval
+    if interval is None or interval.lower is None or interval.upper is None:
+        return f"{utility.value:+.2f}"
+    return f"{utility.value:+.2f} (95% {interval.lower:+.2f} to {interval.upper:+.2f})"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun if count == 1 else f'{noun}s'}"
