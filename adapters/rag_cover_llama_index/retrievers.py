@@ -1,0 +1,199 @@
+"""Retrievers for LlamaIndex: driven by core sub-questions, or hybrid and offline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.llms import LLM
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBundle
+
+from rag_cover import build_retriever
+from rag_cover.backends import Generator, Receiver, Retriever, Scorer
+from rag_cover.coverage import Decomposer
+from rag_cover.errors import InvalidValueError
+from rag_cover_llama_index.augmentations import Augmented, augmented, augmenter_of, searched_by
+from rag_cover_llama_index.passages import passage_of
+
+__all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
+
+FOUND_FOR = "found_for"
+"""The metadata key under which an explained node names the questions whose searches found it."""
+
+
+class SubQuestionRetriever(BaseRetriever):
+    """Searches for a question and its core sub-questions, and keeps the nodes that together cover most (M3).
+
+    Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §5; `rag_cover.coverage.augment` explains the settings. Nodes
+    are the inner retriever's own, best first; a score is the one of the first search that found the node, and no measure of
+    what it covers. A search that fails costs that search. A blank question is searched for as it is.
+
+    Args:
+        retriever: what is asked for each of them, from several threads; it must find ``depth`` nodes by itself
+            (``similarity_top_k``). An index is asked by a retriever that does.
+        judge: tells whether a passage covers a sub-question; a language model judges, too.
+        receiver: reads the answers that later sub-questions build on; a language model is asked thirty times for each, so
+            better give it as generator, and None here.
+        generator: splits questions, and reads those answers without a receiver.
+        decomposer: splits them instead: ``"rules"``, the name of a generator, one, a trace file or a function. None: the
+            generator, else rules.
+        mode: ``"retrieval"`` searches for all of them, ``"auto"`` for those that the question's own passages do not cover.
+        k: how many nodes to keep.
+        depth: how many nodes each search asks for; k unless given.
+        max_tokens: how many tokens the nodes may have in all.
+        max_calls: how many searches to make in all, the question's own among them.
+        rounds: how often ``"auto"`` searches for what is still not covered.
+        threshold: the probability from which a passage covers; the judge's own unless given.
+        explain: name in each node's metadata, under ``"found_for"``, the questions whose searches found it; neither language
+            nor embedding models are shown that.
+
+    Raises:
+        InvalidValueError: a mode that only an engine has, a model that cannot serve, or a number out of range.
+    """
+
+    def __init__(  # noqa: PLR0913  # all but the retriever by name
+        self,
+        retriever: BaseRetriever | BaseIndex[Any],
+        *,
+        judge: str | Scorer | LLM = "embedded",
+        receiver: str | Receiver | LLM | None = "embedded",
+        generator: str | Generator | LLM | None = None,
+        decomposer: str | Path | Generator | Decomposer | LLM | None = None,
+        mode: Literal["retrieval", "auto"] = "retrieval",
+        k: int = 10,
+        depth: int | None = None,
+        max_tokens: int | None = None,
+        max_calls: int | None = None,
+        rounds: int = 4,
+        threshold: float | None = None,
+        explain: bool = False,
+        callback_manager: CallbackManager | None = None,
+        object_map: dict[str, Any] | None = None,
+        objects: list[IndexNode] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        if mode not in ("retrieval", "auto"):
+            message = (
+                f"a retriever augments by 'retrieval' or 'auto', not {mode!r}; other modes write the answer's prompt, too: "
+            )
+            message += "CoverageQueryEngine(retriever, llm, mode=…)"
+            raise InvalidValueError(message)
+        self._retriever = searched_by(retriever, top_k=depth or k)
+        self._augmenter = augmenter_of(
+            self._retriever,
+            mode=mode,
+            judge=judge,
+            receiver=receiver,
+            generator=generator,
+            decomposer=decomposer,
+            k=k,
+            depth=depth,
+            max_tokens=max_tokens,
+            max_calls=max_calls,
+            rounds=rounds,
+            threshold=threshold,
+        )
+        self._explain = explain
+        inner = getattr(self._retriever, "callback_manager", None)
+        super().__init__(callback_manager or inner, object_map, objects, verbose)
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {"retriever": self._retriever}
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if not query_bundle.query_str.strip():
+            return self._retriever.retrieve(query_bundle)[: self._augmenter.k]
+        made = augmented(self._augmenter, self._retriever, query_bundle)
+        return _explained(made) if self._explain else made.nodes
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class RagCoverRetriever(BaseRetriever):
+    """Finds nodes by their words and by what their tokens mean, without a key or a network (English).
+
+    The retriever behind it is `rag_cover.build_retriever("embedded", …)`; a score in (0, 1] tells the order, and not whether
+    a node answers. Nodes come back as they were given. Make it with `from_nodes`.
+
+    Args:
+        nodes: what is found, by `Passage.key`.
+        retriever: finds their passages.
+        similarity_top_k: how many nodes to return.
+
+    Raises:
+        InvalidValueError: ``similarity_top_k`` is less than 1.
+    """
+
+    def __init__(
+        self,
+        nodes: Mapping[str, BaseNode],
+        retriever: Retriever,
+        *,
+        similarity_top_k: int = 10,
+        callback_manager: CallbackManager | None = None,
+        object_map: dict[str, Any] | None = None,
+        objects: list[IndexNode] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        if similarity_top_k < 1:
+            message = f"similarity_top_k is {similarity_top_k}; it is at least 1"
+            raise InvalidValueError(message)
+        self._nodes, self._retriever = dict(nodes), retriever
+        self.similarity_top_k = similarity_top_k
+        super().__init__(callback_manager, object_map, objects, verbose)
+
+    @classmethod
+    def from_nodes(
+        cls,
+        nodes: Sequence[BaseNode],
+        *,
+        similarity_top_k: int = 10,
+        index: Path | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> RagCoverRetriever:
+        """Index nodes, or documents as one node each; ``index`` is the folder to keep the index in, or to find it in.
+
+        Of nodes with one id, the first is kept.
+
+        Raises:
+            InvalidValueError: there are no nodes.
+            StoreError: ``index`` holds something else, or the index of other nodes.
+        """
+        found: dict[str, BaseNode] = {}
+        for node in nodes:
+            found.setdefault(passage_of(node).key, node)
+        retriever = build_retriever("embedded", map(passage_of, found.values()), index=index)
+        return cls(found, retriever, similarity_top_k=similarity_top_k, callback_manager=callback_manager)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        passages = self._retriever.retrieve(query_bundle.query_str, k=self.similarity_top_k)
+        return [NodeWithScore(node=self._nodes[passage.key], score=passage.score) for passage in passages]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _explained(made: Augmented) -> list[NodeWithScore]:
+    """Return copies of the nodes that name what they were found for; whoever else holds the nodes sees nothing of it."""
+    found_for: dict[str, list[str]] = {}
+    for step in made.augmentation.steps:
+        for passage in step.passages:
+            found_for.setdefault(passage.key, []).append(step.query)
+    kept = zip(made.augmentation.passages, made.nodes, strict=True)
+    return [_explained_node(node, found_for.get(passage.key, [])) for passage, node in kept]
+
+
+def _explained_node(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:
+    node = found.node
+    hidden = {
+        name: [*getattr(node, name), FOUND_FOR] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+    }
+    told = {"metadata": {**node.metadata, FOUND_FOR: list(questions)}, **hidden}
+    return NodeWithScore(node=node.model_copy(update=told), score=found.score)

@@ -1,0 +1,237 @@
+"""Selectors for LlamaIndex's routers: by what retrieval brings back for a question, or by what each pipeline can do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.base_selector import BaseSelector, MultiSelection, SelectorResult, SingleSelection
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.llms import LLM
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.schema import QueryBundle
+from llama_index.core.tools.types import ToolMetadata
+from pydantic import Field, SerializeAsAny
+
+from rag_cover.backends import Embedder, Relevance, Retriever, Scorer, fingerprint_of
+from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.routing import Caimira, ComplexityRouter, Demand, Route, SkillRecord, SkillRouter
+from rag_cover_llama_index.augmentations import searched_by
+from rag_cover_llama_index.models import embedder_of, models_of, retriever_of
+
+__all__ = ["Choice", "RetrievalComplexitySelector", "RoutedResult", "RoutedSelection", "SkillSelector"]
+
+Choice = str | int
+"""A tool: its name, or its place among the choices."""
+
+
+class RoutedSelection(SingleSelection):
+    """A choice with what it rests on, as `rag_cover.routing.Route` has it.
+
+    Attributes:
+        route: what the question demands (``"direct"``, ``"complex"``, ``"unanswerable"``), or the agent; None where the router
+            failed.
+        tool: the chosen tool's name, None where it has none.
+        probability: what was decided by, in [0, 1]: P(complex), or the agent's predicted success; None where nothing tells.
+        scores: the numbers it was weighed against, by name, such as each agent's predicted success.
+        error: why the router failed and the default was taken; else None.
+    """
+
+    route: str | None = None
+    tool: str | None = None
+    probability: float | None = None
+    scores: dict[str, float] = Field(default_factory=dict)
+    error: str | None = None
+
+
+class RoutedResult(MultiSelection):
+    """A selection that is written out with all its fields."""
+
+    selections: list[SerializeAsAny[SingleSelection]]
+
+
+class _RoutingSelector(BaseSelector):
+    """Lets a router of rag_cover choose one tool; where it fails, takes the default or raises."""
+
+    def __init__(self, route: Callable[[str], Route], tools: Mapping[str, Choice], default: Choice | None) -> None:
+        self._route, self._tools, self._default = route, dict(tools), default
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        """Do nothing: there are no templates."""
+
+    def _select(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
+        places = {name: _place(choice, choices) for name, choice in self._tools.items()}
+        default = None if self._default is None else _place(self._default, choices)
+        try:
+            route = self._route(query.query_str)
+        except Exception as failed:  # also the user's retriever may fail: told in the selection, or raised
+            if default is None:
+                raise
+            return _result(_fallen_back(default, choices, failed))
+        return _result(_chosen(route, places[route.name], choices))
+
+    async def _aselect(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
+        return await asyncio.to_thread(self._select, choices, query)
+
+
+class RetrievalComplexitySelector(_RoutingSelector):
+    """Chooses by what a retriever brings back: one passage answers, several together may, or this corpus does not.
+
+    Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
+    `rag_cover.routing.ComplexityRouter` decides; that explains the settings. The retriever is asked once for each question.
+
+    Args:
+        retriever: the one to probe; of an index, one that finds ``k`` nodes.
+        routes: the tool for each demand, by name or place: ``{"direct": "vector_tool", "complex": "sub_question_tool"}``.
+            Without one for ``"unanswerable"``, such questions go the complex way.
+        judge: tells whether a passage answers; a language model judges, too.
+        relevance: tells which words of the question a passage is about; None: the judge, where it can.
+        k: how many passages to look at.
+        cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
+        default: the tool to take where probing or judging fails; None: the error is raised.
+
+    Raises:
+        InvalidValueError: routes without "direct" or "complex", or with others, k below 1, or a cut below 0.
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever | BaseIndex[Any] | Retriever,
+        routes: Mapping[Demand, Choice],
+        *,
+        judge: str | Scorer | LLM = "embedded",
+        relevance: str | Relevance | None = None,
+        k: int = 10,
+        cut: float | None = None,
+        default: Choice | None = None,
+    ) -> None:
+        models = models_of(judge=judge, relevance=relevance).open(["scorer", "relevance"])
+        probed = searched_by(retriever, top_k=k) if isinstance(retriever, BaseIndex) else retriever
+        self.router = ComplexityRouter(
+            {demand: demand for demand in routes},
+            retriever=retriever_of(probed),
+            scorer=models["scorer"],
+            relevance=models.get("relevance"),
+            k=k,
+            cut=cut,
+        )
+        super().__init__(self.router.route, {str(demand): choice for demand, choice in routes.items()}, default)
+
+
+class SkillSelector(_RoutingSelector):
+    """Chooses by what each pipeline was seen to be able to do: the likeliest to succeed, or the cheapest likely enough.
+
+    CAIMIRA (Gor et al., EMNLP 2024), as `rag_cover.routing.SkillRouter` decides; that explains the settings.
+
+    Args:
+        skills: what ``rag-cover skills fit`` or `Caimira.save` kept, or a router.
+        tools: the tool for each agent that may be chosen, by name or place; None: tools are called as the agents are.
+        embedder: the one that the skills were fitted with; a router has its own.
+        costs: of one question, by agent.
+        target: the predicted success that the cheapest agent must reach.
+        budget: what a question may cost at most.
+        exchange: what a unit of cost is worth in probability of success.
+        probe: tells complexity, where the skills hold an adjustment by it.
+        default: the tool to take where the router fails; None: the error is raised.
+
+    Raises:
+        InvalidValueError: an unknown agent, one without a tool, settings that contradict each other or stand beside a router.
+        InputError: there are no such skills.
+        CorruptFileError: the skills are damaged.
+        UnfitModelError: they were fitted with another embedder.
+    """
+
+    def __init__(  # noqa: PLR0913  # all but two by name
+        self,
+        skills: Path | str | SkillRouter,
+        tools: Mapping[str, Choice] | None = None,
+        *,
+        embedder: str | Embedder | BaseEmbedding = "embedded",
+        costs: Mapping[str, float] | None = None,
+        target: float | None = None,
+        budget: float | None = None,
+        exchange: float | None = None,
+        probe: RetrievalComplexitySelector | None = None,
+        default: Choice | None = None,
+    ) -> None:
+        if isinstance(skills, SkillRouter):
+            _refuse_settings(costs=costs, target=target, budget=budget, exchange=exchange, probe=probe)
+            self.router = skills
+        else:
+            opened = embedder_of(embedder)
+            record = SkillRecord.load(Path(skills)) if probe is not None else None
+            adjustment = record.adjustment if record else None
+            self.router = SkillRouter(
+                Caimira.load(Path(skills), encoder=fingerprint_of(opened)),
+                costs,
+                embedder=opened,
+                target=target,
+                budget=budget,
+                exchange=exchange,
+                agents=None if tools is None else tuple(tools),
+                adjustment=adjustment,
+                probe=probe.router.complexity if probe is not None and adjustment is not None else None,
+            )
+        super().__init__(self.router.route, _tools_of(self.router.agents, tools), default)
+
+
+def _tools_of(agents: Sequence[str], tools: Mapping[str, Choice] | None) -> Mapping[str, Choice]:
+    if tools is None:
+        return {agent: agent for agent in agents}
+    for agent in agents:
+        if agent not in tools:
+            message = f"no tool is named for the agent {agent!r}, which may be chosen; tools has: {', '.join(tools)}"
+            raise InvalidValueError(message)
+    return {agent: tools[agent] for agent in agents}
+
+
+def _refuse_settings(**settings: object) -> None:
+    if given := [name for name, value in settings.items() if value is not None]:
+        message = f"a router has its own settings; make it with {given[0]}=… instead"
+        raise InvalidValueError(message)
+
+
+def _place(choice: Choice, choices: Sequence[ToolMetadata]) -> int:
+    """Find a tool among the choices.
+
+    Raises:
+        InvalidValueError: it is not there.
+    """
+    names = [tool.name for tool in choices]
+    if isinstance(choice, int) and 0 <= choice < len(names):
+        return choice
+    if isinstance(choice, str) and choice in names:
+        return names.index(choice)
+    known = [name for name in names if name]
+    hint = nearest(choice, known) if isinstance(choice, str) else f" Places go from 0 to {len(names) - 1}."
+    message = f"no tool is called {choice!r}.{hint} The router has: {', '.join(known) or 'none with a name'}."
+    raise InvalidValueError(message)
+
+
+def _chosen(route: Route, place: int, choices: Sequence[ToolMetadata]) -> RoutedSelection:
+    return RoutedSelection(
+        index=place,
+        reason=route.reason,
+        route=route.name,
+        tool=choices[place].name,
+        probability=route.probability,
+        scores=dict(route.scores),
+    )
+
+
+def _fallen_back(place: int, choices: Sequence[ToolMetadata], failed: Exception) -> RoutedSelection:
+    error = f"{type(failed).__name__}: {failed}"
+    return RoutedSelection(
+        index=place, reason=f"The router failed ({error}), so the default is taken.", tool=choices[place].name, error=error
+    )
+
+
+def _result(selection: RoutedSelection) -> RoutedResult:
+    return RoutedResult(selections=[selection])

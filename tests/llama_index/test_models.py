@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("llama_index.core", reason="needs the extra llama-index")
+
+from llama_index.core import VectorStoreIndex
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from rag_cover import Models, Passage, Question, open_embedder, open_scorer
+from rag_cover.backends import Embedder, Generator, Locator, Receiver, Retriever, Scorer, ScoringItem, fingerprint_of
+from rag_cover.belief import GeneratorReceiver
+from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, NotOfferedError
+from rag_cover.judges import PromptedJudge
+from rag_cover.testing import KeywordScorer, ScriptedGenerator, ScriptedReceiver, ScriptedRetriever
+from rag_cover_llama_index.embeddings import RagCoverEmbedding
+from rag_cover_llama_index.generators import LlamaIndexGenerator
+from rag_cover_llama_index.models import (
+    LlamaIndexEmbedder,
+    NodeSearch,
+    embedder_of,
+    generator_of,
+    locator_of,
+    models_of,
+    receiver_of,
+    retriever_of,
+    scorer_of,
+)
+from tests.llama_index.parts import ScriptedLLM, WordEmbedding
+
+YES = '{"verdicts": [{"question": 1, "answered": true, "probability": 0.9, "fragment": "scatters blue light"}]}'
+SKY = "The sky is blue because air scatters blue light."
+
+
+class ConstantEmbedding(WordEmbedding):
+    """Gives every text the same numbers."""
+
+    numbers: list[float] = [3.0, 4.0]
+
+    def _vector(self, text: str) -> list[float]:
+        return self.numbers
+
+
+class BrokenEmbedding(WordEmbedding):
+    """Does not answer."""
+
+    def _vector(self, text: str) -> list[float]:
+        message = "connection reset"
+        raise ConnectionError(message)
+
+
+def test_an_embedding_model_is_an_embedder_of_unit_vectors() -> None:
+    embedder = embedder_of(ConstantEmbedding())
+
+    vectors = embedder.embed(["one", "two"])
+
+    assert isinstance(embedder, Embedder)
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == [[np.float32(0.6), np.float32(0.8)]] * 2
+
+
+@given(st.lists(st.text("abc de", min_size=1).filter(str.strip), min_size=1, max_size=5))
+def test_vectors_have_unit_length_whatever_is_embedded(texts: list[str]) -> None:
+    vectors = embedder_of(WordEmbedding()).embed(texts)
+
+    assert vectors.shape == (len(texts), 512)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-6)
+
+
+def test_no_texts_have_no_vectors() -> None:
+    assert embedder_of(WordEmbedding()).embed([]).shape == (0, 0)
+
+
+@pytest.mark.parametrize("numbers", [[0.0, 0.0], [float("nan"), 1.0], [float("inf"), 1.0]])
+def test_a_vector_without_direction_is_a_failure(numbers: list[float]) -> None:
+    with pytest.raises(ModelFailedError, match=r"'ConstantEmbedding' gave no direction \(zeros or NaN\) for 'sky'"):
+        embedder_of(ConstantEmbedding(numbers=numbers)).embed(["sky"])
+
+
+def test_an_embedding_model_that_fails_is_told_by_name() -> None:
+    with pytest.raises(ModelFailedError, match="'BrokenEmbedding' failed: connection reset") as failed:
+        embedder_of(BrokenEmbedding()).embed(["sky"])
+
+    assert failed.value.kind == "ConnectionError"
+
+
+def test_rag_covers_own_embedding_is_its_embedder() -> None:
+    assert embedder_of(RagCoverEmbedding()) is open_embedder("embedded")
+
+
+def test_an_embedders_fingerprint_is_its_class_and_name() -> None:
+    assert fingerprint_of(LlamaIndexEmbedder(WordEmbedding(model_name="words-2"))).endswith("parts.WordEmbedding:words-2")
+
+
+def test_a_retriever_finds_its_first_k_nodes_as_passages(index: VectorStoreIndex) -> None:
+    retriever = retriever_of(index.as_retriever(similarity_top_k=5))
+
+    found = retriever.retrieve("Why is the sky blue?", k=2)
+
+    assert isinstance(retriever, Retriever)
+    assert found[0].id == "rayleigh"
+    assert len(found) == 2
+    assert found[0].title == "Rayleigh scattering"
+
+
+def test_a_search_keeps_the_nodes_that_it_found(index: VectorStoreIndex) -> None:
+    search, blue, red = NodeSearch(index.as_retriever(similarity_top_k=3)), "Why is the sky blue?", "Why is the sky red?"
+
+    passages = [*search.retrieve(red, k=3), *search.retrieve(blue, k=3)]
+
+    nodes = search.nodes([blue, red])
+    assert {passage.key for passage in passages} == set(nodes)
+    assert all(nodes[passage.key].node.get_content() == passage.text for passage in passages)
+
+
+def test_a_node_found_twice_has_the_score_of_the_search_that_is_named_first(index: VectorStoreIndex) -> None:
+    search, blue, red = NodeSearch(index.as_retriever(similarity_top_k=3)), "Why is the sky blue?", "Why is the sky red?"
+
+    scores = {query: {found.id: found.score for found in search.retrieve(query, k=3)} for query in (red, blue)}
+
+    assert scores[blue]["rayleigh"] != scores[red]["rayleigh"]
+    assert search.nodes([blue, red])["id:rayleigh"].score == scores[blue]["rayleigh"]
+    assert search.nodes([red, blue])["id:rayleigh"].score == scores[red]["rayleigh"]
+
+
+class BundleRetriever(BaseRetriever):
+    """Remembers the bundles that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[QueryBundle] = []
+        super().__init__()
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.asked.append(query_bundle)
+        return []
+
+
+def test_the_question_itself_is_searched_for_with_its_embedding() -> None:
+    retriever = BundleRetriever()
+    search = NodeSearch(retriever, QueryBundle("Why?", embedding=[1.0]))
+
+    search.retrieve("Why?", k=1)
+    search.retrieve("When?", k=1)
+
+    assert [bundle.embedding for bundle in retriever.asked] == [[1.0], None]
+
+
+def test_a_language_model_generates_judges_reads_and_locates() -> None:
+    llm = ScriptedLLM(script={"sky": YES})
+
+    judge, locator = scorer_of(llm), locator_of(llm)
+
+    assert isinstance(generator_of(llm), Generator)
+    assert isinstance(receiver_of(llm), Receiver)
+    assert judge.correctness([ScoringItem("Why is the sky blue?", SKY)]) == pytest.approx([0.9])
+    assert locator is not None
+    (fragment,) = locator.locate([ScoringItem("Why is the sky blue?", SKY)])
+    assert fragment is not None
+    assert fragment.of(SKY) == "scatters blue light"
+
+
+def test_a_judge_made_of_a_language_model_locates_what_it_has_scored() -> None:
+    judge = scorer_of(ScriptedLLM(script={"sky": YES}))
+
+    assert isinstance(judge, PromptedJudge)
+    assert locator_of(judge) is judge
+
+
+def test_a_name_opens_a_model_of_rag_covers() -> None:
+    assert isinstance(scorer_of("embedded"), Scorer)
+    assert isinstance(locator_of("embedded"), Locator)
+    assert isinstance(receiver_of("embedded"), Receiver)
+    assert scorer_of("embedded") is open_scorer("embedded")
+    assert embedder_of("embedded") is open_embedder("embedded")
+
+
+def test_models_of_rag_covers_stay_as_they_are() -> None:
+    generator, judge, receiver, retriever = ScriptedGenerator(), KeywordScorer(), ScriptedReceiver(), ScriptedRetriever()
+
+    assert generator_of(generator) is generator
+    assert scorer_of(judge) is judge
+    assert receiver_of(receiver) is receiver
+    assert retriever_of(retriever) is retriever
+    assert locator_of(judge) is None
+
+
+@pytest.mark.parametrize(
+    ("translate", "kind"),
+    [
+        (generator_of, "generator"),
+        (embedder_of, "embedder"),
+        (retriever_of, "retriever"),
+        (scorer_of, "scorer"),
+        (receiver_of, "receiver"),
+    ],
+)
+def test_what_is_no_model_is_refused_with_what_would_be_one(translate: Callable[[object], object], kind: str) -> None:
+    with pytest.raises(InvalidValueError, match=f"'dict' cannot serve as {kind}: .*rag_cover.backends.{kind.capitalize()}"):
+        translate({})
+
+
+def test_a_name_that_nobody_answers_to_is_refused() -> None:
+    with pytest.raises(BackendNotFoundError, match="Did you mean 'embedded'"):
+        scorer_of("embeded")
+    with pytest.raises(NotOfferedError, match="offers no generator"):
+        generator_of("embedded")
+
+
+def test_models_take_framework_objects_in_every_field() -> None:
+    llm = ScriptedLLM(script={"sky": YES})
+
+    models = models_of(judge=llm, locator=llm, receiver=llm, generator=llm, decomposer=llm, embedder=WordEmbedding())
+
+    assert isinstance(models.judge, PromptedJudge)
+    assert models.locator is models.judge
+    assert isinstance(models.receiver, GeneratorReceiver)
+    assert isinstance(models.generator, LlamaIndexGenerator)
+    assert models.decomposer is models.generator
+    assert isinstance(models.embedder, LlamaIndexEmbedder)
+    opened = models.open(["scorer", "locator", "receiver", "generator", "decomposer", "embedder"])
+    assert set(opened) == {"scorer", "locator", "receiver", "generator", "decomposer", "embedder"}
+
+
+def test_models_without_framework_objects_are_rag_covers_own() -> None:
+    assert models_of() == Models()
+    assert models_of(judge="embedded", receiver="embedded", decomposer="rules") == Models(
+        receiver="embedded", decomposer="rules"
+    )
+
+
+def test_a_language_model_decomposes_questions() -> None:
+    split = '{"sub_questions": ["What makes the sky blue?", "What is light?"]}'
+    typed = '{"types": [{"number": 1, "type": "core"}, {"number": 2, "type": "background"}]}'
+    llm = ScriptedLLM(script={"Write at most": split, "Give the type": typed})
+
+    decomposer = models_of(decomposer=llm).open(["decomposer"])["decomposer"]
+
+    assert decomposer(Question("Why is the sky blue?"))[0].text == "What makes the sky blue?"
+
+
+def test_one_retriever_serves_16_threads_at_once(index: VectorStoreIndex) -> None:
+    search, together = NodeSearch(index.as_retriever(similarity_top_k=2)), threading.Barrier(16)
+
+    def ask(_: int) -> list[Passage]:
+        together.wait()
+        return search.retrieve("Why is the sky blue?", k=2)
+
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(ask, range(16)))
+
+    assert all(passages == found[0] for passages in found)
+    assert len(search.nodes(["Why is the sky blue?"])) == 2
