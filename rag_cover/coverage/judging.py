@@ -3,6 +3,9 @@
 Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §3: a text covers a sub-question when some part of it answers
 it; here, when the judge's P(the text contains a correct answer) reaches its threshold. All pairs of all traces go to the
 judge in one call, each distinct pair once. A blank text is never sent: it covers nothing, with probability 0.
+
+Of what no chunk and no prompt passage covers, what a failed step was asked for is told apart from what was searched for and not
+found.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Embedder, Locator, Scorer, ScoringItem, Span
+from rag_cover.coverage.augmentation.searching import plain
 from rag_cover.coverage.decomposition import Decomposer, decompose, source_of
 from rag_cover.coverage.embedded_roles import Untyped, typed
 from rag_cover.coverage.passages import titled
@@ -43,7 +47,10 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """One trace, and all that is to be judged of it; None where the trace does not say."""
+    """One trace, and all that is to be judged of it; None where the trace does not say.
+
+    ``failed`` is what steps were asked for that ended in an error, as `plain` writes it.
+    """
 
     sub_questions: tuple[SubQuestion, ...]
     decomposed_by: RoleSource
@@ -52,6 +59,7 @@ class _Case:
     prompt: tuple[_Judged, ...] | None
     prompt_assumed: bool
     answer: _Judged | None
+    failed: frozenset[str]
 
     def located(self) -> tuple[_Judged, ...]:
         """List the texts whose fragments are reported."""
@@ -133,7 +141,18 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         prompt=None if prompt is None else tuple(map(_judged, prompt)),
         prompt_assumed=assumed,
         answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else ""),
+        failed=_failed(trace, sub_questions),
     )
+
+
+def _failed(trace: Trace, sub_questions: Sequence[SubQuestion]) -> frozenset[str]:
+    """Return what failed steps were asked for: everything, where no other step retrieved at all."""
+    searches = [step for step in trace.steps if not step.replaces]
+    errors = [step for step in searches if step.error is not None]
+    asked = [step.query for step in errors]
+    if errors and len(errors) == len(searches):
+        asked += [sub_question.text for sub_question in sub_questions]
+    return frozenset(map(plain, asked)) - {""}  # a step without a query searched for nothing known
 
 
 def _sub_questions(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequence[SubQuestion], RoleSource]:
@@ -181,7 +200,7 @@ def _sub_question(case: _Case, bench: _Bench, sub_question: SubQuestion) -> SubQ
         position=_position(case.answer, answer),
         chunks=chunks,
         in_prompt=in_prompt,
-        loss=_loss(answer, chunks, in_prompt=in_prompt),
+        loss=_loss(answer, chunks, in_prompt=in_prompt, failed=plain(sub_question.text) in case.failed),
     )
 
 
@@ -191,13 +210,15 @@ def _position(judged: _Judged | None, verdict: Verdict | None) -> float | None:
     return addressing_position(judged.text, verdict.fragment.of(judged.text))
 
 
-def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None) -> Loss | None:
+def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None, failed: bool) -> Loss | None:
     """Say at which stage a sub-question that the answer does not cover was lost; None where that cannot be told."""
     if answer is None or answer.covered or in_prompt is None:
         return None
     if in_prompt:
         return Loss.UNUSED
-    return Loss.DROPPED if any(chunk.covered for chunk in chunks or ()) else Loss.NOT_RETRIEVED
+    if any(chunk.covered for chunk in chunks or ()):
+        return Loss.DROPPED
+    return Loss.FAILED if failed else Loss.NOT_RETRIEVED
 
 
 def _row(judged: SubQuestionCoverage) -> CoverageRow:

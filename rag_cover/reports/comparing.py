@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rag_cover.reports.figures import Bar, ComparisonRow, comparison_row, difference_text, loss_bar
 from rag_cover.reports.untrusted import clipped, one_line
-from rag_cover.reports.wording import SHARE, Headline, counted, p_value_text, percent, verdict_on
+from rag_cover.reports.wording import SHARE, Headline, counted, losses_listed, p_value_text, percent, verdict_on
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison
 
 __all__ = ["ChangeView", "ComparisonView", "comparison_headline", "comparison_view"]
@@ -85,10 +85,11 @@ def _basis(comparison: Comparison) -> str:
 
 def _loss_bars(comparison: Comparison) -> Sequence[Bar]:
     sides = ((comparison.name_a, comparison.losses_a), (comparison.name_b, comparison.losses_b))
+    listed = losses_listed(comparison.losses_a, comparison.losses_b)  # one key explains both bars
     return [
         replace(bar, name=f"{one_line(name, limit=40)}: {sum(losses.values())} lost")
         for name, losses in sides
-        if (bar := loss_bar(losses)) is not None
+        if (bar := loss_bar(losses, listed)) is not None
     ]
 
 

@@ -26,7 +26,12 @@ __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]
 _ANSWER_SHOWN = 20_000  # characters; longer answers are cut around their fragments
 
 
-_LOST: Mapping[Loss, str] = {Loss.UNUSED: "not used", Loss.DROPPED: "dropped", Loss.NOT_RETRIEVED: "not retrieved"}
+_LOST: Mapping[Loss, str] = {
+    Loss.UNUSED: "not used",
+    Loss.DROPPED: "dropped",
+    Loss.NOT_RETRIEVED: "not retrieved",
+    Loss.FAILED: "with failed retrieval",
+}
 
 
 @dataclass(frozen=True, slots=True)

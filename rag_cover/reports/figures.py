@@ -15,6 +15,7 @@ from rag_cover.reports.wording import (
     capitalised,
     in_plain_words,
     interval_text,
+    losses_listed,
     p_value_text,
     percent,
     scale_of,
@@ -39,6 +40,7 @@ __all__ = [
 
 _WIDE_ENOUGH = 0.09  # of a bar, to write a number into
 _LOSS_STATES: Mapping[Loss, State] = {
+    Loss.FAILED: State.FAILED,
     Loss.NOT_RETRIEVED: State.MISSING,
     Loss.DROPPED: State.DROPPED,
     Loss.UNUSED: State.UNUSED,
@@ -163,11 +165,12 @@ def scenario_bar(role: Role, cells: Scenarios) -> Bar:
     return stacked_bar(role, [(css, label, percent(share), share) for css, label, share in shares])
 
 
-def loss_bar(losses: Mapping[Loss, int]) -> Bar | None:
-    """Draw where uncovered core sub-questions were lost; None where none was."""
+def loss_bar(losses: Mapping[Loss, int], listed: Sequence[Loss] = ()) -> Bar | None:
+    """Draw where uncovered core sub-questions were lost; None where none was. ``listed`` are the losses of bars to compare."""
     total = sum(losses.values())
     parts = [
-        (_LOSS_STATES[loss].css, str(loss), f"{losses.get(loss, 0):,}", losses.get(loss, 0) / (total or 1)) for loss in Loss
+        (_LOSS_STATES[loss].css, str(loss), f"{losses.get(loss, 0):,}", losses.get(loss, 0) / (total or 1))
+        for loss in listed or losses_listed(losses)
     ]
     return stacked_bar("core", parts) if total else None
 

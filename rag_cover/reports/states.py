@@ -19,6 +19,7 @@ class State(StrEnum):
     UNUSED = "in the prompt, not used"
     DROPPED = "retrieved, then dropped"
     MISSING = "not retrieved"
+    FAILED = "its retrieval failed"
     RETRIEVED = "retrieved; there is no answer to judge"
     UNKNOWN = "not answered; where it was lost is not known"
 
@@ -35,6 +36,7 @@ _LOST: Mapping[Loss, State] = {
     Loss.UNUSED: State.UNUSED,
     Loss.DROPPED: State.DROPPED,
     Loss.NOT_RETRIEVED: State.MISSING,
+    Loss.FAILED: State.FAILED,
 }
 
 

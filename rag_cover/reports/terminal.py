@@ -24,7 +24,7 @@ from rag_cover.reports.standings import standings_sentence
 from rag_cover.reports.states import State, by_role, core_coverage, state_of
 from rag_cover.reports.subjects import headline_of, is_asked_for, subject_of
 from rag_cover.reports.untrusted import one_line
-from rag_cover.reports.wording import counted, loss_advice, losses_sentence, scale_of
+from rag_cover.reports.wording import counted, loss_advice, losses_listed, losses_sentence, scale_of
 from rag_cover.results import Loss, TraceResult
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
@@ -33,7 +33,12 @@ __all__ = ["comparison_table", "spending_table", "summary_panel", "worst_questio
 _GAUGE = 10
 _BAR = 28
 _STYLES = {"better": "green", "worse": "red", "different": "bold"}
-_LOSS_STYLES: Mapping[Loss, str] = {Loss.NOT_RETRIEVED: "red", Loss.DROPPED: "magenta", Loss.UNUSED: "yellow"}
+_LOSS_STYLES: Mapping[Loss, str] = {
+    Loss.FAILED: "blue",
+    Loss.NOT_RETRIEVED: "red",
+    Loss.DROPPED: "magenta",
+    Loss.UNUSED: "yellow",
+}
 
 
 def summary_panel(summary: Summary) -> RenderableType:
@@ -154,7 +159,7 @@ def _loss_lines(losses: Mapping[Loss, int]) -> list[Text]:
             f"{losses.get(loss, 0):>5,}  ",
             ("█" * round(_BAR * losses.get(loss, 0) / total), _LOSS_STYLES[loss]),
         )
-        for loss in Loss
+        for loss in losses_listed(losses)
         if total
     ]
 

@@ -19,6 +19,7 @@ __all__ = [
     "in_plain_words",
     "interval_text",
     "loss_advice",
+    "losses_listed",
     "losses_sentence",
     "p_value_text",
     "percent",
@@ -30,11 +31,13 @@ _MINUS = "\N{MINUS SIGN}"
 _CLEAR = 0.05  # the usual level: below it a difference is called better or worse, above it unclear
 
 _ADVICE: Mapping[Loss, str] = {
+    Loss.FAILED: "Look at the failed retriever or sub-engine first: the error is in its step of the trace.",
     Loss.NOT_RETRIEVED: "Look at retrieval first: the query, the index, or whether the documents say it at all.",
     Loss.DROPPED: "Look at the reranker or filter first: it threw away passages that answer.",
     Loss.UNUSED: "Look at the prompt and the generator first: the passages were there.",
 }
 _FATES: Mapping[Loss, str] = {
+    Loss.FAILED: "lost because {its} retrieval failed",
     Loss.NOT_RETRIEVED: "never retrieved",
     Loss.DROPPED: "retrieved and then dropped",
     Loss.UNUSED: "in the prompt and not used",
@@ -174,12 +177,21 @@ def losses_sentence(losses: Mapping[Loss, int]) -> str:
     >>> losses_sentence({Loss.NOT_RETRIEVED: 3, Loss.UNUSED: 1})
     'Of 4 core sub-questions the answers leave out, 3 were never retrieved and 1 was in the prompt and not used.'
     """
-    parts = [f"{count:,} {'was' if count == 1 else 'were'} {_FATES[loss]}" for loss in Loss if (count := losses.get(loss, 0))]
+    parts = [f"{count:,} {_fate(loss, count)}" for loss in Loss if (count := losses.get(loss, 0))]
     if not parts:
         return "No core sub-question is known to have been lost on the way."
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
     total = counted(sum(losses.values()), "core sub-question")
     return f"Of {total} the answers leave out, {listed}."
+
+
+def losses_listed(*counts: Mapping[Loss, int]) -> tuple[Loss, ...]:
+    """List the losses to show beside each other: each, even without any, but failed retrievals only where there are some.
+
+    >>> losses_listed({Loss.UNUSED: 1}) == losses_listed() == (Loss.NOT_RETRIEVED, Loss.DROPPED, Loss.UNUSED)
+    True
+    """
+    return tuple(loss for loss in Loss if loss is not Loss.FAILED or any(each.get(loss, 0) for each in counts))
 
 
 def loss_advice(losses: Mapping[Loss, int]) -> str:
@@ -211,6 +223,11 @@ def verdict_on(metric: MetricComparison) -> str:
     if metric.higher_is_better is None:
         return "different"
     return "better" if (metric.difference > 0) == metric.higher_is_better else "worse"
+
+
+def _fate(loss: Loss, count: int) -> str:
+    was, its = ("was", "its") if count == 1 else ("were", "their")
+    return f"{was} {_FATES[loss].format(its=its)}"
 
 
 def _signed(value: float) -> str:

@@ -14,8 +14,12 @@ __all__ = ["CoverageResult", "Loss", "SubQuestionCoverage", "Verdict"]
 
 
 class Loss(StrEnum):
-    """Where an uncovered sub-question was lost."""
+    """Where an uncovered sub-question was lost, in the order of its way into the answer.
 
+    ``FAILED``: a retrieve or tool step whose query is the sub-question ended in an error, and nothing else brought it.
+    """
+
+    FAILED = "its retrieval failed"
     NOT_RETRIEVED = "not retrieved"
     DROPPED = "retrieved, then dropped"
     UNUSED = "in the prompt, not used"

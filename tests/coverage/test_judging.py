@@ -1,6 +1,7 @@
 """What is judged, what it comes to, and where the uncovered was lost."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -205,6 +206,61 @@ def test_what_a_reranker_drops_is_lost_between_retrieval_and_prompt() -> None:
     assert result.sub_questions[0].loss is Loss.DROPPED
 
 
+def after(*steps: RetrievalStep, prompt: tuple[Passage, ...] | None = None, answer: str | None = GRASS) -> SubQuestionCoverage:
+    judged = Trace(question=Question(text="Sky?"), steps=steps, prompt=prompt, answer=answer, sub_questions=(WHY,))
+    return only(judge_coverage([judged], KeywordScorer(threshold=1.0)))
+
+
+FOUND_GRASS = RetrievalStep(query="Grass?", passages=(passage(GRASS),))
+TIMED_OUT = RetrievalStep(query=WHY.text, error="TimeoutError: no reply in 60 s")
+
+
+def test_what_was_asked_of_a_sub_engine_that_failed_is_lost_because_its_retrieval_failed() -> None:
+    judged = after(FOUND_GRASS, TIMED_OUT)
+
+    assert judged.retrieved is False
+    assert judged.loss is Loss.FAILED
+
+
+@pytest.mark.parametrize("query", ["why is  the sky BLUE", " Why is the sky blue? ", "Why is the sky blue?!"])
+def test_a_failed_query_is_told_without_case_spaces_and_the_mark_at_its_end(query: str) -> None:
+    assert after(FOUND_GRASS, RetrievalStep(query=query, kind="tool", error="it broke")).loss is Loss.FAILED
+
+
+def test_where_every_retrieval_failed_all_that_the_answer_leaves_out_was_lost_by_that() -> None:
+    assert after(RetrievalStep(query="Sky?", error="TimeoutError"), prompt=()).loss is Loss.FAILED
+
+
+@pytest.mark.parametrize("query", ["", "?", "Sky?", WHEN.text, "Why is the sky blue at noon?"])
+def test_a_failure_of_another_query_does_not_explain_what_was_not_retrieved(query: str) -> None:
+    assert after(FOUND_GRASS, RetrievalStep(query=query, error="it broke")).loss is Loss.NOT_RETRIEVED
+
+
+def test_a_sub_question_without_words_is_not_that_of_a_step_without_a_query() -> None:
+    broken = Trace(
+        question=Question(text="Sky?"),
+        steps=(RetrievalStep(error="it broke"),),
+        answer=GRASS,
+        sub_questions=(SubQuestion(text="?", role=Role.CORE),),
+    )
+
+    assert only(judge_coverage([broken], ScriptedScorer(default=0.0))).loss is Loss.NOT_RETRIEVED
+
+
+def test_a_reranker_that_failed_is_no_failed_retrieval() -> None:
+    assert after(FOUND_GRASS, RetrievalStep(query=WHY.text, kind="rerank", error="it broke")).loss is Loss.NOT_RETRIEVED
+
+
+def test_what_came_all_the_same_was_not_lost_to_the_failure() -> None:
+    found_blue = RetrievalStep(query="Sky?", passages=(passage(BLUE),))
+
+    assert after(TIMED_OUT, found_blue).loss is Loss.UNUSED
+    assert after(TIMED_OUT, found_blue, prompt=(passage(GRASS),)).loss is Loss.DROPPED
+    assert after(TIMED_OUT, prompt=(passage(BLUE),)).loss is Loss.UNUSED
+    assert after(TIMED_OUT, answer=BLUE).loss is None
+    assert after(TIMED_OUT, answer=None).loss is None
+
+
 def test_without_retrieval_steps_chunks_are_unknown_not_empty() -> None:
     judged = only(judge_coverage([trace(prompt=(BLUE,))], KeywordScorer()))
 
@@ -283,6 +339,29 @@ def test_judging_traces_together_or_apart_is_the_same(traces: list[Trace]) -> No
     together = judge_coverage(traces, scorer, locator=locator)
 
     assert together == [judge_coverage([each], scorer, locator=locator)[0] for each in traces]
+
+
+QUERIES = st.sampled_from(["", "?", "Sky?", WHY.text, WHEN.text.upper()])
+ERRORS = st.sampled_from([None, "", "it broke"])
+KINDS = st.sampled_from(["retrieve", "tool", "rerank", "filter"])
+MAYBE_BROKEN = st.builds(RetrievalStep, query=QUERIES, passages=PASSAGES, kind=KINDS, error=ERRORS)
+
+
+@given(TRACES, st.lists(MAYBE_BROKEN, max_size=3).map(tuple))
+def test_errors_change_nothing_but_the_name_of_what_was_not_retrieved(
+    judged_trace: Trace, steps: tuple[RetrievalStep, ...]
+) -> None:
+    broken = judged_trace.model_copy(update={"steps": steps})
+    whole = judged_trace.model_copy(update={"steps": tuple(step.model_copy(update={"error": None}) for step in steps)})
+
+    with_errors, without = judge_coverage([broken, whole], KeywordScorer())
+
+    assert Loss.FAILED not in [judged.loss for judged in without.sub_questions]
+    assert [_renamed(judged) for judged in with_errors.sub_questions] == list(without.sub_questions)
+
+
+def _renamed(judged: SubQuestionCoverage) -> SubQuestionCoverage:
+    return replace(judged, loss=Loss.NOT_RETRIEVED) if judged.loss is Loss.FAILED else judged
 
 
 @given(TRACES)

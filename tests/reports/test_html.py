@@ -6,13 +6,14 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from rag_cover.reports import html, write_comparison, write_report
-from rag_cover.results import TraceResult
+from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, TraceResult
 from rag_cover.summaries import Comparison, Summary
 
 Attributes = dict[str, str | None]
@@ -195,6 +196,36 @@ def test_the_heat_map_links_one_named_square_per_sub_question(render: Render, ma
     assert squares[2]["title"] == "Why is it not violet? — retrieved, then dropped"
 
 
+def test_a_failed_retrieval_is_told_apart_in_the_heat_map_the_key_and_the_losses(
+    render: Render, make_result: Callable[..., TraceResult], summary: Summary
+) -> None:
+    result = make_result()
+    assert result.coverage is not None
+    broken = _failed(result, result.coverage)
+
+    page = render([broken], of=replace(summary, losses={Loss.FAILED: 1, **summary.losses}))
+
+    squares = [square for square in page.classed("cell") if "href" in square]
+    assert [(square["class"] or "").split()[1] for square in squares][3] == "failed"
+    assert squares[3]["title"] == "What do eyes see? — its retrieval failed"
+    assert "1 not used · 1 dropped · 1 with failed retrieval" in page.text
+    assert any(label.startswith("core: 1 its retrieval failed, 3 not retrieved, 1 re") for label in page.all("aria-label"))
+    assert len(page.classed("failed")) == 5  # in the losses' bar and key, the heat map and its key, the list
+
+
+def test_without_a_failed_retrieval_the_page_is_as_if_there_were_no_such_thing(
+    tmp_path: Path, results: list[TraceResult], summary: Summary, comparison: Comparison
+) -> None:
+    counted = replace(summary, losses={Loss.FAILED: 0, **summary.losses})
+    both = replace(comparison, losses_a={Loss.FAILED: 0, **comparison.losses_a}, losses_b={Loss.FAILED: 0})
+
+    write_report(tmp_path / "one.html", results, summary, comparison=comparison)
+    write_report(tmp_path / "two.html", results, counted, comparison=both)
+
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert not Page((tmp_path / "one.html").read_text(encoding="utf-8")).classed("failed")
+
+
 def test_fragments_carry_the_numbers_of_their_sub_questions(render: Render, make_result: Callable[..., TraceResult]) -> None:
     page = render([make_result()])
 
@@ -243,11 +274,32 @@ def test_a_comparison_says_which_side_is_better_and_whether_that_is_clear(tmp_pa
     assert "1 only in before, left out" in page.text
 
 
+def test_the_key_of_a_comparison_explains_what_only_one_side_lost(tmp_path: Path, comparison: Comparison) -> None:
+    one_sided = replace(comparison, losses_b={Loss.FAILED: 2, Loss.UNUSED: 1})
+
+    write_comparison(tmp_path / "comparison.html", one_sided)
+
+    page = Page((tmp_path / "comparison.html").read_text(encoding="utf-8"))
+    swatches = [(swatch["class"] or "").split()[1] for swatch in page.classed("swatch")]
+    assert swatches == ["failed", "missing", "dropped", "unused"]
+    assert [segment["width"] for segment in page.classed("segment") if segment["class"] == "segment failed"] == [
+        "0.00%", "66.67%",
+    ]  # fmt: skip
+
+
 def test_no_template_switches_escaping_off() -> None:
     templates = [path.read_text() for path in Path(html.__file__).parent.joinpath("templates").iterdir()]
 
     assert templates
     assert not [text for text in templates if re.search(r"\|\s*safe|autoescape", text)]
+
+
+def _failed(result: TraceResult, coverage: CoverageResult) -> TraceResult:
+    def broken(row: SubQuestionCoverage) -> SubQuestionCoverage:
+        return replace(row, loss=Loss.FAILED) if row.text == "What do eyes see?" else row
+
+    rows = tuple(map(broken, coverage.sub_questions))
+    return replace(result, outcomes={**result.outcomes, "coverage": replace(coverage, sub_questions=rows)})
 
 
 def _without(summary: Summary, *names: str) -> Summary:

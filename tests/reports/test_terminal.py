@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.console import Console, RenderableType
 
 from rag_cover.reports import comparison_table, summary_panel, worst_questions
-from rag_cover.results import TraceResult
+from rag_cover.results import Loss, TraceResult
 from rag_cover.summaries import Comparison, Summary
 
 
@@ -50,6 +50,17 @@ def test_losses_and_failures_are_counted_in_words(summary: Summary) -> None:
 
     assert "Of 6 core sub-questions the answers leave out, 3 were never retrieved" in shown
     assert "Not measured for groundedness: 1 trace, timeout: no reply in 60 s" in shown
+
+
+def test_failed_retrievals_have_a_line_only_where_there_are_some(summary: Summary) -> None:
+    usual = printed(summary_panel(replace(summary, losses={Loss.FAILED: 0, **summary.losses})))
+
+    shown = printed(summary_panel(replace(summary, losses={Loss.FAILED: 6, **summary.losses})))
+
+    assert usual == printed(summary_panel(summary))
+    assert "its retrieval failed" not in usual
+    assert "its retrieval failed        6  ██████████████ " in shown
+    assert "Look at the failed retriever or sub-engine first" in words(shown)
 
 
 def test_markup_in_foreign_text_is_printed_as_it_is(summary: Summary) -> None:

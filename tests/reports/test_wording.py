@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from rag_cover.intervals import Interval
-from rag_cover.reports.wording import headline, interval_text, loss_advice, losses_sentence, percent, scale_of, verdict_on
+from rag_cover.reports.wording import (
+    headline,
+    interval_text,
+    loss_advice,
+    losses_listed,
+    losses_sentence,
+    percent,
+    scale_of,
+    verdict_on,
+)
 from rag_cover.results import Loss
 from rag_cover.summaries import MetricComparison, MetricValue, Summary
 
@@ -54,6 +63,33 @@ def test_no_losses_is_a_sentence_and_gives_no_advice() -> None:
 
 def test_a_tie_of_losses_gives_no_advice() -> None:
     assert not loss_advice({Loss.DROPPED: 2, Loss.UNUSED: 2})
+
+
+@pytest.mark.parametrize(
+    ("failed", "told"),
+    [(1, "1 was lost because its retrieval failed"), (5, "5 were lost because their retrieval failed")],
+)
+def test_failed_retrievals_are_told_first(failed: int, told: str) -> None:
+    sentence = losses_sentence({Loss.NOT_RETRIEVED: 2, Loss.FAILED: failed})
+
+    assert sentence == f"Of {failed + 2} core sub-questions the answers leave out, {told} and 2 were never retrieved."
+
+
+@pytest.mark.parametrize("loss", Loss)
+def test_every_loss_has_its_own_sentence_and_advice(loss: Loss) -> None:
+    told = {(losses_sentence({other: 2}), loss_advice({other: 2})) for other in Loss}
+
+    assert losses_sentence({loss: 1}).endswith(".")
+    assert "{" not in losses_sentence({loss: 1}) + losses_sentence({loss: 2})
+    assert loss_advice({loss: 2, **dict.fromkeys(set(Loss) - {loss}, 1)}) == loss_advice({loss: 2})
+    assert len(told) == len({sentence for sentence, _ in told}) == len({advice for _, advice in told}) == len(Loss)
+
+
+def test_failures_are_listed_only_where_some_pipeline_has_any() -> None:
+    usual = (Loss.NOT_RETRIEVED, Loss.DROPPED, Loss.UNUSED)
+
+    assert losses_listed({}) == losses_listed({Loss.FAILED: 0, Loss.UNUSED: 2}, {}) == usual
+    assert losses_listed({}, {Loss.FAILED: 1}) == (Loss.FAILED, *usual)
 
 
 @pytest.mark.parametrize(
