@@ -23,11 +23,14 @@ from rag_cover.coverage.metrics import (
 )
 from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
+from rag_cover.coverage.reranking import RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
+from rag_cover.coverage.self_consistency import EstimatedUtility, estimated_utilities
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 
 __all__ = [
     "METRICS",
     "RATING_WEIGHTS",
+    "RETRIEVAL_WEIGHT",
     "Augmenter",
     "BatchDecomposer",
     "CoverageMeasure",
@@ -36,20 +39,25 @@ __all__ = [
     "CoverageTable",
     "Decomposer",
     "DecompositionPrompts",
+    "EstimatedUtility",
     "GeneratedDecomposer",
     "GivenDecomposer",
     "GroundednessMeasure",
     "Metric",
+    "RankedPassage",
+    "Reranking",
     "Scenarios",
     "addressing_position",
     "augment",
     "coverage_metrics",
     "decompose",
+    "estimated_utilities",
     "groundedness",
     "judge_coverage",
     "pairwise_accuracy",
     "per_question",
     "rating",
+    "rerank",
     "scenarios_of",
     "statistics_as_rated",
     "statistics_of",

@@ -1,0 +1,134 @@
+"""What rag_cover's node postprocessors have in common: models by name or as objects, and a pipeline that does not break."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from rag_cover import Models
+from rag_cover.errors import InvalidValueError
+from rag_cover_llama_index.lazy_models import LazyModels
+
+__all__ = ["EXPLANATION", "ModelPostprocessor", "OnError", "at_least", "explained"]
+
+OnError = Literal["keep", "raise"]
+
+Choice = Callable[[Sequence[NodeWithScore], str, Models], list[NodeWithScore]]
+"""Chooses among nodes for a question, by open models."""
+
+EXPLANATION = "rag_cover"
+"""The key of a node's metadata under which ``explain=True`` says why; it is shown to no model."""
+
+_OBJECT = "object:"
+
+_LOG = logging.getLogger(__name__)
+
+
+class ModelPostprocessor(BaseNodePostprocessor):
+    """Asks models about nodes, which are opened when they are first needed.
+
+    A model given by name is a field, and saved; one given as an object is named by its class there, and must be given again to
+    ``from_dict``. A copy shares the objects; a pickle holds them.
+    """
+
+    on_error: OnError = "keep"
+    explain: bool = False
+
+    model_kinds: ClassVar[Sequence[Any]] = ()
+
+    _given: dict[str, Any] = PrivateAttr()
+    _models: LazyModels = PrivateAttr()
+
+    def _keep(self, models: Models, given: Mapping[str, Any]) -> None:
+        """Remember what was given, under the names of the fields, and what it is opened as."""
+        self._given = {name: model for name, model in given.items() if not _named(model)}
+        self._models = LazyModels(models, self.model_kinds)
+
+    def _chosen_by(
+        self, choose: Choice, nodes: list[NodeWithScore], query_bundle: QueryBundle | None, *, most: int | None = None
+    ) -> list[NodeWithScore]:
+        """Choose among nodes by models that are open; where these fail, return the first nodes as they came.
+
+        Raises:
+            InvalidValueError: there are nodes and no question.
+            RagCoverError: a model cannot be opened.
+        """
+        if not nodes:
+            return []
+        if query_bundle is None:
+            message = f"{self.class_name()} needs the question: pass query_str=… or query_bundle=… along with the nodes"
+            raise InvalidValueError(message)
+        models = self._models.get()
+        try:
+            return choose(nodes, query_bundle.query_str, models)
+        except Exception as broken:
+            if self.on_error == "raise":
+                raise
+            failed = f"{type(broken).__name__}: {broken}"
+            _LOG.warning("%s left %d nodes in the retriever's order: %s", self.class_name(), len(nodes), failed)
+            return list(nodes[:most])
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return what another one like this is made with."""
+        fields = type(self).model_fields
+        return {name: getattr(self, name) for name in fields if name != "callback_manager"} | self._given
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._arguments()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, **state)
+
+    def __copy__(self) -> Self:
+        return type(self)(**self._arguments())
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self.__copy__()
+
+
+def name_of(field: str, model: object) -> str | None:
+    """Return what a field says of a model: its name, or the class of an object.
+
+    Raises:
+        InvalidValueError: it is what a field said of an object: what was saved does not hold it.
+    """
+    if isinstance(model, str) and model.startswith(_OBJECT):
+        message = (
+            f"what was saved names {field} as {model!r}, an object that does not travel: "
+            f"give it again, as from_dict(data, {field}=…)"
+        )
+        raise InvalidValueError(message)
+    if model is None or isinstance(model, str):
+        return model
+    return f"{_OBJECT}{type(model).__module__}.{type(model).__qualname__}"
+
+
+def at_least(least: float, **numbers: float) -> None:
+    """Refuse numbers below what they must be.
+
+    Raises:
+        InvalidValueError: one is, or is no finite number.
+    """
+    for name, value in numbers.items():
+        if not least <= value < math.inf:
+            message = f"{name} is {value}; it is at least {least:g}, and finite"
+            raise InvalidValueError(message)
+
+
+def explained(node: NodeWithScore, why: Mapping[str, Any]) -> NodeWithScore:
+    """Return a node with its metadata saying why, on a copy that shows it neither to language nor to embedding models."""
+    inner = node.node.model_copy()
+    inner.metadata = {**inner.metadata, EXPLANATION: dict(why)}
+    inner.excluded_llm_metadata_keys = [*inner.excluded_llm_metadata_keys, EXPLANATION]
+    inner.excluded_embed_metadata_keys = [*inner.excluded_embed_metadata_keys, EXPLANATION]
+    return NodeWithScore(node=inner, score=node.score)
+
+
+def _named(model: object) -> bool:
+    return model is None or isinstance(model, str)
