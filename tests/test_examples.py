@@ -15,6 +15,10 @@ import pytest
         "offline_check_judge",
         "offline_component_study",
         "offline_first_traces",
+        pytest.param(
+            "offline_llama_index",
+            marks=pytest.mark.skipif(not find_spec("llama_index"), reason="needs rag-cover[llama-index]"),
+        ),
         "offline_own_judge",
         pytest.param("offline_routing", marks=pytest.mark.skipif(not find_spec("scipy"), reason="needs rag-cover[skills]")),
     ],
