@@ -16,6 +16,8 @@ __all__ = ["answer_text", "read_along"]
 
 T = TypeVar("T")
 
+_ANSWERS = ("answer", "response", "final_answer", "output", "text", "content", "message")
+
 Told = Callable[[str | None], object]
 """Called with an answer once it was read; None: nobody read it."""
 
@@ -32,7 +34,7 @@ def answer_text(result: Any) -> str | None:
         case ChatMessage() | ToolOutput():
             return result.content
         case StopEvent():
-            return answer_text(result.result)
+            return answer_text(result.result if result.result is not None else _said_in(result))
         case _:
             return str(result)
 
@@ -45,6 +47,8 @@ def read_along(result: Any, told: Told) -> bool:
     """
     once = _once(told)
     match result:
+        case StopEvent():
+            return read_along(result.result, told)
         case StreamingResponse() if result.response_txt is None:
             result.response_gen = _watched(_read(result.response_gen, str, once), once)
         case AsyncStreamingResponse() if result.response_txt is None:
@@ -56,6 +60,14 @@ def read_along(result: Any, told: Told) -> bool:
         case _:
             return False
     return True
+
+
+def _said_in(event: StopEvent) -> Any:
+    """Find the answer among the fields of a workflow's own event: by its usual name, else the only text there is."""
+    fields = {name: getattr(event, name) for name in type(event).model_fields}
+    named = next((fields[name] for name in _ANSWERS if fields.get(name) is not None), None)
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    return named if named is not None else texts[0] if len(texts) == 1 else None
 
 
 def _once(told: Told) -> Told:

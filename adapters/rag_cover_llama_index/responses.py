@@ -25,6 +25,7 @@ from llama_index.core.workflow import StopEvent
 
 from rag_cover.errors import InputError
 from rag_cover.questions import Passage
+from rag_cover_llama_index.answers import answer_text
 from rag_cover_llama_index.passages import passages_of
 
 __all__ = ["SourcedText", "text_awaited", "text_of"]
@@ -105,23 +106,18 @@ def _lock_of(response: object) -> threading.Lock:
 
 def _written(response: object) -> SourcedText:
     match response:
-        case None | str():
-            told = SourcedText(response)
-        case Response():
-            told = SourcedText(response.response, passages_of(response.source_nodes))
-        case PydanticResponse():
-            told = SourcedText(None if response.response is None else str(response), passages_of(response.source_nodes))
+        case None | str() | ChatMessage():
+            return SourcedText(answer_text(response))
+        case Response() | PydanticResponse():
+            return SourcedText(answer_text(response), passages_of(response.source_nodes))
         case AgentChatResponse():
-            told = SourcedText(response.response, _retrieved(response.source_nodes, response.sources))
+            return SourcedText(answer_text(response), _retrieved(response.source_nodes, response.sources))
         case AgentOutput():
             outputs = [call.tool_output for call in response.tool_calls if hasattr(call, "tool_output")]
-            told = SourcedText(response.response.content, _retrieved([], outputs))
-        case ChatMessage():
-            told = SourcedText(response.content)
+            return SourcedText(answer_text(response), _retrieved([], outputs))
         case _:
             message = f"a {type(response).__name__} is no response that can be read; give its text as response=… to evaluate"
             raise InputError(message)
-    return told
 
 
 def _outputs(response: StreamingResponse | StreamingAgentChatResponse) -> Sequence[ToolOutput]:

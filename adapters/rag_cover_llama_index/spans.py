@@ -10,6 +10,7 @@ import inspect
 from functools import partial
 from typing import Any
 
+from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
@@ -104,8 +105,14 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
         """Keep no spans of its own."""
 
     def _enter(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> None:
-        call = self._call(id_, parent, instance, bound)
-        self._recording.gathering.begin(id_, parent, call, self._recording.asked)
+        if isinstance(instance, BaseSelector):  # what a router looks up to choose by is not what the answer is written from
+            self._recording.gathering.mute(id_)
+            return
+        call = None
+        try:
+            call = self._call(id_, parent, instance, bound)
+        finally:  # what cannot be read says nothing, but what it calls still belongs to what is around it
+            self._recording.gathering.begin(id_, parent, call, self._recording.asked)
         if isinstance(instance, StreamingAgentChatResponse) and _method(id_, instance) in _WRITERS:
             self.heard[id_] = []
 
@@ -122,25 +129,31 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
     def _exit(self, id_: str, instance: object, result: object) -> None:
         gathering = self._recording.gathering
         call = gathering.find(id_)
-        if call is not None and (reading := reading_of(_method(id_, instance), instance)) is not None:
-            reading.ended(call, result)
-            if gathering.is_root(call) and self._is_streamed(gathering.draft_of(id_), result):
-                gathering.await_answer(id_)
-        self._written(id_)
-        gathering.settle(id_)
+        try:
+            if call is not None and (reading := reading_of(_method(id_, instance), instance)) is not None:
+                reading.ended(call, result)
+                if gathering.is_root(call) and self._is_streamed(gathering.draft_of(id_), result):
+                    gathering.await_answer(id_)
+        finally:
+            self._over(id_)
 
     def _drop(self, id_: str, error: BaseException | None) -> None:
-        gathering = self._recording.gathering
-        call = gathering.find(id_)
-        if call is not None:
-            call.error = f"{type(error).__name__}: {error}" if error is not None else "it failed"
+        for each in _ids(id_):
+            if (call := self._recording.gathering.find(each)) is not None:
+                call.error = f"{type(error).__name__}: {error}" if error is not None else "it failed"
+        self._over(id_)
+
+    def _over(self, id_: str) -> None:
         self._written(id_)
-        gathering.settle(id_)
+        for each in _ids(id_):
+            self._recording.gathering.settle(each)
 
     def _written(self, id_: str) -> None:
         """Take what a chat engine's writer streamed, of which `RecordingEvents` heard every part, for the answer."""
-        if (parts := self.heard.pop(id_, None)) is not None:
-            self._answered(self._recording.gathering.draft_of(id_), "".join(parts).strip() or None)
+        gathering = self._recording.gathering
+        parts, above = self.heard.pop(id_, None), gathering.above(id_)
+        if parts is not None and above is not None and gathering.is_root(above):  # not a chat within a workflow
+            self._answered(gathering.draft_of(id_), "".join(parts).strip() or None)
 
     def _is_streamed(self, draft: Draft | None, result: object) -> bool:
         if draft is None:
@@ -195,11 +208,17 @@ class RecordingEvents(BaseEventHandler):
                 call.query = question_in(event.str_or_query_bundle if isinstance(event, RetrievalStartEvent) else event.query)
                 call.consumed = records_of(event.nodes) if isinstance(event, ReRankStartEvent) else ()
                 gathering.begin(id_, event.span_id, call, self._recording.asked)
-            case RetrievalEndEvent() | ReRankEndEvent() if (begun := gathering.find(id_)) is not None:
-                begun.passages = records_of(event.nodes)
+            case RetrievalEndEvent() | ReRankEndEvent():
+                if (begun := gathering.find(id_)) is not None:
+                    begun.passages = records_of(event.nodes)
                 gathering.settle(id_)
             case _:
                 pass
+
+
+def _ids(span_id: str) -> tuple[str, str, str]:
+    """Name the calls that a span stands for: those that only its events told of, then itself."""
+    return f"{span_id}/retriever", f"{span_id}/reranker", span_id
 
 
 def _method(id_: str, instance: object) -> str:

@@ -47,10 +47,10 @@ class _Steps:
             case "retriever":
                 self._step(span, "retrieve", passages, [])
             case "reranker" | "postprocessor":
-                self._reranking(span, passages)
-            case "tool" if (passages or span.error) and not inner:
+                self._reranking(span)
+            case "tool" if passages and not inner:
                 self._step(span, "tool", passages, [])
-            case "question" if span.error and not self._told(inner):
+            case "tool" | "question" if span.error and not self._told(inner):
                 self._step(span, "tool", [], [])
 
     def _step(self, span: Span, kind: str, passages: list[dict[str, Any]], inputs: list[str]) -> None:
@@ -90,11 +90,12 @@ class _Steps:
             inner = [*inner, f"{span.id}/own"]
         self._step(span, "filter", passages, inner)
 
-    def _reranking(self, span: Span, passages: list[dict[str, Any]]) -> None:
+    def _reranking(self, span: Span) -> None:
         """Take a reranker's passages for a choice of what it was given; what no step had brought is a step of its own."""
         unknown = [passage for passage in map(self._filled, span.consumed) if not self._seen & _keys(passage)]
         if unknown:
             self._step(replace(span, id=f"{span.id}/given"), "retrieve", unknown, [])
+        passages = [self._filled(passage) for passage in span.passages]
         inputs = self._inputs(span)
         given = {key for passage in span.consumed for key in _keys(passage)}
         own = [passage for passage in passages if span.consumed and not given & _keys(passage)]

@@ -36,7 +36,7 @@ def trace_of(tree: Tree) -> Trace:
         "id": tree.id,
         "question": {"text": question, "references": tree.root.references},
         "steps": steps,
-        "prompt": _prompt(tree, answer),
+        "prompt": _named_as_in(steps, _prompt(tree, answer)),
         "answer": answer,
         "sub_questions": next((span.sub_questions for span in tree.spans if span.sub_questions), None),
         "pipeline": tree.root.pipeline,
@@ -72,6 +72,15 @@ def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     if _around_others(tools, tree):
         return [passage for span in tools for passage in span.passages]
     return syntheses[0].consumed if len(syntheses) == 1 else None
+
+
+def _named_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) -> _Passages | None:
+    """Give passages whose text was changed on the way the ids that the steps gave them."""
+    found = [passage for step in steps for passage in step["passages"] if passage.get("id")]
+    names = {(passage["id"].rstrip("~"), passage["text"]): passage["id"] for passage in found}
+    if prompt is None:
+        return None
+    return [{**passage, "id": names.get((passage.get("id"), passage["text"]), passage.get("id"))} for passage in prompt]
 
 
 def _innermost_question(span: Span, tree: Tree) -> str | None:

@@ -3,7 +3,7 @@
 from rag_cover.importers.spans import SpanKind as CallKind
 from rag_cover.recording.assembly import References
 from rag_cover.recording.calls import Asked, Call, Draft
-from rag_cover.recording.counts import RecordingCounts
+from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.measurement import LIVE_MODELS
 from rag_cover.recording.recorder import Recording
 from rag_cover.recording.telemetry import place

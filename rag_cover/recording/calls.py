@@ -45,7 +45,7 @@ class Call:
     consumed: Records = ()
     sub_questions: Records | None = None
     error: str | None = None
-    place: tuple[str, str] | None = None
+    place: tuple[str, str, str] | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     ended_at: datetime | None = None
 

@@ -45,7 +45,7 @@ class Gathering:
         self._finished, self._sampling = finished, sampling
         self._most_drafts, self._most_calls = most_drafts, most_calls
         self._draw = random.Random(seed)  # noqa: S311  # which questions are recorded is no secret
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # taken twice where a stream is collected, and so settled, while it is held
         self._open: dict[str, tuple[Draft | None, Call | None]] = {}
         self._drafts: dict[str, Draft] = {}
         self.begun = self.unsampled = self.refused = 0
@@ -81,6 +81,11 @@ class Gathering:
         with self._lock:
             draft, call = self._open.get(call_id, (None, None))
             return call if draft is not None and call is not None and call.id == call_id else None
+
+    def mute(self, call_id: str) -> None:
+        """Record nothing below a call, until it is settled: what happens there does not reach the answer."""
+        with self._lock:
+            self._open[call_id] = (None, None)
 
     def await_answer(self, call_id: str) -> None:
         """Keep a draft waiting for an answer that is written after its call is over; `answered` ends that."""
@@ -131,6 +136,7 @@ class Gathering:
         """Forget all that is under way; return the drafts that only waited for their answer to be read."""
         with self._lock:
             waiting = [draft for draft in self._drafts.values() if draft.over]
+            self.refused += len(self._drafts) - len(waiting)
             self._drafts.clear()
             self._open.clear()
         return waiting

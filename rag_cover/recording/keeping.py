@@ -14,21 +14,26 @@ from rag_cover.traces import Trace
 
 __all__ = ["Keeping"]
 
+_ABOUT = "evaluation"
+
 
 class Keeping:
-    """The trace file that traces are added to, and the store that results are kept in; each None where there is none.
+    """The trace file that traces are added to, and the store that results are added to; each None where there is none.
+
+    What an earlier recording kept there stays: results follow on it, if the same was measured by the same judge.
 
     Raises:
-        StoreError: one of them cannot be used.
+        StoreError: one of them cannot be used, or the store holds results of other measures.
     """
 
-    def __init__(self, traces: Path | str | None, store: Path | str | None, *, seed: int) -> None:
+    def __init__(self, traces: Path | str | None, store: Path | str | None, *, measures: Sequence[str], seed: int) -> None:
         self._lock = threading.Lock()
         self._file = None if traces is None else _opened(Path(traces))
         self._store = None if store is None else Store.open(store)
-        self._seed, self._ordinal = seed, 0
+        self._measures, self._seed, self._ordinal = tuple(measures), seed, 0
         if self._store is not None:
-            self._store.clear()
+            self._ordinal = max(self._store.keys(), default=-1) + 1
+            self._refuse_other(self._store, "measures", list(measures))
 
     def add_trace(self, trace: Trace) -> None:
         """Add a trace to the file, on disk before this returns.
@@ -41,19 +46,28 @@ class Keeping:
             with self._lock:
                 self._file.write(line)
 
-    def add_results(self, results: Sequence[tuple[str, TraceResult]], *, judge: str, measures: Sequence[str]) -> None:
+    def add_results(self, results: Sequence[tuple[str, TraceResult]], *, judge: str) -> None:
         """Add results, each with its content key, to the store.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: it cannot be written, or holds the results of another judge.
         """
         if self._store is None:
             return
-        if not self._ordinal:
-            self._store.meta["evaluation"] = {"judge": judge, "measures": list(measures), "seed": self._seed}
+        self._refuse_other(self._store, "judge", judge)
+        if _ABOUT not in self._store.meta:
+            self._store.meta[_ABOUT] = {"judge": judge, "measures": list(self._measures), "seed": self._seed}
         items = [(self._ordinal + number, key, result) for number, (key, result) in enumerate(results)]
         self._store.append(items)
         self._ordinal += len(items)
+
+    @staticmethod
+    def _refuse_other(store: Store, name: str, value: object) -> None:
+        """Refuse a store whose results would not be one evaluation together with ours."""
+        known = store.meta.get(_ABOUT, {}).get(name, value)
+        if known != value:
+            message = f"{store.path} holds results of another kind ({name}: {known}, not {value}); name another file"
+            raise StoreError(message)
 
     def close(self) -> None:
         """Close both; the store holds a finished evaluation then."""

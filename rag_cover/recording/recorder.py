@@ -19,8 +19,8 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
-from rag_cover.recording.counts import RecordingCounts
 from rag_cover.recording.deliveries import LOG, log_result, tell_plugins
+from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.gathering import Gathering
 from rag_cover.recording.keeping import Keeping
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
@@ -49,7 +49,7 @@ class Recording:
         models: who is asked; local models unless given.
         references: gold answers by question, where they are known: utility is then told against them.
         traces: a trace file that every trace is added to, as it comes.
-        store: a store that every result is kept in, as it comes; begun anew.
+        store: a store that every result is added to, as it comes; one that an earlier recording began is gone on with.
         on_result: called with every result, from the recording's thread.
         sampling: the share of questions that are recorded, in [0, 1]; which ones is drawn by ``seed``.
         capacity: how many questions may wait to be measured; those that come while so many do are dropped, and counted.
@@ -82,9 +82,13 @@ class Recording:
         if not 0 <= sampling <= 1 or capacity < 1 or keep < 1:
             message = f"sampling is in [0, 1], capacity and keep at least 1; got {sampling}, {capacity} and {keep}"
             raise InvalidValueError(message)
+        if store is not None and measures is not None and not measures:
+            message = "a store keeps results, and nothing is to be measured; name a trace file instead (traces=…)"
+            raise InvalidValueError(message)
         self._measurement = None if measures is not None and not measures else Measurement(measures, models)
         self._assembly = Assembly(references or {}, pipeline, own_sub_questions)
-        self._keeping = Keeping(traces, store, seed=seed)
+        names = self._measurement.names if self._measurement else ()
+        self._keeping = Keeping(traces, store, measures=names, seed=seed)
         self._on_result, self._seed = on_result, seed
         self.gathering = Gathering(self._finished, sampling=sampling, seed=seed)
         self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
@@ -92,7 +96,7 @@ class Recording:
         self._traces: deque[Trace] = deque(maxlen=keep)
         self._errors: deque[Failure] = deque(maxlen=_ERRORS)
         self._asked: ContextVar[Asked | None] = ContextVar("rag_cover_asked", default=None)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
         self._counts = Counter[str]()
         self._closed = False
         self._detach: Callable[[], object] | None = None
@@ -259,7 +263,7 @@ class Recording:
         self._count("measured", len(results))
         try:
             keyed = [(measurement.key_of(result.trace), result) for result in results]
-            self._keeping.add_results(keyed, judge=measurement.judge, measures=measurement.names)
+            self._keeping.add_results(keyed, judge=measurement.judge)
         except RagCoverError as unwritable:
             self.fail(unwritable, "keeping results")
 

@@ -26,13 +26,13 @@ _KIND = "openinference.span.kind"
 Attributes = dict[str, str | int | float | bool]
 
 
-def place() -> tuple[str, str] | None:
-    """Return the trace id and span id that are current on this thread or task, in hex; None outside of any span."""
+def place() -> tuple[str, str, str] | None:
+    """Return the trace id, span id and flags that are current on this thread or task, in hex; None outside of any span."""
     api = sys.modules.get(_MODULE)
     if api is None:
         return None
     context = api.get_current_span().get_span_context()
-    return (f"{context.trace_id:032x}", f"{context.span_id:016x}") if context.is_valid else None
+    return (f"{context.trace_id:032x}", f"{context.span_id:016x}", f"{context.trace_flags:02x}") if context.is_valid else None
 
 
 def emit(result: TraceResult) -> None:
@@ -63,8 +63,8 @@ def _emit(tracer: Any, name: str, parent: Any, attributes: Attributes, step: Ret
 def _parent(api: Any, ids: Sequence[str] | None) -> Any:
     if ids is None:
         return None
-    flags = api.TraceFlags(api.TraceFlags.SAMPLED)
-    context = api.SpanContext(int(ids[0], 16), int(ids[1], 16), is_remote=False, trace_flags=flags)
+    trace_id, span_id, flags = (int(each, 16) for each in ids)
+    context = api.SpanContext(trace_id, span_id, is_remote=False, trace_flags=api.TraceFlags(flags))
     return api.set_span_in_context(api.NonRecordingSpan(context))
 
 
@@ -94,7 +94,8 @@ def _worth_attributes(worth: StepUtility | None, utility: TraceUtility | None) -
     marginal = worth.marginal
     said = f"belief {marginal.prior.score:.3f} before the step, {marginal.posterior.score:.3f} after it"
     attributes = _evaluation(0, "delta_seper", marginal.value, explanation=said, identifier=utility.receiver)
-    attributes |= {"evaluations.0.evaluation.label": f"toward the {utility.references} answer"}
+    towards = "the gold answer" if utility.references == "gold" else "its own answer"
+    attributes |= {"evaluations.0.evaluation.label": f"toward {towards}"}
     return attributes | {"input.value": worth.query}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -28,20 +28,21 @@ class Worker(Generic[T]):
     def __init__(
         self, work: Callable[[list[T]], object], failed: Callable[[Exception], object], *, capacity: int, name: str
     ) -> None:
-        self._work, self._failed, self._name = work, failed, name
-        self._waiting: queue.Queue[T | None] = queue.Queue(capacity)
-        self._settled = threading.Condition()
+        self._work, self._failed, self._name, self._capacity = work, failed, name, capacity
+        self._waiting: deque[T] = deque()
+        self._changed = threading.Condition()  # over a lock that may be taken twice: a stream that is collected offers, too
         self._pending = 0
         self._stopping = False
         self._thread: threading.Thread | None = None
 
     def offer(self, item: T) -> bool:
         """Take an item if there is room, without waiting; tell whether it was taken."""
-        with self._settled:
-            if self._stopping or self._waiting.full():
+        with self._changed:
+            if self._stopping or len(self._waiting) >= self._capacity:
                 return False
-            self._waiting.put_nowait(item)
+            self._waiting.append(item)
             self._pending += 1
+            self._changed.notify_all()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
@@ -50,54 +51,38 @@ class Worker(Generic[T]):
     @property
     def pending(self) -> int:
         """Count what was taken and is not worked off."""
-        with self._settled:
+        with self._changed:
             return self._pending
 
     def flush(self, timeout_s: float | None = None) -> bool:
         """Wait until all that was taken is worked off; tell whether it is. From ``work`` itself: no, without waiting."""
         if threading.current_thread() is self._thread:
             return False
-        with self._settled:
-            return self._settled.wait_for(lambda: not self._pending, timeout_s)
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._pending, timeout_s)
 
     def stop(self) -> list[T]:
         """Take no more, and return what still waits; what is being worked on is finished by itself."""
-        left: list[T] = []
-        with self._settled:
-            if self._stopping:
-                return left
+        with self._changed:
             self._stopping = True
-            while not self._waiting.empty():
-                item = self._waiting.get_nowait()
-                if item is not None:
-                    left.append(item)
+            left = list(self._waiting)
+            self._waiting.clear()
             self._pending -= len(left)
-            self._waiting.put_nowait(None)
-            self._settled.notify_all()
+            self._changed.notify_all()
         return left
 
     def _run(self) -> None:
-        while True:
-            block = self._next()
-            if block:
-                try:
-                    self._work(block)
-                except Exception as error:  # noqa: BLE001  # the boundary of a thread that nobody watches: recorded
-                    self._failed(error)
-                with self._settled:
-                    self._pending -= len(block)
-                    self._settled.notify_all()
-            else:
-                return
+        while block := self._next():
+            try:
+                self._work(block)
+            except Exception as error:  # noqa: BLE001  # the boundary of a thread that nobody watches: recorded
+                self._failed(error)
+            with self._changed:
+                self._pending -= len(block)
+                self._changed.notify_all()
 
     def _next(self) -> list[T]:
         """Wait for an item, and take those that wait behind it; none: it is time to stop."""
-        first = self._waiting.get()
-        block = [] if first is None else [first]
-        while block and len(block) < _BLOCK and not self._waiting.empty():
-            item = self._waiting.get_nowait()
-            if item is None:  # put last, and seen again when this block is done
-                self._waiting.put_nowait(None)
-                break
-            block.append(item)
-        return block
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._stopping)
+            return [self._waiting.popleft() for _ in range(min(_BLOCK, len(self._waiting)))]

@@ -11,9 +11,10 @@ __all__ = ["RecordingCounts"]
 class RecordingCounts:
     """How many questions began, and what became of them.
 
-    Of those that ``begun``, some are ``under_way``, ``unsampled`` by choice, ``dropped`` because the queue was full or too many
-    were under way, ``unreadable`` because they made no trace, ``waiting`` to be measured, ``measured``, only ``recorded``:
-    traces that nothing was to be measured of, or no time was left to, or ``unmeasured`` because the models could not be opened.
+    Of those that ``begun``, some are ``under_way``, ``unsampled`` by choice, ``dropped`` because the queue was full, too many
+    were under way, or the recording was closed before they were over, ``unreadable`` because they made no trace, ``waiting`` to
+    be measured, ``measured``, only ``recorded``: traces that nothing was to be measured of, or no time was left to, or
+    ``unmeasured`` because the models could not be opened.
 
     >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
     1

@@ -1,0 +1,188 @@
+"""Results as OpenInference attributes on OpenTelemetry spans, where the process uses OpenTelemetry."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rag_cover import Models, Passage, Question, RetrievalStep, Trace
+from rag_cover.recording import Recording, place
+from rag_cover.recording.telemetry import NAME, emit
+from rag_cover.results import TraceResult
+from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
+from tests.recording.parts import ANSWER, QUESTION, begun, record
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+MODELS = Models(
+    judge=KeywordScorer(),
+    entailer=KeywordEntailer(),
+    receiver=ScriptedReceiver({"scatters": (ANSWER,)}, prior=("Because of the sea.",)),
+)
+AIR = Passage(ANSWER, id="air", score=0.5, metadata={"page": 3})
+STEP = RetrievalStep(
+    query=QUESTION, passages=(AIR,), id="BM25", started_at=datetime(2026, 3, 1, 10, tzinfo=UTC), duration_s=0.25
+)
+RERANK = RetrievalStep(query=QUESTION, passages=(AIR,), kind="rerank", id="Ranker", input_ids=("BM25",))
+TRACE = Trace(question=Question(QUESTION), steps=(STEP, RERANK), answer=ANSWER)
+MakeUtility = Callable[..., TraceResult]
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> TracerProvider:
+    """A provider of this test alone: the process's own can be set only once."""
+    pytest.importorskip("opentelemetry.sdk", reason="needs opentelemetry-sdk")
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+
+    made = TracerProvider(shutdown_on_exit=False)
+    monkeypatch.setattr(trace, "get_tracer", made.get_tracer)
+    return made
+
+
+@pytest.fixture
+def exporter(provider: TracerProvider) -> InMemorySpanExporter:
+    """Keep what is written."""
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    kept = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    return kept
+
+
+def spans_of(exporter: InMemorySpanExporter) -> dict[str, ReadableSpan]:
+    return {span.name: span for span in exporter.get_finished_spans()}
+
+
+def told(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+def test_each_steps_worth_hangs_under_the_span_it_ran_in(provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
+    tracer = provider.get_tracer("host")
+    with Recording(measures=["utility", "groundedness"], models=MODELS) as recording:
+        with tracer.start_as_current_span("query") as query:
+            engine = begun(recording, "question", query=QUESTION, place=place())
+            with tracer.start_as_current_span("retrieve") as retrieve:
+                retriever = begun(recording, "retriever", parent=engine.id, name="BM25", query=QUESTION, place=place())
+                retriever.passages = [record("air", ANSWER)]
+                recording.gathering.settle(retriever.id)
+            engine.answer = ANSWER
+            recording.gathering.settle(engine.id)
+        recording.flush(20)
+
+        (result,) = recording.results
+        assert recording.errors == ()
+    spans = spans_of(exporter)
+    assert set(spans) == {"query", "retrieve", "rag_cover.retrieve", "rag_cover.answer"}
+    worth, answer = spans["rag_cover.retrieve"], spans["rag_cover.answer"]
+    for span, around in ((worth, retrieve), (answer, query)):
+        assert span.parent is not None
+        assert (span.parent.span_id, span.context.trace_id) == (
+            around.get_span_context().span_id,
+            query.get_span_context().trace_id,
+        )
+    assert result.utility is not None
+    assert told(worth) == {
+        "openinference.span.kind": "EVALUATOR",
+        "input.value": QUESTION,
+        "evaluations.0.evaluation.name": "delta_seper",
+        "evaluations.0.evaluation.score": result.utility.steps[0].marginal.value,
+        "evaluations.0.evaluation.label": "toward its own answer",
+        "evaluations.0.evaluation.annotator_kind": "CODE",
+        "evaluations.0.evaluation.explanation": "belief 0.500 before the step, 1.000 after it",
+        "evaluations.0.evaluation.identifier": result.utility.receiver,
+    }
+    names = {value for key, value in told(answer).items() if key.endswith("evaluation.name")}
+    assert names == {"groundedness", "delta_seper"}
+    assert (told(answer)["input.value"], told(answer)["output.value"]) == (QUESTION, ANSWER)
+
+
+def test_a_step_that_ran_in_no_span_gets_one_with_its_passages_and_its_times(
+    exporter: InMemorySpanExporter, make_utility: MakeUtility
+) -> None:
+    emit(make_utility(TRACE, 0.25, 0.5, 0.0))
+
+    spans = spans_of(exporter)
+    found, ranked = spans["BM25"], spans["Ranker"]
+    assert (
+        told(found).items()
+        >= {
+            "openinference.span.kind": "RETRIEVER",
+            "input.value": QUESTION,
+            "retrieval.documents.0.document.id": "air",
+            "retrieval.documents.0.document.content": ANSWER,
+            "retrieval.documents.0.document.score": 0.5,
+            "retrieval.documents.0.document.metadata": '{"page": 3}',
+            "evaluations.0.evaluation.name": "delta_seper",
+            "evaluations.0.evaluation.score": 0.5,
+            "evaluations.0.evaluation.label": "toward the gold answer",
+        }.items()
+    )
+    assert told(ranked)["openinference.span.kind"] == "RERANKER"
+    assert told(ranked)["reranker.output_documents.0.document.id"] == "air"
+    assert STEP.started_at is not None
+    start = STEP.started_at.timestamp() * 1e9
+    assert (found.start_time, found.end_time) == pytest.approx((start, start + 250_000_000), abs=1000)
+    assert {found.parent, ranked.parent, spans["rag_cover.answer"].parent} == {None}
+
+
+def test_a_step_that_was_not_measured_adds_nothing_to_the_span_it_ran_in(
+    provider: TracerProvider, exporter: InMemorySpanExporter
+) -> None:
+    with provider.get_tracer("host").start_as_current_span("retrieve"):
+        where = place()
+    assert where is not None
+    trace = TRACE.model_copy(update={"metadata": {NAME: {"root": list(where), "steps": {"BM25": list(where)}}}})
+
+    emit(TraceResult(trace, {}))
+
+    assert [span.name for span in exporter.get_finished_spans()] == ["retrieve", "Ranker"]
+
+
+def test_a_question_that_the_host_does_not_sample_writes_nothing(
+    exporter: InMemorySpanExporter, provider: TracerProvider, make_utility: MakeUtility
+) -> None:
+    from opentelemetry import trace as api
+
+    unsampled = api.SpanContext(7, 8, is_remote=False, trace_flags=api.TraceFlags(api.TraceFlags.DEFAULT))
+    with api.use_span(api.NonRecordingSpan(unsampled)):
+        where = place()
+    assert where is not None
+    steps = {"BM25": list(where), "Ranker": list(where)}
+    trace = TRACE.model_copy(update={"metadata": {NAME: {"root": list(where), "steps": steps}}})
+
+    emit(make_utility(trace, 0.25, 0.5, 0.0))
+
+    assert provider.get_tracer("host") is not None
+    assert exporter.get_finished_spans() == ()
+
+
+def test_outside_of_any_span_there_is_no_place() -> None:
+    pytest.importorskip("opentelemetry.trace", reason="needs opentelemetry-api")
+
+    assert place() is None
+
+
+def test_without_opentelemetry_nothing_is_written_and_nothing_is_imported() -> None:
+    script = """
+import sys
+from rag_cover import Question, RetrievalStep, Trace
+from rag_cover.recording import place
+from rag_cover.recording.telemetry import emit
+from rag_cover.results import TraceResult
+
+emit(TraceResult(Trace(question=Question("Why?"), steps=(RetrievalStep(query="Why?", id="s"),)), {}))
+print(place(), [name for name in sys.modules if name.startswith("opentelemetry")])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["None", "[]"]
