@@ -28,6 +28,8 @@ from pydantic import BaseModel
 
 from rag_cover import Models
 from rag_cover.recording import Recording
+from rag_cover.testing import KeywordScorer
+from rag_cover_llama_index import RetrievalComplexitySelector
 from rag_cover_llama_index.recording import attach
 from tests.llama_index.parts import ScriptedLLM, WordEmbedding
 from tests.llama_index.recordings import (
@@ -261,6 +263,20 @@ def test_a_routed_question_is_one_trace_with_the_prompt_of_the_engine_that_answe
     assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, ANSWER, "RouterQueryEngine")
     assert steps(trace) == [("retrieve", "VectorIndexRetriever", ())]
     assert prompt(trace) == ids(trace) == ["rayleigh"]
+
+
+def test_what_a_router_looks_up_to_choose_by_is_no_step_of_the_answer(
+    recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM
+) -> None:
+    engines = [QueryEngineTool.from_defaults(index.as_query_engine(llm=llm, similarity_top_k=2), name="plain", description="x")]
+    probing = RetrievalComplexitySelector(index, {"direct": "plain", "complex": "plain"}, judge=KeywordScorer(), k=5)
+
+    RouterQueryEngine(probing, engines, llm=llm).query(SKY)
+
+    trace = only(recording)
+    assert steps(trace) == [("retrieve", "VectorIndexRetriever", ())]
+    assert prompt(trace) == ids(trace) == ["rayleigh", "ocean"]
+    assert recording.counts.recorded == 1
 
 
 class Twofold(BaseNodePostprocessor):

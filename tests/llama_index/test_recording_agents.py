@@ -232,6 +232,40 @@ class Failing(Workflow):
         return StopEvent(result=str(await broken_engine(self.llm).aquery(ev.query)))
 
 
+class Ask(StartEvent):
+    """A question by a name of one's own."""
+
+    topic: str
+    language: str = "en"
+
+
+class Reply(StopEvent):
+    """An answer among other things."""
+
+    answer: str
+    certainty: float = 1.0
+
+
+class Typed(Workflow):
+    """A workflow whose events have fields of their own."""
+
+    @step
+    async def reply(self, ev: Ask) -> Reply:
+        """Reply."""
+        return Reply(answer=f"In {ev.language}: {ANSWER}")
+
+
+@pytest.mark.parametrize("given", [{"topic": SKY}, {"start_event": Ask(topic=SKY)}])
+def test_the_events_of_ones_own_workflow_say_what_was_asked_and_answered(recording: Recording, given: dict[str, Any]) -> None:
+    async def run() -> object:
+        return await Typed().run(**given)
+
+    asyncio.run(run())
+
+    trace = only(recording)
+    assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, f"In en: {ANSWER}", "Typed")
+
+
 def failed(llm: ScriptedLLM) -> None:
     async def run() -> object:
         return await Failing(llm).run(query=HEAT)
