@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -21,7 +22,7 @@ LIVE_MODELS = Models(receiver="embedded")
 
 
 class Measurement:
-    """Measures traces as they come; its models are opened when the first trace is.
+    """Measures traces as they come; its models are opened by `open`, or when the first trace is measured.
 
     ``measures`` are names or values; None is all of them. Utility, where it is asked for by its name, is told against the gold
     answers of the questions that have some, and against the pipeline's own answer for the others: self-consistency, not
@@ -37,6 +38,7 @@ class Measurement:
         self._with_gold = chosen_measures(chosen)
         self._against_answer = chosen_measures([_against_answer(each) for each in chosen])
         self._opened: Mapping[ModelKind, Any] | None = None
+        self._lock = threading.Lock()
         self._run = RemoteRun()
 
     @property
@@ -54,6 +56,14 @@ class Measurement:
     def run(self) -> RemoteRun:
         """Return what the remote models share."""
         return self._run
+
+    def open(self) -> None:
+        """Open the models now: who waits for their import and their weights then is whoever starts, and nobody's question.
+
+        Raises:
+            RagCoverError: they cannot be opened.
+        """
+        self._models_opened()
 
     def results(self, traces: Sequence[Trace]) -> list[TraceResult]:
         """Measure traces together; one that fails costs no other its result.
@@ -74,10 +84,11 @@ class Measurement:
         return content_key(measures, self._models_opened())(trace)
 
     def _models_opened(self) -> Mapping[ModelKind, Any]:
-        if self._opened is None:
-            kinds = {kind: None for measure in self._with_gold for kind in measure.required_models}
-            self._opened = bound(self._models.open(kinds), self._run)
-        return self._opened
+        with self._lock:
+            if self._opened is None:
+                kinds = {kind: None for measure in self._with_gold for kind in measure.required_models}
+                self._opened = bound(self._models.open(kinds), self._run)
+            return self._opened
 
 
 def _has_gold(trace: Trace) -> bool:

@@ -101,6 +101,8 @@ class Recording:
         self._closed = False
         self._detach: Callable[[], object] | None = None
         atexit.register(self.close, _PATIENCE_S)
+        if self._measurement is not None:
+            self._worker.begin(self._measurement.open)
 
     @property
     def asked(self) -> Asked | None:

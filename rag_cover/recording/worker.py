@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 __all__ = ["Worker"]
@@ -17,7 +18,7 @@ _BLOCK = 16
 class Worker(Generic[T]):
     """Hands what it is offered to ``work``, in order, as many at a time as wait, and at most 16.
 
-    The thread is begun with the first offer. What ``work`` raises costs its block alone, and goes to ``failed``.
+    The thread is begun with the first offer, or by `begin`. What ``work`` raises costs its block alone, and goes to ``failed``.
 
     Args:
         work: called with each block.
@@ -35,6 +36,14 @@ class Worker(Generic[T]):
         self._stopping = False
         self._thread: threading.Thread | None = None
 
+    def begin(self, first: Callable[[], object]) -> None:
+        """Begin the thread now, with something to do before anything is offered, such as to open what ``work`` needs.
+
+        What that raises is not told: it is for ``work`` to try again.
+        """
+        with self._changed:
+            self._start(first)
+
     def offer(self, item: T) -> bool:
         """Take an item if there is room, without waiting; tell whether it was taken."""
         with self._changed:
@@ -43,9 +52,7 @@ class Worker(Generic[T]):
             self._waiting.append(item)
             self._pending += 1
             self._changed.notify_all()
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
+            self._start()
         return True
 
     @property
@@ -71,7 +78,14 @@ class Worker(Generic[T]):
             self._changed.notify_all()
         return left
 
-    def _run(self) -> None:
+    def _start(self, first: Callable[[], object] = lambda: None) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, args=(first,), name=self._name, daemon=True)
+            self._thread.start()
+
+    def _run(self, first: Callable[[], object]) -> None:
+        with suppress(Exception):
+            first()
         while block := self._next():
             try:
                 self._work(block)

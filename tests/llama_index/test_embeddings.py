@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import pickle
 
 import numpy as np
@@ -69,3 +70,21 @@ def test_it_travels_to_another_process() -> None:
 def test_a_name_that_nobody_answers_to_is_refused() -> None:
     with pytest.raises(BackendNotFoundError, match="Did you mean 'embedded'"):
         RagCoverEmbedding(model_name="embeded")
+
+
+def test_a_pickle_says_nothing_of_what_it_leaves_out(caplog: pytest.LogCaptureFixture) -> None:
+    model = RagCoverEmbedding(embed_batch_size=8)
+
+    read = pickle.loads(pickle.dumps(model))  # noqa: S301  # pickled here
+
+    assert caplog.messages == []
+    assert read.embed_batch_size == 8
+    assert model.get_text_embedding("sky") == read.get_text_embedding("sky")
+
+
+def test_a_copy_shares_the_embedder() -> None:
+    model = RagCoverEmbedding(embed_batch_size=8)
+
+    copies = [copy.deepcopy(model), copy.copy(model), model.model_copy(deep=True)]
+
+    assert all(each.embedder is model.embedder and each.embed_batch_size == 8 for each in copies)

@@ -14,6 +14,7 @@ pytest.importorskip("llama_index.core", reason="needs the extra llama-index")
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core import PromptTemplate
+from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import EvaluationResult
 
 from rag_cover import ComplexityMeasure, CoverageMeasure, Passage, RetrievalStep, SubQuestion, Trace, UtilityMeasure
@@ -361,6 +362,10 @@ class TestMissing:
             ({"query": QUESTION, "response": ANSWER, "contexts": [1.5]}, "contexts holds a float"),
             ({"query": QUESTION, "response": float("nan"), "contexts": PASSAGES}, "response is a float"),
             ({"query": QUESTION, "response": ANSWER, "contexts": PASSAGES, "references": 3}, "references is a int"),
+            ({"query": QUESTION, "response": Response(ANSWER)}, "response is a Response, not a text; evaluate_response("),
+            ({"query": QUESTION, "response": ANSWER, "subquestions": ["Why?"]}, "did you mean 'sub_questions'?"),
+            ({"query": QUESTION, "response": ANSWER, "Reference": "Because."}, "did you mean 'reference'"),
+            ({"query": QUESTION, "response": ANSWER, "context": PASSAGES}, "did you mean 'contexts'?"),
             (
                 {"query": QUESTION, "response": ANSWER, "contexts": PASSAGES, "sub_questions": [{"texte": "?"}]},
                 "unknown field 'texte' of SubQuestion. Did you mean 'text'?",

@@ -163,6 +163,39 @@ def test_a_failure_of_rag_covers_own_kind_keeps_its_kind() -> None:
     assert storm.failure.kind == "rate limit"
 
 
+class CutLLM(ScriptedLLM):
+    """Says how its answer ended."""
+
+    reason: str
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        return CompletionResponse(text=self.default, raw={"choices": [{"finish_reason": self.reason}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "kind"),
+    [
+        ("", "length", "malformed"),
+        ("<think>Blue, or is it", "length", "malformed"),
+        ("The sky", "content_filter", "filtered"),
+    ],
+)
+def test_a_reply_that_was_cut_before_it_began_is_a_failure(text: str, reason: str, kind: str) -> None:
+    (written,) = LlamaIndexGenerator(CutLLM(default=text, reason=reason)).generate(["Why?"])
+
+    assert written.samples == ()
+    assert written.failure is not None
+    assert (written.failure.kind, written.failure.raw) == (kind, text)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("", "stop"), ("The sky is", "length"), ("<think>Blue?</think> Bl", "length")])
+def test_a_reply_that_began_is_one_however_it_ended(text: str, reason: str) -> None:
+    (written,) = LlamaIndexGenerator(CutLLM(default=text, reason=reason)).generate(["Why?"])
+
+    assert [sample.text for sample in written.samples] == [text]
+    assert written.failure is None
+
+
 class Verdict(BaseModel):
     """A reply to fit."""
 

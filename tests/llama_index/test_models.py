@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -258,3 +259,34 @@ def test_one_retriever_serves_16_threads_at_once(index: VectorStoreIndex) -> Non
 
     assert all(passages == found[0] for passages in found)
     assert len(search.nodes(["Why is the sky blue?"])) == 2
+
+
+@pytest.mark.parametrize("place", ["judge", "locator", "relevance", "entailer", "receiver", "generator", "embedder"])
+def test_an_object_in_a_place_that_it_cannot_fill_is_refused_by_the_name_of_the_place(
+    place: str, index: VectorStoreIndex, llm: ScriptedLLM
+) -> None:
+    engine: Any = index.as_query_engine(llm=llm)
+
+    with pytest.raises(InvalidValueError, match=f"'RetrieverQueryEngine' cannot serve as {place}: give the name of one"):
+        models_of(**{place: engine})
+
+
+def test_there_is_always_a_judge() -> None:
+    nobody: Any = None
+
+    with pytest.raises(InvalidValueError, match="'NoneType' cannot serve as judge"):
+        models_of(judge=nobody)
+
+
+def test_what_does_not_split_questions_is_refused(index: VectorStoreIndex, llm: ScriptedLLM) -> None:
+    engine: Any = index.as_query_engine(llm=llm)
+
+    with pytest.raises(InvalidValueError, match="decomposer is 'rules', a generator or its name, a Path"):
+        models_of(decomposer=engine)
+
+
+def test_an_engine_is_no_retriever_though_it_has_the_method(index: VectorStoreIndex, llm: ScriptedLLM) -> None:
+    engine: Any = index.as_query_engine(llm=llm)
+
+    with pytest.raises(InvalidValueError, match=r"a LlamaIndex BaseRetriever, such as index.as_retriever\(\)"):
+        retriever_of(engine)

@@ -224,6 +224,14 @@ class TestCoverageRerank:
         assert "CoverageRerank left 3 nodes in the retriever's order" in caplog.text
         assert "the judge's server is down" in caplog.text
 
+    def test_a_blank_question_leaves_the_order_and_is_logged_in_one_line(self, caplog: pytest.LogCaptureFixture) -> None:
+        nodes = [node("a", "x"), node("b", "y")]
+
+        kept = CoverageRerank(top_n=1, judge=KeywordScorer()).postprocess_nodes(nodes, query_str=" ")
+
+        assert kept == nodes[:1]
+        assert [text.endswith("InvalidValueError: the question is blank; ask something") for text in caplog.messages] == [True]
+
     def test_a_judge_that_fails_is_raised_where_that_is_asked_for(self) -> None:
         reranker = CoverageRerank(judge=BrokenScorer(), on_error="raise")
 
@@ -243,14 +251,15 @@ class TestCoverageRerank:
             {"seed": -1},
             {"retrieval_weight": float("nan")},
             {"retrieval_weight": float("inf")},
+            {"top_n": "5"},
         ],
     )
-    def test_numbers_out_of_range_are_refused(self, arguments: dict[str, float]) -> None:
+    def test_numbers_out_of_range_are_refused(self, arguments: dict[str, Any]) -> None:
         with pytest.raises(InvalidValueError, match="it is at least"):
-            CoverageRerank(**arguments)  # type: ignore[arg-type]
+            CoverageRerank(**arguments)
 
     def test_an_object_that_cannot_judge_is_refused(self) -> None:
-        with pytest.raises(InvalidValueError, match="cannot serve as scorer"):
+        with pytest.raises(InvalidValueError, match="cannot serve as judge"):
             CoverageRerank(judge=object())  # type: ignore[arg-type]
 
 

@@ -226,7 +226,7 @@ def test_a_language_model_judges(index: VectorStoreIndex) -> None:
         ({"mode": "end-to-end"}, r"CoverageQueryEngine\(retriever, llm, mode=…\)"),
         ({"k": 0}, "k is 0; it is at least 1"),
         ({"threshold": 2.0}, "threshold is 2.0"),
-        ({"judge": object()}, "'object' cannot serve as scorer"),
+        ({"judge": object()}, "'object' cannot serve as judge"),
     ],
 )
 def test_what_cannot_work_is_refused_when_it_is_made(index: VectorStoreIndex, settings: dict[str, Any], message: str) -> None:
@@ -375,3 +375,16 @@ def test_the_hybrid_retriever_finds_asynchronously_and_for_sub_questions() -> No
 
     assert ids(found) == ids(retriever.retrieve(HOPS))
     assert {"jaws", "spielberg"} <= set(ids(SubQuestionRetriever(retriever, k=3).retrieve(HOPS)))
+
+
+def test_the_folder_of_an_index_may_be_a_text(tmp_path: Path) -> None:
+    RagCoverRetriever.from_nodes(corpus_nodes(), index=str(tmp_path / "index"))
+
+    assert (tmp_path / "index").is_dir()
+
+
+def test_texts_are_no_nodes() -> None:
+    texts: Any = ["The sky is blue."]
+
+    with pytest.raises(InvalidValueError, match="'str' is no node; give a TextNode"):
+        RagCoverRetriever.from_nodes(texts)

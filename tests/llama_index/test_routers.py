@@ -359,3 +359,12 @@ def test_selectors_have_no_templates(index: VectorStoreIndex) -> None:
     selector.update_prompts({})
 
     assert selector.get_prompts() == {}
+
+
+def test_a_blank_question_is_refused_or_goes_the_default_way(index: VectorStoreIndex) -> None:
+    selection = chosen(RetrievalComplexitySelector(index, ROUTES, default="split").select(CHOICES, " "))
+
+    with pytest.raises(InvalidValueError, match="the question is blank"):
+        RetrievalComplexitySelector(index, ROUTES).select(CHOICES, " ")
+    assert selection.tool == "split"
+    assert "the question is blank" in str(selection.error)

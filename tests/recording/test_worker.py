@@ -252,3 +252,28 @@ def _at_once(calls: list[Callable[[], object]]) -> None:
     for thread in threads:
         thread.join(PATIENCE_S)
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_what_is_to_be_done_first_is_done_before_anything_is_offered_and_once() -> None:
+    told: list[str] = []
+    worker: Worker[str] = Worker(told.extend, lambda error: told.append(str(error)), capacity=3, name="worker")
+
+    worker.begin(lambda: told.append("opened"))
+    worker.begin(lambda: told.append("opened again"))
+    worker.offer("asked")
+
+    assert worker.flush(PATIENCE_S)
+    assert told == ["opened", "asked"]
+    worker.stop()
+
+
+def test_a_first_thing_that_fails_leaves_the_work_to_fail_or_not() -> None:
+    told: list[str] = []
+    worker: Worker[str] = Worker(told.extend, lambda error: told.append(str(error)), capacity=3, name="worker")
+
+    worker.begin(lambda: 1 / 0)
+    worker.offer("asked")
+
+    assert worker.flush(PATIENCE_S)
+    assert told == ["asked"]
+    worker.stop()
