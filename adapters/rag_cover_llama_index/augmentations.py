@@ -95,7 +95,9 @@ def searched_by(retriever: BaseRetriever | BaseIndex[Any], *, top_k: int) -> Bas
         return retriever.as_retriever(similarity_top_k=top_k)
     if isinstance(retriever, BaseRetriever):
         return retriever
-    message = f"{type(retriever).__name__!r} finds no nodes: give a LlamaIndex retriever or index, such as VectorStoreIndex(…)"
+    message = (
+        f"{type(retriever).__name__!r} finds no nodes: give a LlamaIndex retriever or index, such as index.as_retriever(…)"
+    )
     raise InvalidValueError(message)
 
 

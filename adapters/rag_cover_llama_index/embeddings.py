@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Self
 
 from llama_index.core.embeddings import BaseEmbedding
 from pydantic import Field, PrivateAttr
@@ -17,7 +17,8 @@ __all__ = ["RagCoverEmbedding"]
 class RagCoverEmbedding(BaseEmbedding):
     """Embeds by one of rag_cover's embedders, by default the embedded one: offline, deterministic, unit length, English.
 
-    It is kept by its name, so that a serialised pipeline opens it anew. Queries and documents are embedded alike.
+    It is kept by its name, so that a serialised pipeline opens it anew; a copy shares it. Queries and documents are
+    embedded alike.
 
     Raises:
         BackendNotFoundError: no installed plugin answers to ``model_name``.
@@ -32,6 +33,15 @@ class RagCoverEmbedding(BaseEmbedding):
         """Open the embedder."""
         super().model_post_init(context)
         self._embedder = open_embedder(self.model_name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        without = self.model_copy()
+        without.__pydantic_private__ = {}  # who reads it opens an embedder of their own
+        state: dict[str, Any] = super(RagCoverEmbedding, without).__getstate__()
+        return state
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self.__copy__()
 
     @property
     def embedder(self) -> Embedder:

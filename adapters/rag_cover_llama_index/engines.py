@@ -27,6 +27,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.results import AugmentationMode
 from rag_cover_llama_index.augmentations import Augmented, augmented, augmenter_of, described, searched_by
 from rag_cover_llama_index.models import generator_of
+from rag_cover_llama_index.questions import refuse_blank
 from rag_cover_llama_index.synthesizers import PromptSynthesizer
 
 __all__ = ["CoverageQueryEngine"]
@@ -132,9 +133,7 @@ class CoverageQueryEngine(BaseQueryEngine):
         return self.callback_manager.event(CBEventType.QUERY, payload={EventPayload.QUERY_STR: query.query_str})
 
     def _augmented(self, query: QueryBundle) -> Augmented:
-        if not query.query_str.strip():
-            message = "the question is blank; ask something"
-            raise InvalidValueError(message)
+        refuse_blank(query.query_str)
         return augmented(self._augmenter, self._retriever, query)
 
     def _writing(self, made: Augmented) -> dict[str, Any]:

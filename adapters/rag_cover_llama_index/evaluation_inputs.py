@@ -19,6 +19,8 @@ from rag_cover_llama_index.passages import passage_of
 
 __all__ = ["trace_of"]
 
+_FURTHER = ("sub_questions", "references", "reference", "steps", "trace")
+
 
 def trace_of(query: object, response: object, contexts: object, further: Mapping[str, object]) -> Trace:
     """Make a trace of what an evaluator was given; nothing is asked of any model.
@@ -27,8 +29,9 @@ def trace_of(query: object, response: object, contexts: object, further: Mapping
     anything else, which is left alone: evaluators that are run together share their arguments.
 
     Raises:
-        InputError: an argument cannot be read, or there is neither a query nor a trace.
+        InputError: an argument cannot be read or is misspelt, or there is neither a query nor a trace.
     """
+    _refuse_misspelt(further)
     try:
         given = further.get("trace")
         begun = Trace(question=_question(query)) if given is None else Trace.model_validate(given)
@@ -37,6 +40,19 @@ def trace_of(query: object, response: object, contexts: object, further: Mapping
         problem = wrong.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"]))
         raise InputError(problem["msg"].removeprefix("Value error, "), field=where or None) from wrong
+
+
+def _refuse_misspelt(further: Mapping[str, object]) -> None:
+    """Refuse a name that is one of ours but for its underscores, capitals or last s: left alone, it would be missed."""
+    known = {_letters(name): name for name in (*_FURTHER, "contexts")}
+    for name in set(further) - set(_FURTHER):
+        if (meant := known.get(_letters(name))) is not None:
+            message = f"no argument is called {name!r}; did you mean {meant!r}?"
+            raise InputError(message)
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower().removesuffix("s")
 
 
 def _filled(trace: Trace, response: object, passages: tuple[Passage, ...] | None, further: Mapping[str, object]) -> Trace:
@@ -66,6 +82,8 @@ def _text(name: str, value: object) -> str | None:
     if value is None or isinstance(value, str):
         return None if value is None else _legible(value)
     message = f"{name} is a {type(value).__name__}, not a text"
+    if hasattr(value, "source_nodes"):
+        message += "; evaluate_response(query, response) takes LlamaIndex's responses"
     raise InputError(message)
 
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Failure, Generation, Message, Prompt, Sampling
 from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.traces import Sample
 from rag_cover_llama_index.completions import Written, written_of
 
 __all__ = ["LlamaIndexGenerator", "chat_messages"]
@@ -31,6 +32,7 @@ _UNSUPPORTED = re.compile(
     r"|invalid parameter|deprecated",
     re.IGNORECASE,
 )
+_THOUGHT = ("<think>", "</think>")
 _REFUSING = (400, 403, 422, 501)  # HTTP statuses
 _ADDRESSES = ("api_base", "base_url", "azure_endpoint")
 
@@ -99,11 +101,12 @@ class LlamaIndexGenerator:
 
     def _one(self, prompt: Prompt, sampling: Sampling, index: int) -> Written | Failure:
         try:
-            return written_of(self._taken(prompt, sampling, index), stop=sampling.stop)
+            written = written_of(self._taken(prompt, sampling, index), stop=sampling.stop)
         except ModelFailedError as failed:
             return Failure.of(failed)
         except Exception as broken:  # noqa: BLE001  # the plugin boundary: kept as the prompt's failure
             return Failure(type(broken).__name__, f"{self.name}: {broken}")
+        return _cut(written.sample, self.name) or written
 
     def _taken(self, prompt: Prompt, sampling: Sampling, index: int) -> ChatResponse | CompletionResponse:
         """Ask, without what is refused, until the model takes the request."""
@@ -152,6 +155,17 @@ def _parameters(sampling: Sampling, index: int) -> dict[str, Any]:
     }
     always = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens}
     return always | {name: value for name, value in optional.items() if value is not None}
+
+
+def _cut(sample: Sample, name: str) -> Failure | None:
+    """Tell why an answer is none: it was cut before it began. An empty one that the model ended itself is an answer."""
+    text = sample.text.strip()
+    if sample.finish_reason == "filter":
+        return Failure("filtered", f"{name}: the server's content filter cut the reply", raw=text)
+    if sample.finish_reason == "length" and (not text or (text.startswith(_THOUGHT[0]) and _THOUGHT[1] not in text)):
+        message = f"{name} reached its limit of tokens before it wrote a reply; reasoning models think within that limit"
+        return Failure("malformed", message, raw=text)
+    return None
 
 
 def _refused_in(error: Exception, sent: Mapping[str, Any]) -> str | None:

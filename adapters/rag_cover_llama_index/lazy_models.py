@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rag_cover import Models
-from rag_cover.backends import Generator
 from rag_cover.results import ModelKind
 
 __all__ = ["LazyModels"]
@@ -32,15 +30,11 @@ class LazyModels:
         models: by name or as objects.
         kinds: which are opened; one that nobody offers stays unnamed.
         completed: what is made of them when they are open.
-
-    Raises:
-        InvalidValueError: an object cannot serve as what it is given as.
     """
 
     def __init__(
         self, models: Models, kinds: Sequence[ModelKind], *, completed: Callable[[Models], Models] = lambda opened: opened
     ) -> None:
-        _refuse_unfit(models)
         self._models, self._kinds, self._completed = models, kinds, completed
         self._opened: Models | None = None
         self._lock = threading.Lock()
@@ -62,12 +56,3 @@ class LazyModels:
         return Models(
             **opened | {"judge": opened["judge"] or self._models.judge, "decomposer": opened["decomposer"] or "rules"}
         )
-
-
-def _refuse_unfit(models: Models) -> None:
-    """Check what is there already: names, files, and what takes other models to make are opened later."""
-    for name, kind in _KINDS.items():
-        model: Any = getattr(models, name)
-        later = isinstance(model, str | Path) or (kind == "decomposer" and isinstance(model, Generator))
-        if model is not None and not later:
-            Models(**{name: model}).open([kind])

@@ -7,13 +7,14 @@ models of ``Settings`` are never asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.retrievers import BaseRetriever
@@ -44,6 +45,18 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+_LLM = "a LlamaIndex LLM"
+_PLACES: Mapping[str, tuple[type[Any], str | None]] = {
+    "judge": (Scorer, _LLM),
+    "locator": (Locator, _LLM),
+    "relevance": (Relevance, None),
+    "entailer": (Entailer, None),
+    "receiver": (Receiver, _LLM),
+    "generator": (Generator, _LLM),
+    "embedder": (Embedder, "a LlamaIndex BaseEmbedding"),
+}
+"""What must stand in each place of `Models`, and what LlamaIndex offers for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +157,7 @@ def generator_of(model: str | Generator | LLM) -> Generator:
     """
     if isinstance(model, LLM):
         return LlamaIndexGenerator(model)
-    return _named_or(model, Generator, open_generator, "a LlamaIndex LLM")
+    return _named_or(model, Generator, open_generator, _LLM)
 
 
 def embedder_of(model: str | Embedder | BaseEmbedding) -> Embedder:
@@ -168,9 +181,11 @@ def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
     """
     if isinstance(model, BaseRetriever):
         return _LlamaIndexRetriever(model)
-    if isinstance(model, Retriever):
+    if isinstance(model, Retriever) and not isinstance(model, BaseQueryEngine):  # whose retrieve() takes no number
         return model
-    raise _unfit(model, "retriever", "a LlamaIndex BaseRetriever, such as index.as_retriever()")
+    message = f"{type(model).__name__!r} cannot serve as retriever: give a LlamaIndex BaseRetriever, such as "
+    message += "index.as_retriever(), or an object with the methods of rag_cover.backends.Retriever"
+    raise InvalidValueError(message)
 
 
 def scorer_of(model: str | Scorer | LLM) -> Scorer:
@@ -181,7 +196,7 @@ def scorer_of(model: str | Scorer | LLM) -> Scorer:
     """
     if isinstance(model, LLM):
         return PromptedJudge(LlamaIndexGenerator(model))
-    return _named_or(model, Scorer, open_scorer, "a LlamaIndex LLM")
+    return _named_or(model, Scorer, open_scorer, _LLM)
 
 
 def locator_of(model: str | Scorer | LLM) -> Locator | None:
@@ -203,7 +218,7 @@ def receiver_of(model: str | Receiver | LLM) -> Receiver:
     """
     if isinstance(model, LLM):
         return GeneratorReceiver(LlamaIndexGenerator(model))
-    return _named_or(model, Receiver, open_receiver, "a LlamaIndex LLM")
+    return _named_or(model, Receiver, open_receiver, _LLM)
 
 
 def models_of(
@@ -220,6 +235,10 @@ def models_of(
     """Return the models that measures ask, LlamaIndex's own objects translated; `rag_cover.Models` explains the fields.
 
     A language model in several places is one model: what it refuses, and as a judge what it has judged, is known in all.
+    Names are looked up when the models are opened.
+
+    Raises:
+        InvalidValueError: an object that cannot serve as what it is given as.
     """
     made: dict[tuple[int, str], Any] = {}
 
@@ -227,7 +246,7 @@ def models_of(
         asked = made.setdefault((id(model), "generator"), LlamaIndexGenerator(model))
         return made.setdefault((id(model), kind), make(asked))
 
-    return Models(
+    models = Models(
         judge=once(judge, "judge", PromptedJudge) if isinstance(judge, LLM) else judge,
         locator=once(locator, "judge", PromptedJudge) if isinstance(locator, LLM) else locator,
         relevance=relevance,
@@ -237,6 +256,8 @@ def models_of(
         decomposer=once(decomposer, "generator", lambda asked: asked) if isinstance(decomposer, LLM) else decomposer,
         embedder=embedder_of(embedder) if isinstance(embedder, BaseEmbedding) else embedder,
     )
+    _refuse_unfit(models)
+    return models
 
 
 def _named_or(model: object, protocol: type[Any], open_by_name: Callable[[str], T], framework: str) -> T:
@@ -247,8 +268,16 @@ def _named_or(model: object, protocol: type[Any], open_by_name: Callable[[str], 
     raise _unfit(model, protocol.__name__.lower(), framework)
 
 
-def _unfit(model: object, kind: str, framework: str) -> InvalidValueError:
-    return InvalidValueError(
-        f"{type(model).__name__!r} cannot serve as {kind}: give the name of one, an object with the methods of "
-        f"rag_cover.backends.{kind.capitalize()}, or {framework}"
-    )
+def _refuse_unfit(models: Models) -> None:
+    for place, (protocol, framework) in _PLACES.items():
+        model = getattr(models, place)
+        if not isinstance(model, str | protocol) and (model is not None or place == "judge"):
+            raise _unfit(model, place, framework, protocol.__name__)
+    if not isinstance(models.decomposer, str | Path | Generator):  # those take other models to open
+        models.open(["decomposer"])
+
+
+def _unfit(model: object, place: str, framework: str | None, protocol: str | None = None) -> InvalidValueError:
+    fitting = f"an object with the methods of rag_cover.backends.{protocol or place.capitalize()}"
+    offered = f"give the name of one, {fitting}, or {framework}" if framework else f"give the name of one, or {fitting}"
+    return InvalidValueError(f"{type(model).__name__!r} cannot serve as {place}: {offered}")

@@ -8,13 +8,21 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
+from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, json_value
 
 __all__ = ["node_of", "passage_of", "passages_of", "record_of"]
 
 
 def passage_of(node: NodeWithScore | BaseNode) -> Passage:
-    """Return a node as a passage: its id, its text without metadata, its score, its title where the metadata has one."""
+    """Return a node as a passage: its id, its text without metadata, its score, its title where the metadata has one.
+
+    Raises:
+        InvalidValueError: it is no node.
+    """
+    if not isinstance(node, NodeWithScore | BaseNode):
+        message = f"{type(node).__name__!r} is no node; give a TextNode, a Document or a NodeWithScore of LlamaIndex"
+        raise InvalidValueError(message)
     record = record_of(node)
     return Passage.model_validate(record | {"metadata": json_value(record["metadata"])})
 

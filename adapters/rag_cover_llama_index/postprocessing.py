@@ -14,6 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from rag_cover import Models
 from rag_cover.errors import InvalidValueError
 from rag_cover_llama_index.lazy_models import LazyModels
+from rag_cover_llama_index.questions import refuse_blank
 
 __all__ = ["EXPLANATION", "ModelPostprocessor", "OnError", "at_least", "explained"]
 
@@ -66,6 +67,7 @@ class ModelPostprocessor(BaseNodePostprocessor):
             raise InvalidValueError(message)
         models = self._models.get()
         try:
+            refuse_blank(query_bundle.query_str)
             return choose(nodes, query_bundle.query_str, models)
         except Exception as broken:
             if self.on_error == "raise":
@@ -116,8 +118,8 @@ def at_least(least: float, **numbers: float) -> None:
         InvalidValueError: one is, or is no finite number.
     """
     for name, value in numbers.items():
-        if not least <= value < math.inf:
-            message = f"{name} is {value}; it is at least {least:g}, and finite"
+        if not isinstance(value, int | float) or not least <= value < math.inf:
+            message = f"{name} is {value!r}; it is at least {least:g}, and finite"
             raise InvalidValueError(message)
 
 

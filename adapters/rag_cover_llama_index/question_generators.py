@@ -23,6 +23,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError, nearest
 from rag_cover.questions import Question, Role
 from rag_cover.questions import SubQuestion as TypedText
 from rag_cover_llama_index.models import embedder_of, models_of
+from rag_cover_llama_index.questions import refuse_blank
 
 __all__ = ["RagCoverQuestionGenerator", "TypedSubQuestion"]
 
@@ -96,9 +97,7 @@ class RagCoverQuestionGenerator(BaseQuestionGenerator):
             ModelFailedError: the embedder failed.
         """
         _refuse_tools(tools)
-        if not query.query_str.strip():
-            message = "the question is blank; ask something"
-            raise InvalidValueError(message)
+        refuse_blank(query.query_str)
         asked = self._asked(query.query_str)
         if self._fan_out or len(tools) == 1:
             return [_for_tool(each, tool, None) for each in asked for tool in tools]

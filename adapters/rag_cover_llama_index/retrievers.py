@@ -155,7 +155,7 @@ class RagCoverRetriever(BaseRetriever):
         nodes: Sequence[BaseNode],
         *,
         similarity_top_k: int = 10,
-        index: Path | None = None,
+        index: Path | str | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> RagCoverRetriever:
         """Index nodes, or documents as one node each; ``index`` is the folder to keep the index in, or to find it in.
@@ -169,7 +169,7 @@ class RagCoverRetriever(BaseRetriever):
         found: dict[str, BaseNode] = {}
         for node in nodes:
             found.setdefault(passage_of(node).key, node)
-        retriever = build_retriever("embedded", map(passage_of, found.values()), index=index)
+        retriever = build_retriever("embedded", map(passage_of, found.values()), index=None if index is None else Path(index))
         return cls(found, retriever, similarity_top_k=similarity_top_k, callback_manager=callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

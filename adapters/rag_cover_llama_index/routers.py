@@ -22,6 +22,7 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.routing import Caimira, ComplexityRouter, Demand, Route, SkillRecord, SkillRouter
 from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import embedder_of, models_of, retriever_of
+from rag_cover_llama_index.questions import refuse_blank
 
 __all__ = ["Choice", "RetrievalComplexitySelector", "RoutedResult", "RoutedSelection", "SkillSelector"]
 
@@ -70,6 +71,7 @@ class _RoutingSelector(BaseSelector):
         places = {name: _place(choice, choices) for name, choice in self._tools.items()}
         default = None if self._default is None else _place(self._default, choices)
         try:
+            refuse_blank(query.query_str)
             route = self._route(query.query_str)
         except Exception as failed:  # also the user's retriever may fail: told in the selection, or raised
             if default is None:

@@ -1,0 +1,18 @@
+"""The questions that LlamaIndex asks: some are blank, which nothing can be said of."""
+
+from __future__ import annotations
+
+from rag_cover.errors import InvalidValueError
+
+__all__ = ["refuse_blank"]
+
+
+def refuse_blank(question: str) -> None:
+    """Refuse a question of white space.
+
+    Raises:
+        InvalidValueError: it is one.
+    """
+    if not question.strip():
+        message = "the question is blank; ask something"
+        raise InvalidValueError(message)
