@@ -25,7 +25,16 @@ from pydantic import (
 
 from rag_cover.errors import nearest
 
-__all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value", "json_value"]
+__all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value", "json_value", "legible"]
+
+
+def legible(text: str) -> str:
+    r"""Replace halves of characters, which PDF readers and streams leave behind: no judge reads and no file keeps them.
+
+    >>> legible("a \ud83d b")
+    'a \ufffd b'
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def json_value(value: Any) -> Any:

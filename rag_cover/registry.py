@@ -197,6 +197,21 @@ class Models:
     decomposer: str | Path | Generator | Decomposer | None = None
     embedder: str | Embedder | None = None
 
+    def check(self, kinds: Iterable[ModelKind]) -> None:
+        """Refuse names that nobody answers to, without opening anything.
+
+        Raises:
+            BackendNotFoundError: no installed plugin has this scheme.
+            NotOfferedError: one has, and offers no such model.
+            InvalidValueError: a trace file is named where a model is.
+        """
+        for kind in kinds:
+            name = self.judge if kind == "scorer" else getattr(self, kind)
+            if kind == "decomposer" and isinstance(name, str):
+                _refuse_file(name)
+            if isinstance(name, str) and name != "rules":
+                _factory("generator" if kind == "decomposer" else kind, name)
+
     def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
         """Open the models of these kinds that are named or that the judge offers; a kind nobody offers is absent."""
         opened = {kind: self._open(kind) for kind in kinds}
@@ -222,6 +237,7 @@ class Models:
             case Path():
                 return GivenDecomposer.of(read_traces(self.decomposer))
             case str() | Generator():
+                _refuse_file(self.decomposer)
                 return self._generated(self.decomposer)
         if not callable(self.decomposer):
             message = f"decomposer is 'rules', a generator or its name, a Path or a function, not {self.decomposer!r}"
@@ -257,6 +273,12 @@ class Models:
             message = f"{type(model).__name__!r} cannot serve as {kind}: it lacks a method that rag_cover.backends asks for"
             raise InvalidValueError(message)
         return model
+
+
+def _refuse_file(decomposer: object) -> None:
+    if isinstance(decomposer, str) and decomposer.endswith((".jsonl", ".jsonl.gz")):
+        message = f"a trace file whose sub-questions are taken is given as a Path: decomposer=Path({decomposer!r})"
+        raise InvalidValueError(message)
 
 
 _PROTOCOLS: Mapping[str, Any] = dict(

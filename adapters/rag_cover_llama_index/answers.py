@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 _ANSWERS = ("answer", "response", "final_answer", "output", "text", "content", "message")
 
-Told = Callable[[str | None], object]
-"""Called with an answer once it was read; None: nobody read it."""
+Told = Callable[[str | None, bool], object]
+"""Called with what was read of an answer, None where nobody read it, and whether that is all of it."""
 
 
 def answer_text(result: Any) -> str | None:
@@ -43,7 +43,7 @@ def read_along(result: Any, told: Told) -> bool:
     """Be told of a streamed answer once it was read to its end, or left; tell whether this one can be read along.
 
     Its generator is replaced by one that yields the same tokens as they come, and keeps them. An answer that is left before its
-    end is told as far as it was read; one that nobody begins to read is None once it is gone.
+    end, or breaks, is told as far as it was read; one that nobody begins to read is None once it is gone.
     """
     once = _once(told)
     match result:
@@ -73,31 +73,35 @@ def _said_in(event: StopEvent) -> Any:
 def _once(told: Told) -> Told:
     untold = [told]
 
-    def tell(answer: str | None) -> None:
+    def tell(answer: str | None, whole: bool) -> None:  # noqa: FBT001  # as it is told
         if untold:
-            untold.pop()(answer)
+            untold.pop()(answer, whole)
 
     return tell
 
 
 def _read(parts: Generator[T, None, None], text: Callable[[T], str], told: Told) -> Generator[T, None, None]:
     said: list[str] = []
+    whole = False
     try:
         for part in parts:
             said.append(text(part))
             yield part
+        whole = True
     finally:
-        told("".join(said))
+        told("".join(said), whole)
 
 
 async def _aread(parts: AsyncGenerator[T, None], text: Callable[[T], str], told: Told) -> AsyncGenerator[T, None]:
     said: list[str] = []
+    whole = False
     try:
         async for part in parts:
             said.append(text(part))
             yield part
+        whole = True
     finally:
-        told("".join(said))
+        told("".join(said), whole)
 
 
 def _delta(part: ChatResponse) -> str:
@@ -106,5 +110,5 @@ def _delta(part: ChatResponse) -> str:
 
 def _watched(parts: T, told: Told) -> T:
     """Be told when a generator is gone that nobody began to read."""
-    weakref.finalize(parts, told, None).atexit = False
+    weakref.finalize(parts, told, None, False).atexit = False  # noqa: FBT003  # as it is told
     return parts

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from rag_cover import Passage, Question, RetrievalStep, SubQuestion, Trace
 from rag_cover.errors import InputError
+from rag_cover.questions import Role, legible
 from rag_cover_llama_index.passages import passage_of
 
 __all__ = ["trace_of"]
@@ -80,16 +81,11 @@ def _question(query: object) -> Question:
 
 def _text(name: str, value: object) -> str | None:
     if value is None or isinstance(value, str):
-        return None if value is None else _legible(value)
+        return None if value is None else legible(value)
     message = f"{name} is a {type(value).__name__}, not a text"
     if hasattr(value, "source_nodes"):
         message += "; evaluate_response(query, response) takes LlamaIndex's responses"
     raise InputError(message)
-
-
-def _legible(text: str) -> str:
-    """Replace halves of characters, which PDF readers and streams leave behind: no judge reads and no file keeps them."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _passages(contexts: object) -> tuple[Passage, ...] | None:
@@ -100,9 +96,9 @@ def _passages(contexts: object) -> tuple[Passage, ...] | None:
 def _passage(context: object) -> Passage:
     match context:
         case str():
-            return Passage(text=_legible(context))
+            return Passage(text=legible(context))
         case Passage():
-            return context.model_copy(update={"text": _legible(context.text)})
+            return context.model_copy(update={"text": legible(context.text)})
         case NodeWithScore() | BaseNode():
             return _passage(passage_of(context))
     message = f"contexts holds a {type(context).__name__}; give the passages' texts, nodes or rag_cover passages"
@@ -122,7 +118,9 @@ def _sub_questions(further: Mapping[str, object]) -> tuple[SubQuestion, ...] | N
 
 
 def _own(sub_question: object) -> object:
-    return sub_question.sub_question if isinstance(sub_question, LlamaIndexSubQuestion) else sub_question
+    """Take what is given as a text alone for a core sub-question: it is what somebody wants to see answered."""
+    text = sub_question.sub_question if isinstance(sub_question, LlamaIndexSubQuestion) else sub_question
+    return {"text": text, "role": Role.CORE} if isinstance(text, str) else text
 
 
 def _listed(name: str, value: object, what: str) -> Sequence[Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,12 +13,16 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 
 from rag_cover.backends import Embedder, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
+from rag_cover.errors import InvalidValueError
 from rag_cover.recording import Recording, References
 from rag_cover.results import Measure, TraceResult
 from rag_cover_llama_index.models import models_of
 from rag_cover_llama_index.spans import RecordingEvents, RecordingSpans
 
 __all__ = ["attach"]
+
+_LOG = logging.getLogger(__name__)
+_MANY = 8  # recordings at a time; each of them copies what is retrieved
 
 
 def attach(  # noqa: PLR0913  # the public interface: all by name
@@ -74,6 +79,13 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         InvalidValueError: an argument out of range, or a model that cannot serve.
         StoreError: a store or a trace file that cannot be used.
     """
+    heard = get_dispatcher() if dispatcher is None else dispatcher
+    if not isinstance(heard, Dispatcher):
+        message = f"dispatcher is a {type(heard).__name__}; give one of LlamaIndex's, or leave it out"
+        raise InvalidValueError(message)
+    listening = sum(isinstance(each, RecordingSpans) for each in heard.span_handlers)
+    if listening >= _MANY:
+        _LOG.warning("%d recordings listen already: attach once for a process, and close what is not needed", listening)
     recording = Recording(
         measures=measures,
         models=models_of(judge=judge, receiver=receiver, generator=generator, decomposer=decomposer, embedder=embedder),
@@ -88,7 +100,6 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         own_sub_questions=own_sub_questions,
         seed=seed,
     )
-    heard = dispatcher or get_dispatcher()
     spans = RecordingSpans(recording)
     events = RecordingEvents(recording, spans.heard)
     heard.add_span_handler(spans)

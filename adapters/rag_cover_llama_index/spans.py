@@ -135,35 +135,35 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
                 if gathering.is_root(call) and self._is_streamed(gathering.draft_of(id_), result):
                     gathering.await_answer(id_)
         finally:
-            self._over(id_)
+            self._over(id_, whole=True)
 
     def _drop(self, id_: str, error: BaseException | None) -> None:
         for each in _ids(id_):
             if (call := self._recording.gathering.find(each)) is not None:
                 call.error = f"{type(error).__name__}: {error}" if error is not None else "it failed"
-        self._over(id_)
+        self._over(id_, whole=False)
 
-    def _over(self, id_: str) -> None:
-        self._written(id_)
+    def _over(self, id_: str, *, whole: bool) -> None:
+        self._written(id_, whole=whole)
         for each in _ids(id_):
             self._recording.gathering.settle(each)
 
-    def _written(self, id_: str) -> None:
+    def _written(self, id_: str, *, whole: bool) -> None:
         """Take what a chat engine's writer streamed, of which `RecordingEvents` heard every part, for the answer."""
         gathering = self._recording.gathering
         parts, above = self.heard.pop(id_, None), gathering.above(id_)
         if parts is not None and above is not None and gathering.is_root(above):  # not a chat within a workflow
-            self._answered(gathering.draft_of(id_), "".join(parts).strip() or None)
+            self._answered(gathering.draft_of(id_), "".join(parts).strip() or None, whole)
 
     def _is_streamed(self, draft: Draft | None, result: object) -> bool:
         if draft is None:
             return False
         return read_along(result, partial(self._answered, draft)) or isinstance(result, StreamingAgentChatResponse)
 
-    def _answered(self, draft: Draft | None, answer: str | None) -> None:
+    def _answered(self, draft: Draft | None, answer: str | None, whole: bool) -> None:  # noqa: FBT001  # as `Told` is called
         try:
             if draft is not None:
-                self._recording.gathering.answered(draft, answer)
+                self._recording.gathering.answered(draft, answer, whole=whole)
         except Exception as error:  # noqa: BLE001  # called while the pipeline's answer is read: recorded
             self._recording.fail(error, "noting a streamed answer")
 

@@ -68,8 +68,9 @@ def _spans(draft: Draft, names: Mapping[str, str]) -> list[Span]:
 
 
 def _notes(draft: Draft, names: Mapping[str, str]) -> dict[str, Any]:
-    """Say why the question got no answer, where it failed, and where it stands in a distributed trace, where it does."""
+    """Say why there is no answer, where it failed or was left, and where the question stands in a distributed trace."""
     failed = {} if draft.root.error is None else {"error": draft.root.error}
+    failed |= {} if draft.unfinished is None else {"unfinished_answer": draft.unfinished}
     steps = {names[call.id]: list(call.place) for call in draft.calls[1:] if call.place is not None}
     root = {} if draft.root.place is None else {"root": list(draft.root.place)}
     return failed | ({NAME: {**root, "steps": steps}} if root or steps else {})

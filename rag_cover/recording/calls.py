@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from rag_cover.importers.spans import Span, SpanKind
-from rag_cover.questions import SubQuestion, json_value
+from rag_cover.questions import SubQuestion, json_value, legible
 
 __all__ = ["Asked", "Call", "Draft"]
 
@@ -57,8 +58,8 @@ class Call:
             parent_id=self.parent,
             kind=self.kind,
             name=self.name,
-            query=self.query,
-            answer=self.answer,
+            query=None if self.query is None else legible(self.query),
+            answer=None if self.answer is None else legible(self.answer),
             passages=_plain(self.passages),
             consumed=_plain(self.consumed),
             sub_questions=self.sub_questions,
@@ -72,6 +73,8 @@ class Call:
 class Draft:
     """All the calls of one question, the outermost first.
 
+    ``unfinished`` is what was read of a streamed answer that was left, or broke, before its end.
+
     ``awaited`` counts the answers that are still being written after their call ended. It is ``over`` with its outermost call,
     ``taken`` once nothing more is to come, and ``broken`` where it made more calls than are kept.
     """
@@ -79,6 +82,7 @@ class Draft:
     root: Call
     asked: Asked | None = None
     calls: list[Call] = field(default_factory=list)
+    unfinished: str | None = None
     awaited: int = 0
     over: bool = False
     taken: bool = False
@@ -86,4 +90,12 @@ class Draft:
 
 
 def _plain(records: Records) -> list[dict[str, Any]]:
-    return [{**record, "metadata": json_value(record.get("metadata") or {})} for record in records]
+    return [{**_legible(record), "metadata": _metadata(record.get("metadata") or {})} for record in records]
+
+
+def _metadata(metadata: Mapping[str, Any]) -> Any:
+    return json.loads(legible(json.dumps(json_value(metadata), ensure_ascii=False)))
+
+
+def _legible(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: legible(value) if isinstance(value, str) else value for name, value in record.items()}

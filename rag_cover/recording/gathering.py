@@ -116,12 +116,14 @@ class Gathering:
         if done:
             self._finished(draft)
 
-    def answered(self, draft: Draft, answer: str | None) -> None:
-        """Give a draft the answer that it waited for; None where nobody read it."""
+    def answered(self, draft: Draft, answer: str | None, *, whole: bool = True) -> None:
+        """Give a draft the answer that it waited for, None where nobody read it; part of one is no answer."""
         with self._lock:
             draft.awaited -= 1
-            if answer is not None:
+            if answer is not None and whole:
                 draft.root.answer = answer
+            elif answer:
+                draft.unfinished = answer
             done = self._taken(draft)
         if done:
             self._finished(draft)

@@ -74,8 +74,10 @@ class Keeping:
         if self._file is not None:
             self._file.close()
         if self._store is not None:
-            self._store.finished = True
-            self._store.close()
+            try:
+                self._store.finished = True
+            finally:
+                self._store.close()
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -30,6 +30,7 @@ class Measurement:
 
     Raises:
         InvalidValueError: an unknown measure, none, or one asked for twice.
+        BackendNotFoundError, NotOfferedError: nobody answers to a model's name.
     """
 
     def __init__(self, measures: Sequence[str | Measure] | None, models: Models) -> None:
@@ -37,6 +38,7 @@ class Measurement:
         chosen = list(MEASURES) if measures is None else list(measures)
         self._with_gold = chosen_measures(chosen)
         self._against_answer = chosen_measures([_against_answer(each) for each in chosen])
+        models.check(self._kinds)
         self._opened: Mapping[ModelKind, Any] | None = None
         self._lock = threading.Lock()
         self._run = RemoteRun()
@@ -45,6 +47,10 @@ class Measurement:
     def names(self) -> tuple[str, ...]:
         """Name the measures."""
         return tuple(measure.name for measure in self._with_gold)
+
+    @property
+    def _kinds(self) -> list[ModelKind]:
+        return list(dict.fromkeys(kind for measure in self._with_gold for kind in measure.required_models))
 
     @property
     def judge(self) -> str:
@@ -86,8 +92,7 @@ class Measurement:
     def _models_opened(self) -> Mapping[ModelKind, Any]:
         with self._lock:
             if self._opened is None:
-                kinds = {kind: None for measure in self._with_gold for kind in measure.required_models}
-                self._opened = bound(self._models.open(kinds), self._run)
+                self._opened = bound(self._models.open(self._kinds), self._run)
             return self._opened
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +16,11 @@ from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
 from rag_cover.evaluation import Evaluation
 from rag_cover.questions import SubQuestion
+from rag_cover.recording.arguments import asked_of, refuse_unusable
 from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
 from rag_cover.recording.deliveries import LOG, log_result, tell_plugins
+from rag_cover.recording.endings import close_at_exit, is_closed
 from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.gathering import Gathering
 from rag_cover.recording.keeping import Keeping
@@ -32,7 +33,6 @@ from rag_cover.traces import Trace
 
 __all__ = ["Recording"]
 
-_PATIENCE_S = 10.0
 _ERRORS = 1000
 
 
@@ -79,9 +79,7 @@ class Recording:
         own_sub_questions: bool = True,
         seed: int = 0,
     ) -> None:
-        if not 0 <= sampling <= 1 or capacity < 1 or keep < 1:
-            message = f"sampling is in [0, 1], capacity and keep at least 1; got {sampling}, {capacity} and {keep}"
-            raise InvalidValueError(message)
+        refuse_unusable(sampling=sampling, capacity=capacity, keep=keep, references=references, on_result=on_result)
         if store is not None and measures is not None and not measures:
             message = "a store keeps results, and nothing is to be measured; name a trace file instead (traces=…)"
             raise InvalidValueError(message)
@@ -100,9 +98,12 @@ class Recording:
         self._counts = Counter[str]()
         self._closed = False
         self._detach: Callable[[], object] | None = None
-        atexit.register(self.close, _PATIENCE_S)
+        close_at_exit(self)
         if self._measurement is not None:
             self._worker.begin(self._measurement.open)
+
+    def __repr__(self) -> str:
+        return f"<Recording {'closed' if self._closed else 'open'}: {self.counts}>"
 
     @property
     def asked(self) -> Asked | None:
@@ -163,12 +164,14 @@ class Recording:
     ) -> Iterator[None]:
         """Say what is known of the questions that are asked within: gold answers, sub-questions, an id, data of your own.
 
-        ``text`` takes the place of what the pipeline was asked, such as a question that a chat turn only hints at. It holds for
-        this thread or task and what it starts.
+        ``text`` takes the place of what the pipeline was asked, such as a question that a chat turn only hints at.
+        Sub-questions that are given as texts are core ones. It holds for this thread or task and what it starts.
+
+        Raises:
+            InvalidValueError: a blank text, one text in place of a list, or references that are no texts.
         """
-        given = (references,) if isinstance(references, str) else tuple(references)
-        typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
-        token = self._asked.set(Asked(text, id, given, typed, dict(metadata or {})))
+        asked = asked_of(text, id, references, sub_questions, metadata)
+        token = self._asked.set(asked)
         try:
             yield
         finally:
@@ -206,13 +209,18 @@ class Recording:
                 return
             self._closed = True
         self.detach()
-        atexit.unregister(self.close)
+        is_closed(self)
         for draft in self.gathering.abandon():
             self._finished(draft)
-        self.flush(timeout_s)
-        for draft in self._worker.stop():
-            self._recorded(draft, count="recorded")
-        self._keeping.close()
+        try:
+            self.flush(timeout_s)
+        finally:  # also where somebody interrupts the waiting: what waits is kept as it is
+            for draft in self._worker.stop():
+                self._recorded(draft, count="recorded")
+            try:
+                self._keeping.close()
+            except (OSError, RagCoverError) as unwritable:
+                self.fail(unwritable, "closing what is kept")
 
     def __enter__(self) -> Self:
         return self
@@ -280,7 +288,3 @@ class Recording:
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:
             self._counts[name] += number
-
-
-def _sub_question(given: SubQuestion | str) -> SubQuestion:
-    return given if isinstance(given, SubQuestion) else SubQuestion(given)

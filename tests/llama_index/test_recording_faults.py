@@ -141,7 +141,7 @@ def test_a_handler_that_fails_changes_nothing_for_the_host_and_says_so(
 def test_a_stream_is_read_to_its_end_whatever_the_recording_does(
     recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         message = "no answer"
         raise KeyError(message)
 

@@ -101,7 +101,7 @@ def test_an_answer_streamed_to_a_coroutine_is_recorded_once_it_was_read(
     assert only(recording).answer == ANSWER
 
 
-def test_a_streamed_answer_that_is_left_early_is_recorded_as_far_as_it_was_read(
+def test_a_streamed_answer_that_is_left_early_is_no_answer_and_kept_as_far_as_it_was_read(
     recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM
 ) -> None:
     response = streaming(index, llm).query(SKY)
@@ -111,10 +111,12 @@ def test_a_streamed_answer_that_is_left_early_is_recorded_as_far_as_it_was_read(
     first = [next(words), next(words)]
     words.close()
 
-    assert only(recording).answer == "".join(first) == "The sky "
+    trace = only(recording)
+    assert trace.answer is None
+    assert trace.metadata["unfinished_answer"] == "".join(first) == "The sky "
 
 
-def test_an_answer_streamed_to_a_coroutine_and_left_early_is_recorded_as_far_as_it_was_read(
+def test_an_answer_streamed_to_a_coroutine_and_left_early_is_no_answer_either(
     recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM
 ) -> None:
     async def read() -> None:
@@ -126,7 +128,8 @@ def test_an_answer_streamed_to_a_coroutine_and_left_early_is_recorded_as_far_as_
 
     asyncio.run(read())
 
-    assert only(recording).answer == "The "
+    trace = only(recording)
+    assert (trace.answer, trace.metadata["unfinished_answer"]) == (None, "The ")
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -145,7 +148,7 @@ def test_a_streamed_answer_that_nobody_reads_is_none(
     assert prompt(trace) == ids(trace)
 
 
-def test_an_answer_that_breaks_off_raises_where_it_is_read_and_is_recorded_as_far_as_it_came(
+def test_an_answer_that_breaks_off_raises_where_it_is_read_and_is_no_answer(
     recording: Recording, index: VectorStoreIndex
 ) -> None:
     response = streaming(index, Interrupted()).query(SKY)
@@ -154,7 +157,8 @@ def test_an_answer_that_breaks_off_raises_where_it_is_read_and_is_recorded_as_fa
     with pytest.raises(ConnectionError, match="the connection was lost"):
         list(response.response_gen)
 
-    assert only(recording).answer == "The sky is "
+    trace = only(recording)
+    assert (trace.answer, trace.metadata["unfinished_answer"]) == (None, "The sky is ")
 
 
 def test_streams_that_are_read_in_turns_are_kept_apart(recording: Recording, index: VectorStoreIndex) -> None:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover import Evaluation, Models, SubQuestion, Trace
+from rag_cover import Evaluation, Models, Role, SubQuestion, Trace
 from rag_cover.backends import fingerprint_of
-from rag_cover.errors import InvalidValueError, StoreError
+from rag_cover.errors import InvalidValueError, RagCoverError, StoreError
 from rag_cover.hooks import hook
 from rag_cover.recording import LIVE_MODELS, Recording, RecordingCounts
 from rag_cover.registry import plugins
@@ -384,10 +384,69 @@ def test_a_recording_that_measures_nothing_has_no_evaluation(recorded: Recording
         _ = recorded.evaluation
 
 
-@pytest.mark.parametrize("given_", [{"sampling": 1.5}, {"sampling": -0.1}, {"capacity": 0}, {"keep": 0}])
+@pytest.mark.parametrize("given_", [{"sampling": 1.5}, {"sampling": "0.5"}, {"sampling": -0.1}, {"capacity": 0}, {"keep": 0}])
 def test_arguments_out_of_range_are_refused(given_: dict[str, float]) -> None:
-    with pytest.raises(InvalidValueError, match="sampling is in"):
+    with pytest.raises(InvalidValueError, match=r"sampling is a number in \[0, 1\]"):
         Recording(**given_)  # type: ignore[arg-type]  # that is the test
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"references": ["Paris"]}, "references is a list; give a mapping"),
+        ({"references": {"Where?": 3}}, "references of 'Where\\?': 3 is neither a text nor a list of texts"),
+        ({"on_result": 3}, "on_result is a int; give a function"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_at_once(given_: dict[str, object], said: str) -> None:
+    with pytest.raises(InvalidValueError, match=said):
+        Recording(**given_)  # type: ignore[arg-type]  # that is the test
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (Models(judge="embeded"), "No backend is called 'embeded'. Did you mean 'embedded'"),
+        (Models(receiver="gpt"), "No backend is called 'gpt'"),
+        (Models(decomposer="mine.jsonl"), r"decomposer=Path\('mine.jsonl'\)"),
+    ],
+)
+def test_names_that_nobody_answers_to_are_refused_before_anything_is_recorded(models: Models, said: str) -> None:
+    with pytest.raises(RagCoverError, match=said):
+        Recording(models=models)
+
+
+@pytest.mark.parametrize(
+    ("given_", "said"),
+    [
+        ({"sub_questions": "What?"}, "sub_questions is one text; give a list"),
+        ({"text": " "}, "the question's text is blank"),
+        ({"references": 3}, "references: 3 is neither a text nor a list of texts"),
+    ],
+)
+def test_what_cannot_be_said_of_a_question_is_refused_where_it_is_said(
+    recorded: Recording, given_: dict[str, object], said: str
+) -> None:
+    with pytest.raises(InvalidValueError, match=said), recorded.question(**given_):  # type: ignore[arg-type]  # that is the test
+        pass
+
+
+def test_sub_questions_that_are_texts_are_core_ones(recorded: Recording) -> None:
+    with recorded.question(sub_questions=["How hot?", SubQuestion("How come?")]):
+        ask(recorded)
+    recorded.flush(PATIENCE_S)
+
+    (trace,) = recorded.traces
+    assert [each.role for each in trace.sub_questions or ()] == [Role.CORE, None]
+
+
+def test_halves_of_characters_do_not_cost_a_trace(recorded: Recording) -> None:
+    ask(recorded, "Wh\ud83dy?", "Be\ud83dcause.", found=[record("a\ud83d", "T\ud83d", metadata={"page": "\ud83d"})])
+    recorded.flush(PATIENCE_S)
+
+    (trace,) = recorded.traces
+    assert recorded.errors == ()
+    assert (trace.question.text, trace.answer, trace.steps[0].passages[0].text) == ("Wh\ufffdy?", "Be\ufffdcause.", "T\ufffd")
 
 
 @pytest.mark.parametrize("measures", [["coverge"], ["coverage", "coverage"]])

@@ -135,15 +135,15 @@ def test_a_judge_that_raises_costs_one_trace_its_result() -> None:
 
 
 def test_models_that_cannot_be_opened_leave_the_traces_and_say_so() -> None:
-    with Recording(models=Models(judge="nonesuch:model")) as recording:
+    with Recording(models=Models(judge="embedded:no/such/folder")) as recording:
         for _ in range(3):
             ask(recording)
             recording.flush(PATIENCE_S)
 
         assert recording.counts == RecordingCounts(begun=3, unmeasured=3)
         assert len(recording.traces) == 3
-        assert {error.kind for error in recording.errors} == {"BackendNotFoundError"}
-        assert "measuring: No backend is called 'nonesuch'" in recording.errors[0].message
+        assert {error.kind for error in recording.errors} == {"CorruptFileError"}
+        assert "measuring: The judge's file no/such/folder/judge.json is missing" in recording.errors[0].message
 
 
 def test_a_disk_that_is_full_costs_the_file_a_line_and_the_trace_is_measured(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ space sets apart, are words each.
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -65,8 +66,7 @@ class Keywords:
     @classmethod
     def of(cls, passages: Iterable[Passage]) -> Self:
         """Index passages."""
-        import bm25s
-
+        bm25s = _bm25s()
         vocabulary: dict[str, int] = {}
         found = (words_of(passage.title or "") * 2 + words_of(passage.text) for passage in passages)
         ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in words or [_NO_WORD]] for words in found]
@@ -77,9 +77,7 @@ class Keywords:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Open a saved index, memory-mapped."""
-        import bm25s
-
-        return cls(bm25s.BM25.load(folder, mmap=True))
+        return cls(_bm25s().BM25.load(folder, mmap=True))
 
     def save(self, folder: Path) -> None:
         """Save the index: arrays as .npy without pickle, the rest as JSON."""
@@ -92,3 +90,13 @@ class Keywords:
         """Return (passages,) scores: 0 for passages that share no word with the query."""
         found: NDArray[np.float32] = self._bm25.get_scores_from_ids(self._bm25.get_tokens_ids(words_of(query)))
         return found
+
+
+def _bm25s() -> Any:  # which has no types
+    """Import bm25s, whose logger lets every step of an index through to whoever logs at all, unless that was changed."""
+    import bm25s
+
+    logger = logging.getLogger("bm25s")
+    if logger.level == logging.DEBUG:
+        logger.setLevel(logging.WARNING)
+    return bm25s

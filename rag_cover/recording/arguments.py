@@ -1,0 +1,65 @@
+"""What a recording is given, refused where it cannot be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Role, SubQuestion
+from rag_cover.recording.calls import Asked
+
+__all__ = ["asked_of", "refuse_unusable"]
+
+
+def asked_of(
+    text: str | None,
+    id_: str | None,
+    references: str | Sequence[str],
+    sub_questions: Sequence[SubQuestion | str] | None,
+    metadata: Mapping[str, object] | None,
+) -> Asked:
+    """Put together what somebody says of a question; sub-questions that are texts are core ones.
+
+    Raises:
+        InvalidValueError: a blank text, one text in place of a list, or references that are no texts.
+    """
+    if isinstance(sub_questions, str):
+        message = "sub_questions is one text; give a list of them, if only of one"
+        raise InvalidValueError(message)
+    if text is not None and not text.strip():
+        message = "the question's text is blank; leave it out, and the one that the pipeline is asked is taken"
+        raise InvalidValueError(message)
+    _refuse_answers("references", references)
+    given = (references,) if isinstance(references, str) else tuple(references)
+    typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
+    return Asked(text, id_, given, typed, dict(metadata or {}))
+
+
+def refuse_unusable(*, sampling: object, capacity: object, keep: object, references: object, on_result: object) -> None:
+    """Refuse settings that nothing could be recorded by.
+
+    Raises:
+        InvalidValueError: a share outside [0, 1], a number below 1, references that are no mapping to texts, or no function.
+    """
+    numbers = isinstance(sampling, int | float) and isinstance(capacity, int) and isinstance(keep, int)
+    if not numbers or not 0 <= sampling <= 1 or capacity < 1 or keep < 1:  # type: ignore[operator]  # numbers by now
+        message = f"sampling is a number in [0, 1], capacity and keep at least 1; got {sampling!r}, {capacity!r} and {keep!r}"
+        raise InvalidValueError(message)
+    if references is not None and not isinstance(references, Mapping):
+        message = f"references is a {type(references).__name__}; give a mapping of each question to its gold answers"
+        raise InvalidValueError(message)
+    for question, answers in (references or {}).items():
+        _refuse_answers(f"references of {question!r}", answers)
+    if on_result is not None and not callable(on_result):
+        message = f"on_result is a {type(on_result).__name__}; give a function that takes a TraceResult"
+        raise InvalidValueError(message)
+
+
+def _refuse_answers(name: str, answers: object) -> None:
+    if not isinstance(answers, Sequence) or not all(isinstance(each, str) for each in answers):
+        message = f"{name}: {answers!r} is neither a text nor a list of texts"
+        raise InvalidValueError(message)
+
+
+def _sub_question(given: SubQuestion | str) -> SubQuestion:
+    return given if isinstance(given, SubQuestion) else SubQuestion(given, role=Role.CORE)
