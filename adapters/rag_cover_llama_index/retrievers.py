@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -17,11 +18,13 @@ from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBun
 from rag_cover import build_retriever
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover_llama_index.augmentations import Augmented, augmented, augmenter_of, searched_by
 from rag_cover_llama_index.passages import passage_of
 
 __all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
+
+_LOG = logging.getLogger(__name__)
 
 FOUND_FOR = "found_for"
 """The metadata key under which an explained node names the questions whose searches found it."""
@@ -50,6 +53,8 @@ class SubQuestionRetriever(BaseRetriever):
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``"auto"`` searches for what is still not covered.
         threshold: the probability from which a passage covers; the judge's own unless given.
+        on_error: ``"keep"``: where augmentation fails, the judge's server say, the retriever's own nodes are returned, and the
+            failure is logged as a warning; ``"raise"``.
         explain: name in each node's metadata, under ``"found_for"``, the questions whose searches found it; neither language
             nor embedding models are shown that.
 
@@ -72,6 +77,7 @@ class SubQuestionRetriever(BaseRetriever):
         max_calls: int | None = None,
         rounds: int = 4,
         threshold: float | None = None,
+        on_error: Literal["keep", "raise"] = "keep",
         explain: bool = False,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
@@ -99,7 +105,10 @@ class SubQuestionRetriever(BaseRetriever):
             rounds=rounds,
             threshold=threshold,
         )
-        self._explain = explain
+        if on_error not in ("keep", "raise"):
+            message = f"on_error is 'keep' or 'raise', not {on_error!r}"
+            raise InvalidValueError(message)
+        self._explain, self._on_error = explain, on_error
         inner = getattr(self._retriever, "callback_manager", None)
         super().__init__(callback_manager or inner, object_map, objects, verbose)
 
@@ -109,7 +118,13 @@ class SubQuestionRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if not query_bundle.query_str.strip():
             return self._retriever.retrieve(query_bundle)[: self._augmenter.k]
-        made = augmented(self._augmenter, self._retriever, query_bundle)
+        try:
+            made = augmented(self._augmenter, self._retriever, query_bundle)
+        except ModelFailedError as failed:
+            if self._on_error == "raise":
+                raise
+            _LOG.warning("%r is searched for as it is: %s", query_bundle.query_str, failed)
+            return self._retriever.retrieve(query_bundle)[: self._augmenter.k]
         return _explained(made) if self._explain else made.nodes
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

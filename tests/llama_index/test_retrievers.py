@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
 from rag_cover import Question, SubQuestion, open_receiver, open_scorer
+from rag_cover.backends import ScoringItem
 from rag_cover.coverage import augment
 from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
 from rag_cover.testing import KeywordScorer, ScriptedGenerator, ScriptedReceiver
@@ -157,7 +159,33 @@ def test_when_all_searches_fail_there_is_an_error(index: VectorStoreIndex) -> No
     inner = FailingRetriever(index.as_retriever(), "")
 
     with pytest.raises(ModelFailedError, match="failed on every search, 3 of 3.*ConnectionError: shard is down"):
+        SubQuestionRetriever(inner, decomposer=_two, on_error="raise").retrieve(TWO)
+    with pytest.raises(ConnectionError, match="shard is down"):  # the retriever's own, as without augmentation
         SubQuestionRetriever(inner, decomposer=_two).retrieve(TWO)
+
+
+class DownScorer(KeywordScorer):
+    """A judge whose server is down."""
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NoReturn:
+        message = "the judge's server is down"
+        raise ModelFailedError(message)
+
+
+def test_where_the_judge_fails_the_retrievers_own_nodes_are_returned_and_that_is_logged(
+    index: VectorStoreIndex, caplog: pytest.LogCaptureFixture
+) -> None:
+    retriever = SubQuestionRetriever(index, judge=DownScorer(), decomposer=_two, k=2)
+
+    assert ids(retriever.retrieve(TWO)) == ids(index.as_retriever(similarity_top_k=2).retrieve(TWO))
+    assert "is searched for as it is: the judge's server is down" in caplog.text
+
+
+def test_where_the_judge_fails_there_is_an_error_if_that_is_wanted(index: VectorStoreIndex) -> None:
+    with pytest.raises(ModelFailedError, match="server is down"):
+        SubQuestionRetriever(index, judge=DownScorer(), decomposer=_two, on_error="raise").retrieve(TWO)
+    with pytest.raises(InvalidValueError, match="on_error is 'keep' or 'raise', not 'ignore'"):
+        SubQuestionRetriever(index, on_error="ignore")  # type: ignore[arg-type]  # that is the test
 
 
 def test_no_more_searches_are_made_than_allowed(index: VectorStoreIndex) -> None:
