@@ -7,6 +7,7 @@ pipeline.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -62,10 +63,7 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
         **_: Any,
     ) -> None:
         """Note that a span began."""
-        try:
-            self._enter(id_, parent_id, instance, bound_args)
-        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
-            self._recording.fail(error, f"noting {id_[:-_UUID]}")
+        self._noted(self._enter, id_, parent_id, instance, bound_args)
 
     def span_exit(
         self,
@@ -76,10 +74,7 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
         **_: Any,
     ) -> None:
         """Note that a span ended, and with what."""
-        try:
-            self._exit(id_, instance, result)
-        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
-            self._recording.fail(error, f"noting {id_[:-_UUID]}")
+        self._noted(self._exit, id_, instance, result)
 
     def span_drop(
         self,
@@ -90,10 +85,7 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
         **_: Any,
     ) -> None:
         """Note that a span failed, and why."""
-        try:
-            self._drop(id_, err)
-        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
-            self._recording.fail(error, f"noting {id_[:-_UUID]}")
+        self._noted(self._drop, id_, err)
 
     def new_span(self, *_: Any, **__: Any) -> None:
         """Keep no spans of its own."""
@@ -103,6 +95,12 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
 
     def prepare_to_drop_span(self, *_: Any, **__: Any) -> None:
         """Keep no spans of its own."""
+
+    def _noted(self, note: Callable[..., None], id_: str, *told: Any) -> None:
+        try:
+            note(id_, *told)
+        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
+            self._recording.fail(error, f"noting {id_[:-_UUID]}")
 
     def _enter(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> None:
         if isinstance(instance, BaseSelector):  # what a router looks up to choose by is not what the answer is written from

@@ -17,7 +17,7 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Respon
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import QueryBundle
 from pydantic import PrivateAttr
 
 from rag_cover import Question, SubQuestion
@@ -26,6 +26,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.results import AugmentationMode
 from rag_cover.testing import ScriptedGenerator
 from rag_cover_llama_index.engines import CoverageQueryEngine
+from tests.llama_index.loops import Gate, GatedRetriever
 from tests.llama_index.parts import ScriptedLLM
 from tests.llama_index.spans import watched_spans
 
@@ -275,33 +276,12 @@ def test_end_to_end_names_all_that_sub_answers_were_read_from(index: VectorStore
 
 
 def test_a_query_does_not_block_the_loop(index: VectorStoreIndex) -> None:
-    ticked, searching = threading.Event(), threading.Event()
+    gate = Gate()
+    engine = CoverageQueryEngine(GatedRetriever(gate, index.as_retriever()), ScriptedLLM(default=ANSWER), decomposer=two)
 
-    class WaitingRetriever(BaseRetriever):
-        """Waits until the loop has gone on."""
-
-        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            searching.set()
-            assert ticked.wait(10)
-            return index.as_retriever().retrieve(query_bundle)
-
-    async def tick() -> int:
-        ticks = 0
-        while ticks < 3 or not searching.is_set():
-            await asyncio.sleep(0)
-            ticks += 1
-        ticked.set()
-        return ticks
-
-    async def both() -> tuple[object, int]:
-        engine = CoverageQueryEngine(WaitingRetriever(), ScriptedLLM(default=ANSWER), decomposer=two)
-        response, ticks = await asyncio.gather(engine.aquery(TWO), tick())
-        return response, ticks
-
-    response, ticks = asyncio.run(both())
+    response = gate.run(engine.aquery(TWO))
 
     assert str(response) == ANSWER
-    assert ticks >= 3
 
 
 def test_one_engine_serves_16_threads_at_once(index: VectorStoreIndex) -> None:

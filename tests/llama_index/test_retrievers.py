@@ -28,6 +28,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
 from rag_cover.testing import KeywordScorer, ScriptedGenerator, ScriptedReceiver
 from rag_cover_llama_index.models import retriever_of
 from rag_cover_llama_index.retrievers import RagCoverRetriever, SubQuestionRetriever
+from tests.llama_index.loops import Gate, GatedRetriever
 from tests.llama_index.parts import CORPUS, ScriptedLLM, WordEmbedding, corpus_nodes
 from tests.llama_index.spans import watched_spans
 
@@ -284,32 +285,10 @@ def test_asynchronous_searches_are_spans_under_their_retrieval_too(index: Vector
 
 
 def test_a_retrieval_does_not_block_the_loop(index: VectorStoreIndex) -> None:
-    ticked, found = threading.Event(), threading.Event()
+    gate = Gate()
+    retriever = SubQuestionRetriever(GatedRetriever(gate, index.as_retriever()))
 
-    class WaitingRetriever(BaseRetriever):
-        """Waits until the loop has gone on."""
-
-        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            found.set()
-            assert ticked.wait(10)
-            return index.as_retriever().retrieve(query_bundle)
-
-    async def tick() -> int:
-        ticks = 0
-        while ticks < 3 or not found.is_set():
-            await asyncio.sleep(0)
-            ticks += 1
-        ticked.set()
-        return ticks
-
-    async def both() -> tuple[list[NodeWithScore], int]:
-        nodes, ticks = await asyncio.gather(SubQuestionRetriever(WaitingRetriever()).aretrieve(TWO), tick())
-        return nodes, ticks
-
-    nodes, ticks = asyncio.run(both())
-
-    assert nodes
-    assert ticks >= 3
+    assert gate.run(retriever.aretrieve(TWO))
 
 
 def test_async_and_sync_find_the_same(index: VectorStoreIndex) -> None:
