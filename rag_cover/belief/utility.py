@@ -73,7 +73,7 @@ def step_utilities(  # noqa: PLR0913  # the public interface: all but the trace 
 
     Raises:
         InvalidValueError: a trace without steps, references (or answer), or samples and no receiver; samples that no belief can
-            be formed from; an argument out of range.
+            be formed from, or that all are without a text; an argument out of range.
         ModelFailedError: the receiver or the entailer failed.
     """
     procedure = Procedure(n, kind, preset, references, per_passage, adaptive, clusters, approximations, seed)
@@ -128,8 +128,12 @@ def _measured(
 def _opinions(course: Course, draws: Draws | None, procedure: Procedure) -> Inquiry[Opinions | InvalidValueError]:
     """Ask for the belief in every context that has samples, under one preset; come to why that cannot be, where it cannot."""
     samples = course.samples(draws)
+    drawn = [sample for each in samples.values() for sample in each]
+    if drawn and not any(sample.text.strip() for sample in drawn):
+        silent = f"all {len(drawn)} answers of {course.receiver} are without a text, so that nothing tells what it believes"
+        return InvalidValueError(silent)
     try:
-        preset = preset_for([sample for each in samples.values() for sample in each], procedure.preset)
+        preset = preset_for(drawn, procedure.preset)
         formed = yield from together(
             opinion_in(
                 course.references,

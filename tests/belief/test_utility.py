@@ -45,7 +45,7 @@ ANSWERS = st.lists(
     st.builds(lambda text, logprobs: Sample(text, token_logprobs=logprobs), st.sampled_from(["Paris", "Lyon", ""]), LOGPROB),
     min_size=1,
     max_size=4,
-)
+).filter(lambda answers: bool(answers[0].text))  # of a receiver that never says anything there is nothing to tell
 
 
 @given(STEPS, ANSWERS, ANSWERS, ANSWERS, st.sampled_from(["soft", "hard"]))
@@ -379,6 +379,19 @@ def test_a_receiver_that_returns_too_few_sets_has_failed() -> None:
 def test_a_receiver_that_returns_no_answers_is_told() -> None:
     with pytest.raises(InvalidValueError, match="there are no samples"):
         step_utilities(trace_of(step(SEINE)), entailer=JUDGE, receiver=Silent([(), ()]))
+
+
+def test_of_a_receiver_that_never_says_anything_nothing_can_be_told() -> None:
+    with pytest.raises(InvalidValueError, match="all 20 answers of .* are without a text"):
+        step_utilities(trace_of(step(SEINE)), entailer=JUDGE, receiver=ScriptedReceiver(prior=("", " ")), n=10)
+
+
+def test_a_receiver_that_says_nothing_without_passages_believes_nothing_then() -> None:
+    receiver = ScriptedReceiver({"Seine": ("Paris",)}, prior=("",))
+
+    utility = step_utilities(trace_of(step(SEINE)), entailer=JUDGE, receiver=receiver, n=10)
+
+    assert (utility.prior.score, utility.prior.empty, utility.total.value) == (0.0, 10, 1.0)
 
 
 @pytest.mark.parametrize(
