@@ -14,7 +14,7 @@ class RecordingCounts:
     Of those that ``begun``, some are ``under_way``, ``unsampled`` by choice, ``dropped`` because the queue was full, too many
     were under way, or the recording was closed before they were over, ``unreadable`` because they made no trace, ``waiting`` to
     be measured, ``measured``, only ``recorded``: traces that nothing was to be measured of, or no time was left to, or
-    ``unmeasured`` because the models could not be opened.
+    ``unmeasured`` because the models could not be opened. Of those ``measured``, some measure ``failed`` on so many.
 
     >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
     1
@@ -29,6 +29,7 @@ class RecordingCounts:
     measured: int = 0
     recorded: int = 0
     unmeasured: int = 0
+    failed: int = 0
 
     @property
     def lost(self) -> int:

@@ -271,6 +271,7 @@ class Recording:
     def _keep(self, measurement: Measurement, results: Sequence[TraceResult]) -> None:
         self._results.extend(results)
         self._count("measured", len(results))
+        self._count("failed", sum(bool(result.failures) for result in results))
         try:
             keyed = [(measurement.key_of(result.trace), result) for result in results]
             self._keeping.add_results(keyed, judge=measurement.judge)

@@ -50,7 +50,7 @@ def flushed(recording: Recording) -> Recording:
 
 
 def settled(counts: RecordingCounts) -> bool:
-    became: tuple[int, ...] = astuple(replace(counts, begun=0))
+    became: tuple[int, ...] = astuple(replace(counts, begun=0, failed=0))
     return sum(became) == counts.begun
 
 

@@ -128,7 +128,7 @@ def test_a_judge_that_raises_costs_one_trace_its_result() -> None:
                 ask(recording, answer=answer)
         assert recording.flush(PATIENCE_S)
 
-        assert recording.counts == RecordingCounts(begun=3, measured=3)
+        assert recording.counts == RecordingCounts(begun=3, measured=3, failed=1)
         failures = [dict(result.failures) for result in recording.results]
         assert [list(each) for each in failures] == [[], ["coverage"], []]
         assert (failures[1]["coverage"].kind, failures[1]["coverage"].message) == ("ZeroDivisionError", "the judge choked")
