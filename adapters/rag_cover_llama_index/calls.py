@@ -105,6 +105,8 @@ def _finds(call: Call, result: Any) -> None:
 def _takes(call: Call, instance: object, arguments: Arguments) -> None:
     _asks(call, instance, arguments)
     call.consumed = records_of(arguments.get("nodes"))
+    if call.kind == "postprocessor" and "rerank" in call.name.lower():  # also where it happens to keep the order
+        call.kind = "reranker"
 
 
 def _calls(call: Call, instance: object, arguments: Arguments) -> None:

@@ -118,7 +118,7 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
         name = type(instance).__name__
         reading = reading_of(id_[len(name) + 1 : -_UUID], instance)
         above = self._recording.gathering.above(parent)
-        if reading is None or (above is not None and reading.kind == "postprocessor" == above.kind and above.name == name):
+        if reading is None or (reading.kind == "postprocessor" and above is not None and above.name == name):
             return None  # says nothing, or says again what the asynchronous method around it says
         call = Call(id_, reading.kind, name, place=place())
         reading.begun(call, instance, bound.arguments)

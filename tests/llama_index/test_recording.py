@@ -279,6 +279,21 @@ def test_what_a_router_looks_up_to_choose_by_is_no_step_of_the_answer(
     assert recording.counts.recorded == 1
 
 
+class KeepingReranker(BaseNodePostprocessor):
+    """A reranker that finds the order right as it is."""
+
+    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
+        return nodes
+
+
+def test_a_reranker_by_name_reranks_also_where_it_keeps_the_order(
+    recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM
+) -> None:
+    index.as_query_engine(llm=llm, similarity_top_k=2, node_postprocessors=[KeepingReranker()]).query(SKY)
+
+    assert steps(only(recording))[1:] == [("rerank", "KeepingReranker", ("VectorIndexRetriever",))]
+
+
 class Twofold(BaseNodePostprocessor):
     """A postprocessor whose asynchronous method has a span of its own and calls the other one."""
 
