@@ -6,7 +6,6 @@ Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), as `rag_cover.cov
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,52 +14,15 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from pydantic import BaseModel
 
-from rag_cover.backends import Failure, Generation, Generator, Prompt, Receiver, Sampling, Scorer, fingerprint_of
-from rag_cover.coverage import Augmenter, Decomposer
+from rag_cover.backends import Generator, Receiver, Scorer
+from rag_cover.coverage import Augmenter, Decomposer, by_rules
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.results import Augmentation, AugmentationMode
 from rag_cover_llama_index.models import NodeSearch, generator_of, models_of, retriever_of
 
-__all__ = ["Augmented", "Withholding", "augmented", "augmenter_of", "described", "searched_by"]
-
-_SAMPLING = Sampling()
-_WITHHELD = "withheld"
-_ANSWER = frozenset({"answer"})
-_SPLIT = frozenset({"decompose", "type"})
-
-
-@dataclass(frozen=True, slots=True)
-class Withholding:
-    """A generator that does not write for some purposes: the answer, say, which somebody else is to write."""
-
-    generator: Generator
-    purposes: AbstractSet[str]
-
-    @property
-    def name(self) -> str:
-        """Return the generator's own name."""
-        return str(getattr(self.generator, "name", None) or fingerprint_of(self.generator))
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the generator's own fingerprint."""
-        return fingerprint_of(self.generator)
-
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        sampling: Sampling = _SAMPLING,
-        *,
-        schema: type[BaseModel] | None = None,
-        purpose: str = "other",
-    ) -> list[Generation]:
-        """Return what the generator writes; for a purpose that is withheld, failures of a kind of their own."""
-        if purpose in self.purposes:
-            return [Generation((), failure=Failure(_WITHHELD, f"{purpose} is not asked of {self.name}"))] * len(prompts)
-        return self.generator.generate(prompts, sampling, schema=schema, purpose=purpose)
+__all__ = ["Augmented", "augmented", "augmenter_of", "described", "searched_by"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +78,19 @@ def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
     rounds: int,
     threshold: float | None,
 ) -> Augmenter:
-    """Open the models and set up the augmentation; its generator, where there is one, does not write the answer.
+    """Open the models and set up the augmentation; its generator, where there is one, leaves the answer to others.
 
     Raises:
         InvalidValueError: a model that cannot serve, or a setting that `rag_cover.coverage.Augmenter` refuses.
     """
-    asked = None if generator is None else generator_of(generator)
-    models = models_of(judge=judge or "embedded", receiver=receiver, generator=asked, decomposer=decomposer)
+    writer = None if generator is None else generator_of(generator)
+    split = by_rules(answers=receiver is not None or writer is not None) if decomposer == "rules" else decomposer
+    models = models_of(judge=judge or "embedded", receiver=receiver, generator=writer, decomposer=split)
     opened = models.open(["scorer", "receiver", "decomposer"])
-    withheld = _ANSWER | _SPLIT if decomposer == "rules" else _ANSWER
     return Augmenter(
         retriever=retriever_of(retriever),
-        generator=None if asked is None else Withholding(asked, withheld),
+        generator=writer,
+        writes=False,
         mode=mode,
         scorer=opened["scorer"] if judge is not None else None,
         decomposer=opened.get("decomposer"),
@@ -149,8 +112,7 @@ def augmented(augmenter: Augmenter, retriever: BaseRetriever, query: QueryBundle
     """
     search = NodeSearch(retriever, query)
     made = replace(augmenter, retriever=search).augment(query.query_str)
-    real = tuple(failure for failure in made.failures if failure.kind != _WITHHELD)
-    return Augmented(replace(made, failures=real), search.nodes(step.query for step in made.steps))
+    return Augmented(made, search.nodes(step.query for step in made.steps))
 
 
 def described(augmentation: Augmentation) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from typing import Any
 import typer
 
 from rag_cover.backends import Failure
-from rag_cover.coverage.augmentation import Augmenter
+from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.coverage.augmentation.augmenter import MODES, unknown_mode
-from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
-from rag_cover.questions import Question, SubQuestion
+from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.reports.gains import Augmented, Gains
@@ -69,7 +68,7 @@ class Cast:
     def _decomposer(self, *, answers: bool) -> str | Path | Decomposer | None:
         name = self.decompose_with
         if name == _RULES:
-            return _by_rules(answers=answers)
+            return by_rules(answers=answers)
         is_file = name is not None and (Path(name).is_file() or name.endswith((".jsonl", ".jsonl.gz")))
         return Path(name) if name is not None and is_file else name
 
@@ -205,16 +204,6 @@ def _question(each: Augmented) -> dict[str, Any]:
         return about | {"question": question, "failed": f"{each.made.kind}: {each.made.message}"}
     compared = [{"text": row.sought.text, "before": row.before, "after": row.after} for row in each.rows]
     return about | each.made.to_dict() | {"compared": compared}
-
-
-def _by_rules(*, answers: bool) -> Decomposer:
-    """Split questions by rules, whatever models there are; ``answers`` as in `decomposed`."""
-
-    def split(question: Question) -> tuple[SubQuestion, ...]:
-        found = decomposed(question, given=None, decomposer=None, generator=None, answers=answers)
-        return (*found.core, *found.others)
-
-    return split
 
 
 def _trace(asked: Trace, made: Augmentation | Failure, pipeline: str, *, alone: bool) -> Trace:

@@ -3,7 +3,7 @@
 Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing responses with sub-question coverage" (NAACL 2025).
 """
 
-from rag_cover.coverage.augmentation import Augmenter, augment
+from rag_cover.coverage.augmentation import Augmenter, augment, by_rules
 from rag_cover.coverage.decomposition import BatchDecomposer, Decomposer, GivenDecomposer, decompose
 from rag_cover.coverage.embedded_roles import type_roles
 from rag_cover.coverage.generated import GeneratedDecomposer
@@ -49,6 +49,7 @@ __all__ = [
     "Scenarios",
     "addressing_position",
     "augment",
+    "by_rules",
     "coverage_metrics",
     "decompose",
     "estimated_utilities",

@@ -46,6 +46,8 @@ def unknown_mode(name: object) -> InvalidValueError:
 class Augmenter:
     """Lets core sub-questions drive retrieval; as thread-safe as its models are. `augment` explains the fields.
 
+    With ``writes`` False the answer is left to somebody else, who has the prompt; the generator does the rest.
+
     Raises:
         InvalidValueError: an unknown mode, one whose scorer or generator is missing, or a number out of range.
     """
@@ -69,6 +71,7 @@ class Augmenter:
     workers: int = 8
     samples: int = SAMPLES
     seed: int = 0
+    writes: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anything is searched for."""
@@ -170,7 +173,7 @@ class Augmenter:
                 return answering(question, passages)
 
     def _answer(self, prompt: Conversation) -> str | Failure | None:
-        if self.generator is None:
+        if self.generator is None or not self.writes:
             return None
         (answer,) = written_by(self.generator, [prompt], purpose="answer")
         return answer if isinstance(answer, str) else replace(answer, message=f"no answer to the question: {answer.message}")

@@ -13,7 +13,7 @@ from rag_cover.coverage.hops import hops_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, Role, SubQuestion
 
-__all__ = ["Decomposed", "decomposed"]
+__all__ = ["Decomposed", "by_rules", "decomposed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,20 @@ def decomposed(
         by_rules = _by_rules(question, answers=answers)
         return Decomposed(by_rules.core, by_rules.others, (Failure.of(failed),))
     return _by_rules(question, answers=answers)
+
+
+def by_rules(*, answers: bool) -> Decomposer:
+    """Make the decomposer that splits by rules, whatever models there are; ``answers`` as in `decomposed`.
+
+    >>> [each.text for each in by_rules(answers=True)(Question("When was the director of Jaws born?"))][:2]
+    ['Who is the director of Jaws?', 'When was #1 born?']
+    """
+
+    def split(question: Question) -> tuple[SubQuestion, ...]:
+        found = _by_rules(question, answers=answers)
+        return (*found.core, *found.others)
+
+    return split
 
 
 def _typed(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
-from rag_cover.coverage import augment
+from rag_cover.coverage import Augmenter, augment
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import Augmentation, AugmentationMode
@@ -483,3 +484,13 @@ def test_any_sub_questions_in_any_mode_stay_within_all_bounds(
     assert len(found.passages) == len(set(found.passages)) <= k
     assert len(found.sub_questions) == len(subs)
     assert found.answer == "Ada"
+
+
+def test_an_answer_that_somebody_else_writes_is_not_asked_for_and_its_prompt_is_there() -> None:
+    generator = ScriptedGenerator(default="An answer.")
+    writing = Augmenter(retriever=ScriptedRetriever(FOUND), generator=generator, scorer=ScriptedScorer(SCORES))
+
+    made = replace(writing, writes=False).augment(QUESTION, sub_questions=[SKY, GRASS])
+
+    assert (made.answer, made.failures, generator.asked.items) == (None, (), 0)
+    assert made.prompt == writing.augment(QUESTION, sub_questions=[SKY, GRASS]).prompt
