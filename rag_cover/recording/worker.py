@@ -79,7 +79,7 @@ class Worker(Generic[T]):
         return left
 
     def _start(self, first: Callable[[], object] = lambda: None) -> None:
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():  # a process that was forked has none of its parent's threads
             self._thread = threading.Thread(target=self._run, args=(first,), name=self._name, daemon=True)
             self._thread.start()
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,37 @@ def test_an_interrupt_while_it_is_closed_leaves_what_waits_recorded(monkeypatch:
     monkeypatch.undo()
     assert recording.flush(PATIENCE_S)
     assert recording.counts.recorded == 1
+
+
+FORKED = """
+import os, warnings
+warnings.simplefilter("ignore")  # a process with threads that forks is warned; that is what happens here
+from rag_cover import Models
+from rag_cover.testing import KeywordScorer
+from rag_cover.recording import Call, Recording
+
+recording = Recording(measures=["coverage"], models=Models(judge=KeywordScorer()))
+
+def ask(name):
+    call = Call(name, "question", "Engine", query="Why is the sky blue?", answer="Air scatters blue light.")
+    recording.gathering.begin(call.id, None, call)
+    recording.gathering.settle(call.id)
+
+ask("before")
+recording.flush()
+if os.fork() == 0:
+    ask("in the child")
+    print(recording.flush(20), recording.counts.measured, flush=True)
+    os._exit(0)
+os.wait()
+recording.close()
+print(recording.counts.measured)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_process_that_was_forked_goes_on_recording() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["True 2", "1"]
