@@ -65,7 +65,7 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         embedder: tells their roles.
         references: gold answers by question; `Recording.question` gives them for one.
         traces: a trace file that every trace is added to.
-        store: a store that every result is added to.
+        store: a store that every result is added to; it belongs to one process, so attach after forking.
         on_result: called with every result, from the recording's thread.
         sampling: the share of questions that are recorded.
         capacity: how many questions may wait to be measured; more are dropped, and counted.
