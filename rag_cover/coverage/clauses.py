@@ -14,6 +14,7 @@ MARKS = "?\uff1f\u061f"
 """Question marks: Latin, full-width, Arabic."""
 
 _SHORTEST = 3  # words of a clause that may stand alone
+_PAIR = 2
 _END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!])\s+(?=[A-Z])|\s*\n\s*")
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)"
 _ASKS = re.compile(
@@ -26,10 +27,13 @@ _AND_ASKS = re.compile(
         |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_WHICH_DIRECTLY = rf"(?:who|what|which|when|where|why|how(?:\ \w+)?)\ (?:{_AUXILIARY}|may|might|must)\b"
+_DIRECT = re.compile(rf"{_WHICH_DIRECTLY}|{_AUXILIARY}\b", re.VERBOSE | re.IGNORECASE)
+_LISTED = re.compile(rf",?\ and\ (?={_WHICH_DIRECTLY})|,\ (?={_WHICH_DIRECTLY})", re.VERBOSE | re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
 _EXPLETIVE = re.compile(r"\bit\ (?:\w+\ )?(?:take|cost|mean|to|that|if|possible|worth|rains?)\b", re.VERBOSE | re.IGNORECASE)
 _ABOUT = re.compile(
-    rf"""(?:(?:what|who|which|when|where|why|how)\ )?(?:(?P<do>do|does|did)|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
+    rf"""(?:(?:what|who|which|when|where|why|how(?:\ \w+)?)\ )?(?:(?P<do>do|does|did)|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
     |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -51,6 +55,8 @@ def questions_in(text: str) -> list[str]:
 
     >>> questions_in("What is RAG and how does it work?")
     ['What is RAG', 'how does RAG work?']
+    >>> questions_in("How loud is a heat pump, where may it stand, and what can be done against it?")
+    ['How loud is a heat pump', 'where may a heat pump stand', 'what can be done against a heat pump?']
     >>> questions_in("I have a 2015 Civic. Why does it stall?")
     ['I have a 2015 Civic. Why does it stall?']
     """
@@ -102,9 +108,15 @@ def _direct(text: str) -> str:
 
 
 def _clauses(piece: str) -> list[str]:
+    listed = _LISTED.split(piece)
+    if len(listed) > _PAIR and all(map(_DIRECT.match, listed)) and _stand_alone(listed):
+        return listed
     clauses = _AND_ASKS.split(piece)
-    alone = all(len(clause.split()) >= _SHORTEST and content_words(clause) for clause in clauses)
-    return clauses if alone else [piece]
+    return clauses if _stand_alone(clauses) else [piece]
+
+
+def _stand_alone(clauses: Sequence[str]) -> bool:
+    return all(len(clause.split()) >= _SHORTEST and content_words(clause) for clause in clauses)
 
 
 def _resolved(questions: Sequence[str], *, context: bool) -> list[str]:

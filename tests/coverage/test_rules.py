@@ -274,3 +274,34 @@ def test_what_something_does_is_not_asked_about_as_a_thing() -> None:
 
 def test_of_a_clause_the_subject_is_what_a_later_pronoun_means() -> None:
     assert asks("How do heat pumps work and what do they cost?")[:2] == ["How do heat pumps work?", "What do heat pumps cost?"]
+
+
+@pytest.mark.parametrize(
+    ("question", "core"),
+    [
+        (
+            "How loud is a heat pump, where may it stand, and what can be done if the neighbours complain?",
+            ["How loud is a heat pump?", "Where may a heat pump stand?", "What can be done if the neighbours complain?"],
+        ),
+        (
+            "What does a heat pump cost, how long does it last and who may install it?",
+            ["What does a heat pump cost?", "How long does a heat pump last?", "Who may install a heat pump?"],
+        ),
+    ],
+)
+def test_questions_in_a_row_are_asked_one_by_one(question: str, core: list[str]) -> None:
+    asked = [each.text for each in decompose(question) if each.role == Role.CORE]
+
+    assert asked[:3] == core
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When it rains, what does a heat pump do with the water?",
+        "In a house with a fireplace, where may a heat pump stand?",
+        "If oil is dear, what is cheap, and what is not?",
+    ],
+)
+def test_what_comes_before_a_comma_is_not_always_a_question(question: str) -> None:
+    assert question in [each.text for each in decompose(question)]
