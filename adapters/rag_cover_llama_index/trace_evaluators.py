@@ -44,7 +44,7 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
     """Evaluates by a measure of rag_cover.
 
     Every kind takes ``query``, ``response`` and ``contexts`` as LlamaIndex's evaluators do, and by name: ``sub_questions``
-    (texts or `rag_cover.SubQuestion`), ``reference`` or ``references`` (gold answers), ``steps`` (`rag_cover.RetrievalStep`)
+    (`rag_cover.SubQuestion`, or texts, which count as core ones), ``reference`` or ``references`` (gold answers), ``steps`` (`rag_cover.RetrievalStep`)
     and ``trace`` (`rag_cover.Trace`); other arguments are left to the evaluators they are meant for.
     """
 
