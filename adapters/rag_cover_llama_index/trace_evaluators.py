@@ -44,8 +44,8 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
     """Evaluates by a measure of rag_cover.
 
     Every kind takes ``query``, ``response`` and ``contexts`` as LlamaIndex's evaluators do, and by name: ``sub_questions``
-    (`rag_cover.SubQuestion`, or texts, which count as core ones), ``reference`` or ``references`` (gold answers), ``steps`` (`rag_cover.RetrievalStep`)
-    and ``trace`` (`rag_cover.Trace`); other arguments are left to the evaluators they are meant for.
+    (`rag_cover.SubQuestion`, or texts, which count as core ones), ``reference`` or ``references`` (gold answers), ``steps``
+    (`rag_cover.RetrievalStep`) and ``trace`` (`rag_cover.Trace`); others are left to the evaluators they are meant for.
     """
 
     result_class: ClassVar[type[TraceEvaluationResult]]
