@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_cover.accounting import Ledger, Spending
-from rag_cover.backends import fingerprint_of
 from rag_cover.caching import cache_for
 from rag_cover.clocks import RunClock
 from rag_cover.engines import Block, BlockFunction, Engine
 from rag_cover.errors import InvalidValueError, StoreError, nearest, needs_extra
 from rag_cover.frames import rows_of
-from rag_cover.measuring import OnError, blocks_of, chosen_measures, content_key, measure_block
-from rag_cover.registry import Models, installed_engines, plugins
+from rag_cover.measuring import OnError, blocks_of, chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.registry import Models, installed_engines, tell_plugins
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.results import Measure, TraceResult
 from rag_cover.stores import Store, read_traces
@@ -133,10 +132,10 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     """
     chosen = chosen_measures(measures)
     run = RemoteRun(cache_for(cache, store.path if isinstance(store, Store) else store), clock=RunClock(deadline_s))
-    opened = bound(models.open({kind: None for measure in chosen for kind in measure.required_models}), run)
+    opened = bound(models.open(kinds_asked(chosen)), run)
     total = len(traces) if isinstance(traces, Sized) else None
     stream = identified(read_traces(traces) if isinstance(traces, Path) else traces)
-    judge = fingerprint_of(opened.get("scorer") or opened.get("entailer"))
+    judge = judge_among(opened)
     names = tuple(measure.name for measure in chosen)
     key_of = content_key(chosen, opened)
     measure = partial(measure_block, measures=chosen, models=opened, on_error=on_error)
@@ -273,9 +272,7 @@ def _in_memory(
 
 def _observed(batches: Iterable[Sequence[TraceResult]]) -> Iterator[Sequence[TraceResult]]:
     """Tell the plugins that watch about every result, as it passes."""
-    watchers = plugins().hook.measured
     for results in batches:
-        if watchers.get_hookimpls():
-            for result in results:
-                watchers(result=result)
+        for result in results:
+            tell_plugins(result)
         yield results

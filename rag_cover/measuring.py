@@ -15,7 +15,16 @@ from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedErro
 from rag_cover.results import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace, content_hash
 
-__all__ = ["MEASURES", "OnError", "blocks_of", "chosen_measures", "content_key", "measure_block"]
+__all__ = [
+    "MEASURES",
+    "OnError",
+    "blocks_of",
+    "chosen_measures",
+    "content_key",
+    "judge_among",
+    "kinds_asked",
+    "measure_block",
+]
 
 OnError = Literal["record", "raise"]
 
@@ -93,6 +102,16 @@ def _measure(measure: str | Measure) -> Measure:
         message = f"No measure is called {measure!r}.{nearest(measure, MEASURES)} There are: {', '.join(MEASURES)}."
         raise InvalidValueError(message)
     return MEASURES[measure]()
+
+
+def kinds_asked(measures: Sequence[Measure]) -> list[ModelKind]:
+    """List the kinds of models that measures ask, each once."""
+    return list(dict.fromkeys(kind for measure in measures for kind in measure.required_models))
+
+
+def judge_among(models: Mapping[ModelKind, Any]) -> str:
+    """Name who judges: the scorer, or the entailer where none scores, by its fingerprint."""
+    return fingerprint_of(models.get("scorer") or models.get("entailer"))
 
 
 def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> Callable[[Trace], str]:

@@ -37,7 +37,7 @@ from rag_cover.errors import (
     UnknownOptionError,
 )
 from rag_cover.questions import Passage
-from rag_cover.results import ModelKind
+from rag_cover.results import ModelKind, TraceResult
 from rag_cover.stores import read_passages, read_traces
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "open_relevance",
     "open_scorer",
     "plugins",
+    "tell_plugins",
 ]
 
 
@@ -89,6 +90,11 @@ def installed_backends() -> Mapping[str, Backend]:
             raise PluginError(message)
         found[backend.scheme] = backend
     return dict(sorted(found.items()))
+
+
+def tell_plugins(result: TraceResult) -> None:
+    """Tell the plugins that watch of a result."""
+    plugins().hook.measured(result=result)
 
 
 def installed_engines() -> Mapping[str, type[Engine]]:

@@ -116,7 +116,7 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
 
     def _call(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> Call | None:
         name = type(instance).__name__
-        reading = reading_of(id_[len(name) + 1 : -_UUID], instance)
+        reading = reading_of(_method(id_, instance), instance)
         above = self._recording.gathering.above(parent)
         if reading is None or (reading.kind == "postprocessor" and above is not None and above.name == name):
             return None  # says nothing, or says again what the asynchronous method around it says
@@ -148,9 +148,11 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
 
     def _written(self, id_: str, *, whole: bool) -> None:
         """Take what a chat engine's writer streamed, of which `RecordingEvents` heard every part, for the answer."""
+        if (parts := self.heard.pop(id_, None)) is None:
+            return
         gathering = self._recording.gathering
-        parts, above = self.heard.pop(id_, None), gathering.above(id_)
-        if parts is not None and above is not None and gathering.is_root(above):  # not a chat within a workflow
+        above = gathering.above(id_)
+        if above is not None and gathering.is_root(above):  # not a chat within a workflow
             self._answered(gathering.draft_of(id_), "".join(parts).strip() or None, whole)
 
     def _is_streamed(self, draft: Draft | None, result: object) -> bool:

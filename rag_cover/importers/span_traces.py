@@ -64,12 +64,15 @@ def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     an agent returned, where they retrieved; else what the only synthesis was given.
     """
     syntheses = [span for span in tree.spans if span.kind == "synthesis"]
-    own = [span for span in syntheses if _innermost_question(span, tree) in (None, tree.root.id)]
+    parents = {span.id: span.parent_id for span in tree.spans}
+    questions = {span.id for span in tree.spans if span.kind == "question"}
+    around = {span.id: next((above for above in ancestors(span.id, parents) if above in questions), None) for span in syntheses}
+    own = [span for span in syntheses if around[span.id] in (None, tree.root.id)]
     wrote = [span for span in syntheses if answer is not None and span.answer == answer]
     tools = [span for span in tree.spans if span.kind == "tool" and span.error is None]
     if own or wrote:
         return (own or wrote)[-1].consumed
-    if _around_others(tools, tree):
+    if _around_others(tools, tree, parents):
         return [passage for span in tools for passage in span.passages]
     return syntheses[0].consumed if len(syntheses) == 1 else None
 
@@ -83,17 +86,8 @@ def _named_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) -
     return [{**passage, "id": names.get((passage.get("id"), passage["text"]), passage.get("id"))} for passage in prompt]
 
 
-def _innermost_question(span: Span, tree: Tree) -> str | None:
-    kinds = {each.id: each.kind for each in tree.spans}
-    return next((above for above in ancestors(span.id, _parents(tree)) if kinds.get(above) == "question"), None)
-
-
-def _around_others(tools: Sequence[Span], tree: Tree) -> bool:
+def _around_others(tools: Sequence[Span], tree: Tree, parents: Mapping[str, str | None]) -> bool:
     """Tell whether every tool returned something, and one of them by retrieving."""
     retrieved = [span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")]
-    above = {name for span_id in retrieved for name in ancestors(span_id, _parents(tree))}
+    above = {name for span_id in retrieved for name in ancestors(span_id, parents)}
     return bool(tools) and all(tool.passages for tool in tools) and any(tool.id in above for tool in tools)
-
-
-def _parents(tree: Tree) -> Mapping[str, str | None]:
-    return {span.id: span.parent_id for span in tree.spans}

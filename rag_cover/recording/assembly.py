@@ -53,6 +53,8 @@ class Assembly:
         text = asked.text or trace.question.text
         known = self.references.get(text, self.references.get(trace.question.text, ()))
         references = asked.references or ((known,) if isinstance(known, str) else tuple(known))
+        if not references and asked == Asked():  # nothing was said: the trace is checked already
+            return trace
         changes: dict[str, Any] = {"question": Question(text, id=asked.id, references=references)}
         if asked.sub_questions is not None:
             changes["sub_questions"] = asked.sub_questions

@@ -1,4 +1,4 @@
-"""What is said of a result as it becomes known: to the log, to the plugins that watch, to whoever asked to be told."""
+"""What is said of a result as it becomes known: to the log."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ import logging
 from collections.abc import Iterator
 
 from rag_cover.questions import Role
-from rag_cover.registry import plugins
 from rag_cover.results import CoverageResult, TraceResult, TraceUtility
 
-__all__ = ["LOG", "log_result", "tell_plugins"]
+__all__ = ["LOG", "log_result"]
 
 LOG = logging.getLogger("rag_cover.recording")
 _WIDTH = 80
-
-
-def tell_plugins(result: TraceResult) -> None:
-    """Tell the plugins that watch."""
-    watchers = plugins().hook.measured
-    if watchers.get_hookimpls():
-        watchers(result=result)
 
 
 def log_result(result: TraceResult) -> None:

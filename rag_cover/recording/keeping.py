@@ -35,6 +35,11 @@ class Keeping:
             self._ordinal = max(self._store.keys(), default=-1) + 1
             self._refuse_other(self._store, "measures", list(measures))
 
+    @property
+    def stores_results(self) -> bool:
+        """Tell whether there is a store."""
+        return self._store is not None
+
     def add_trace(self, trace: Trace) -> None:
         """Add a trace to the file, on disk before this returns.
 

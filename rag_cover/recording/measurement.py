@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from rag_cover.backends import fingerprint_of
 from rag_cover.belief import UtilityMeasure
-from rag_cover.measuring import MEASURES, chosen_measures, content_key, measure_block
+from rag_cover.measuring import MEASURES, chosen_measures, content_key, judge_among, kinds_asked, measure_block
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.results import Measure, ModelKind, TraceResult
@@ -50,13 +49,12 @@ class Measurement:
 
     @property
     def _kinds(self) -> list[ModelKind]:
-        return list(dict.fromkeys(kind for measure in self._with_gold for kind in measure.required_models))
+        return kinds_asked(self._with_gold)
 
     @property
     def judge(self) -> str:
         """Return the fingerprint of the scorer, of the entailer where none scores."""
-        opened = self._models_opened()
-        return fingerprint_of(opened.get("scorer") or opened.get("entailer"))
+        return judge_among(self._models_opened())
 
     @property
     def run(self) -> RemoteRun:

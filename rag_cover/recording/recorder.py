@@ -19,7 +19,7 @@ from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_unusable
 from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
-from rag_cover.recording.deliveries import LOG, log_result, tell_plugins
+from rag_cover.recording.deliveries import LOG, log_result
 from rag_cover.recording.endings import close_at_exit, is_closed
 from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.gathering import Gathering
@@ -27,7 +27,7 @@ from rag_cover.recording.keeping import Keeping
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
 from rag_cover.recording.telemetry import emit
 from rag_cover.recording.worker import Worker
-from rag_cover.registry import Models
+from rag_cover.registry import Models, tell_plugins
 from rag_cover.results import Measure, TraceResult
 from rag_cover.traces import Trace
 
@@ -272,6 +272,8 @@ class Recording:
         self._results.extend(results)
         self._count("measured", len(results))
         self._count("failed", sum(bool(result.failures) for result in results))
+        if not self._keeping.stores_results:
+            return
         try:
             keyed = [(measurement.key_of(result.trace), result) for result in results]
             self._keeping.add_results(keyed, judge=measurement.judge)
