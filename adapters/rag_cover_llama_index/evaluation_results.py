@@ -14,9 +14,9 @@ from pydantic import ConfigDict, Field, GetPydanticSchema, WithJsonSchema
 from pydantic_core import core_schema
 
 from rag_cover import Trace
+from rag_cover.adaptation import core_of
 from rag_cover.backends import Failure
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility
-from rag_cover_llama_index.feedback import core_of
 
 __all__ = [
     "ComplexityEvaluationResult",

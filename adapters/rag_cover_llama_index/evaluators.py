@@ -20,6 +20,14 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts.mixin import PromptDictType
 
 from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Models, Trace, UtilityMeasure
+from rag_cover.adaptation import (
+    LazyModels,
+    core_of,
+    feedback_on_complexity,
+    feedback_on_coverage,
+    feedback_on_groundedness,
+    feedback_on_utility,
+)
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
 from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
@@ -29,14 +37,6 @@ from rag_cover_llama_index.evaluation_results import (
     GroundednessEvaluationResult,
     UtilityEvaluationResult,
 )
-from rag_cover_llama_index.feedback import (
-    core_of,
-    feedback_on_complexity,
-    feedback_on_coverage,
-    feedback_on_groundedness,
-    feedback_on_utility,
-)
-from rag_cover_llama_index.lazy_models import LazyModels
 from rag_cover_llama_index.models import generator_of, models_of
 from rag_cover_llama_index.trace_evaluators import TraceEvaluator, limit_in_range
 

@@ -12,9 +12,8 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
+from rag_cover.adaptation import LazyModels, refuse_blank
 from rag_cover.errors import InvalidValueError
-from rag_cover_llama_index.lazy_models import LazyModels
-from rag_cover_llama_index.questions import refuse_blank
 
 __all__ = ["EXPLANATION", "ModelPostprocessor", "OnError", "at_least", "explained"]
 

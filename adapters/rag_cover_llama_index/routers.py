@@ -17,12 +17,12 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 from pydantic import Field, SerializeAsAny
 
+from rag_cover.adaptation import refuse_blank
 from rag_cover.backends import Embedder, Relevance, Retriever, Scorer, fingerprint_of
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.routing import Caimira, ComplexityRouter, Demand, Route, SkillRecord, SkillRouter
 from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import embedder_of, models_of, retriever_of
-from rag_cover_llama_index.questions import refuse_blank
 
 __all__ = ["Choice", "RetrievalComplexitySelector", "RoutedResult", "RoutedSelection", "SkillSelector"]
 

@@ -18,12 +18,12 @@ from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 
 from rag_cover import Trace, evaluate
+from rag_cover.adaptation import LazyModels
 from rag_cover.backends import Failure
 from rag_cover.errors import InputError, InvalidValueError, RagCoverError
 from rag_cover.results import Measure, NotApplicable, Outcome, TraceResult
 from rag_cover_llama_index.evaluation_inputs import trace_of
 from rag_cover_llama_index.evaluation_results import TraceEvaluationResult
-from rag_cover_llama_index.lazy_models import LazyModels
 from rag_cover_llama_index.responses import SourcedText, text_awaited, text_of
 
 __all__ = ["Need", "TraceEvaluator", "limit_in_range"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import (
@@ -24,20 +23,9 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.schema import TextNode
 from llama_index.core.tools import BaseTool
 
+from tests.corpus import CORPUS, word_vector
+
 __all__ = ["CORPUS", "ScriptedAgentLLM", "ScriptedLLM", "WordEmbedding", "corpus_nodes"]
-
-CORPUS: Mapping[str, str] = {
-    "Rayleigh scattering": "The sky is blue because air molecules scatter blue light more strongly than red light.",
-    "Sunset": "At sunset light travels through more air, so most blue light is scattered away and the sky turns red.",
-    "Ocean": "The ocean looks blue because water absorbs red light and because it reflects the sky.",
-    "Heat pump": "A heat pump moves heat from outdoor air into a house and costs about 12,000 euros.",
-    "Insulation": "Better insulation lowers the heat demand of a house by a third.",
-    "Jaws": "Jaws is a 1975 film directed by Steven Spielberg.",
-    "Spielberg": "Steven Spielberg was born on 18 December 1946 in Cincinnati.",
-    "Cincinnati": "Cincinnati is a city in Ohio on the Ohio River.",
-}
-
-_DIMENSIONS = 512
 
 
 def corpus_nodes() -> list[TextNode]:
@@ -52,10 +40,7 @@ class WordEmbedding(BaseEmbedding):
     """Embeds a text as its words, hashed: deterministic, and near where words are shared."""
 
     def _vector(self, text: str) -> list[float]:
-        vector = [0.0] * _DIMENSIONS
-        for word in re.findall(r"\w+", text.lower()):
-            vector[zlib.crc32(word.encode()) % _DIMENSIONS] += 1.0
-        return vector
+        return word_vector(text)
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._vector(text)

@@ -22,6 +22,7 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from rag_cover import Models, SubQuestion
+from rag_cover.adaptation import LazyModels
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import BackendNotFoundError
 from rag_cover.testing import KeywordEntailer, KeywordScorer
@@ -32,7 +33,6 @@ from rag_cover_llama_index.evaluators import (
     RetrievalUtilityEvaluator,
     SubQuestionCoverageEvaluator,
 )
-from rag_cover_llama_index.lazy_models import LazyModels
 from tests.llama_index.parts import CORPUS, ScriptedLLM
 
 QUESTION = "Why is the sky blue?"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rag_cover import Role, Trace
 from rag_cover.complexity import standing_of
+from rag_cover.questions import Role
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility, Utility
+from rag_cover.traces import Trace
 
 __all__ = ["core_of", "feedback_on_complexity", "feedback_on_coverage", "feedback_on_groundedness", "feedback_on_utility"]
 

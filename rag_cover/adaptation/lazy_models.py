@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rag_cover import Models
+from rag_cover.registry import Models
 from rag_cover.results import ModelKind
 
 __all__ = ["LazyModels"]

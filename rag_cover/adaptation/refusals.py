@@ -1,4 +1,4 @@
-"""The questions that LlamaIndex asks: some are blank, which nothing can be said of."""
+"""What frameworks pass on from people, refused where it cannot be meant."""
 
 from __future__ import annotations
 

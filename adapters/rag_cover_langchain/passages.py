@@ -1,0 +1,60 @@
+"""LangChain's documents as passages, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from langchain_core.documents import Document
+
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Passage, json_value
+
+__all__ = ["document_of", "passage_of", "passages_of", "record_of"]
+
+_SCORES = ("relevance_score", "score")
+"""Where retrievers and compressors that give a score keep it: a document has no place for one."""
+
+
+def passage_of(document: Document) -> Passage:
+    """Return a document as a passage: its id, its content, and a title and a score where its metadata has them.
+
+    Raises:
+        InvalidValueError: it is no document.
+    """
+    if not isinstance(document, Document):
+        message = f"{type(document).__name__!r} is no document; give a Document of LangChain"
+        raise InvalidValueError(message)
+    record = record_of(document)
+    return Passage.model_validate(record | {"metadata": json_value(record["metadata"])})
+
+
+def passages_of(documents: Iterable[Document]) -> tuple[Passage, ...]:
+    """Return documents as passages, in their order."""
+    return tuple(map(passage_of, documents))
+
+
+def document_of(passage: Passage) -> Document:
+    """Return a passage as a document; its title and score are in the metadata (``title``, ``relevance_score``)."""
+    title = {} if passage.title is None else {"title": passage.title}
+    score = {} if passage.score is None else {"relevance_score": passage.score}
+    return Document(page_content=passage.text, id=passage.id, metadata=dict(passage.metadata) | title | score)
+
+
+def record_of(document: Document) -> dict[str, Any]:
+    """Copy what a passage is made of, in microseconds: the document may be changed by whoever gets it next."""
+    title = document.metadata.get("title")
+    return {
+        "id": document.id,
+        "text": document.page_content,
+        "title": title if isinstance(title, str) and title.strip() else None,
+        "score": _score(document.metadata),
+        "metadata": dict(document.metadata),
+    }
+
+
+def _score(metadata: Mapping[str, Any]) -> float | None:
+    known = (metadata.get(name) for name in _SCORES)
+    score = next((each for each in known if isinstance(each, int | float) and not isinstance(each, bool)), None)
+    return None if score is None or not math.isfinite(score) else float(score)

@@ -1,0 +1,28 @@
+"""What the LangChain adapter's tests share; they are skipped where LangChain is not installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    from tests.langchain.parts import ScriptedChatModel
+
+
+@pytest.fixture
+def store() -> InMemoryVectorStore:
+    """The small corpus, found by shared words."""
+    from tests.langchain.parts import corpus_store
+
+    return corpus_store()
+
+
+@pytest.fixture
+def model() -> ScriptedChatModel:
+    """A chat model that answers about the sky."""
+    from tests.langchain.parts import ScriptedChatModel
+
+    return ScriptedChatModel(script={"sky": "The sky is blue because air scatters blue light."})
