@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag_cover.importers.payloads import question_of
-from rag_cover.importers.spans import Span, Tree, ancestors
+from rag_cover.importers.spans import Key, Span, Tree, ancestors, keys_of
 
 __all__ = ["steps_of"]
 
@@ -24,8 +24,8 @@ class _Steps:
 
     def __init__(self) -> None:
         self._found: list[dict[str, Any]] = []
-        self._live: dict[str, set[tuple[str, str]]] = {}
-        self._seen: set[tuple[str, str]] = set()
+        self._live: dict[str, set[Key]] = {}
+        self._seen: set[Key] = set()
         self._texts: dict[str, str] = {}
 
     def of(self, tree: Tree) -> list[dict[str, Any]]:
@@ -68,8 +68,8 @@ class _Steps:
         )
         if kind in ("filter", "rerank"):
             self._live = {step: keys for step, keys in self._live.items() if inputs and step not in inputs}
-        self._seen |= {key for passage in passages for key in _keys(passage)}
-        self._live[span.id] = {key for passage in passages for key in _keys(passage)}
+        self._seen |= keys_of(passages)
+        self._live[span.id] = keys_of(passages)
         self._texts |= {passage["id"]: passage["text"] for passage in passages if passage.get("id") and passage["text"]}
 
     def _told(self, inner: list[str]) -> bool:
@@ -78,13 +78,14 @@ class _Steps:
 
     def _inputs(self, span: Span) -> list[str]:
         """Name the steps still in the context that share a passage with what the reranker was given; none: all of them."""
-        given = {key for passage in span.consumed for key in _keys(passage)}
+        given = keys_of(span.consumed)
         return [step for step, keys in self._live.items() if keys & given]
 
     def _selection(self, span: Span, passages: list[dict[str, Any]], inner: list[str]) -> None:
         """Take a retriever around others for a filter of what they found; what it found itself is a step of its own."""
         below = {key for step in inner for key in self._live[step]}
-        own = [passage for passage in passages if not below & _keys(passage)]
+        found = [passage for step in self._found if step["id"] in inner for passage in step["passages"]]
+        own = [passage for passage in passages if not below & keys_of([passage]) and not _is_part(passage, found)]
         if own:
             self._step(replace(span, id=f"{span.id}/own"), "retrieve", own, [])
             inner = [*inner, f"{span.id}/own"]
@@ -92,13 +93,14 @@ class _Steps:
 
     def _reranking(self, span: Span) -> None:
         """Take a reranker's passages for a choice of what it was given; what no step had brought is a step of its own."""
-        unknown = [passage for passage in map(self._filled, span.consumed) if not self._seen & _keys(passage)]
+        unknown = [passage for passage in map(self._filled, span.consumed) if not self._seen & keys_of([passage])]
         if unknown:
             self._step(replace(span, id=f"{span.id}/given"), "retrieve", unknown, [])
         passages = [self._filled(passage) for passage in span.passages]
         inputs = self._inputs(span)
-        given = {key for passage in span.consumed for key in _keys(passage)}
-        own = [passage for passage in passages if span.consumed and not given & _keys(passage)]
+        given = keys_of(span.consumed)
+        new = [passage for passage in passages if span.consumed and not given & keys_of([passage])]
+        own = [passage for passage in new if not _is_part(passage, span.consumed)]
         if own:
             self._step(replace(span, id=f"{span.id}/own"), "retrieve", own, [])
             inputs = [*inputs, f"{span.id}/own"]
@@ -113,15 +115,16 @@ class _Steps:
         return self._filled({**passage, "id": f"{passage['id']}~"})
 
 
+def _is_part(passage: _Passage, others: Sequence[_Passage]) -> bool:
+    """Tell whether a passage is what was taken out of another: extractors keep neither its text nor its id."""
+    text = str(passage["text"]).strip()
+    return bool(text) and any(text in str(each["text"]) for each in others)
+
+
 def _in_order(passages: Sequence[_Passage], consumed: Sequence[_Passage]) -> bool:
     """Tell whether passages are some of those consumed, in the same order."""
     remaining = iter(consumed)
-    return bool(consumed) and all(any(_keys(passage) & _keys(each) for each in remaining) for passage in passages)
-
-
-def _keys(passage: _Passage) -> set[tuple[str, str]]:
-    found = {("id", str(passage["id"]))} if passage.get("id") is not None else set()
-    return found | ({("text", str(passage["text"]))} if passage["text"] else set())
+    return bool(consumed) and all(any(keys_of([passage]) & keys_of([each]) for each in remaining) for passage in passages)
 
 
 def _duration(span: Span) -> float | None:

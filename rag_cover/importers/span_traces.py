@@ -52,7 +52,7 @@ def _answer(tree: Tree) -> str | None:
         return tree.root.answer
     if tree.root.kind in ("retriever", "reranker", "postprocessor"):
         return None
-    from_models = (answer_of(span.output) for span in reversed(tree.spans) if span.kind == "llm")
+    from_models = (span.answer or answer_of(span.output) for span in reversed(tree.spans) if span.kind == "llm")
     found = answer_of(output) or next(filter(None, from_models), None)
     return found if found or not output else json.dumps(json_value(output), ensure_ascii=False)
 
@@ -60,8 +60,9 @@ def _answer(tree: Tree) -> str | None:
 def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     """Return what the answer was written from; None where no span says so.
 
-    That is what the synthesis was given that no inner question stands around, or that wrote the answer; else what the tools of
-    an agent returned, where they retrieved; else what the only synthesis was given.
+    That is what the synthesis was given that no inner question stands around, or that wrote the answer; of several, the last
+    that wrote it, else the last. Without one, what the tools of an agent returned, where they retrieved; else what the only
+    synthesis was given.
     """
     syntheses = [span for span in tree.spans if span.kind == "synthesis"]
     parents = {span.id: span.parent_id for span in tree.spans}
@@ -71,7 +72,8 @@ def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     wrote = [span for span in syntheses if answer is not None and span.answer == answer]
     tools = [span for span in tree.spans if span.kind == "tool" and span.error is None]
     if own or wrote:
-        return (own or wrote)[-1].consumed
+        chosen = own or wrote
+        return next((span for span in reversed(chosen) if span in wrote), chosen[-1]).consumed
     if _around_others(tools, tree, parents):
         return [passage for span in tools for passage in span.passages]
     return syntheses[0].consumed if len(syntheses) == 1 else None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-__all__ = ["Span", "SpanKind", "Tree", "ancestors", "trees"]
+__all__ = ["Key", "Span", "SpanKind", "Tree", "ancestors", "keys_of", "trees"]
 
 SpanKind = Literal["retriever", "reranker", "postprocessor", "tool", "llm", "question", "synthesis", "other"]
+Key = tuple[str, str]
+"""What a passage is known by: its id, or its text."""
+
 _Passage = Mapping[str, Any]
 
 
@@ -20,8 +23,9 @@ class Span:
 
     ``passages`` are what a retriever, reranker or tool returned, ``consumed`` what a reranker or synthesis was given. A
     ``postprocessor`` reranks or filters, as what it returned shows; a ``question`` is one that the pipeline asked on its way.
-    ``sub_questions`` are those that the pipeline took its question apart into, None where it did not. ``query`` and ``answer``
-    are given where they are known, and need not be looked for in ``input`` and ``output``.
+    ``prompt`` is all that a language model was shown. ``sub_questions`` are those that the pipeline took its question apart
+    into, None where it did not. ``query`` and ``answer`` are given where they are known, and need not be looked for in
+    ``input`` and ``output``.
     """
 
     id: str
@@ -33,6 +37,7 @@ class Span:
     output: Any = None
     query: str | None = None
     answer: str | None = None
+    prompt: str | None = None
     passages: Sequence[_Passage] = ()
     consumed: Sequence[_Passage] = ()
     started_at: datetime | None = None
@@ -119,3 +124,9 @@ def ancestors(span_id: str, parents: Mapping[str, str | None]) -> Iterator[str]:
         yield above
         seen.add(above)
         above = parents.get(above)
+
+
+def keys_of(passages: Collection[_Passage]) -> set[Key]:
+    """Return what passages are known by: two with one id or one text are the same."""
+    ids = {("id", str(passage["id"])) for passage in passages if passage.get("id") is not None}
+    return ids | {("text", str(passage["text"])) for passage in passages if passage["text"]}

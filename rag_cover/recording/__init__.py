@@ -1,6 +1,7 @@
 """What pipelines do, recorded while they run and measured beside them: the part that every framework's adapter shares."""
 
 from rag_cover.importers.spans import SpanKind as CallKind
+from rag_cover.recording.arguments import asked_from
 from rag_cover.recording.assembly import References
 from rag_cover.recording.calls import Asked, Call, Draft
 from rag_cover.recording.fates import RecordingCounts
@@ -8,4 +9,15 @@ from rag_cover.recording.measurement import LIVE_MODELS
 from rag_cover.recording.recorder import Recording
 from rag_cover.recording.telemetry import place
 
-__all__ = ["LIVE_MODELS", "Asked", "Call", "CallKind", "Draft", "Recording", "RecordingCounts", "References", "place"]
+__all__ = [
+    "LIVE_MODELS",
+    "Asked",
+    "Call",
+    "CallKind",
+    "Draft",
+    "Recording",
+    "RecordingCounts",
+    "References",
+    "asked_from",
+    "place",
+]

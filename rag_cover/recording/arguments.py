@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import Asked
 
-__all__ = ["asked_of", "refuse_unusable"]
+__all__ = ["asked_from", "asked_of", "refuse_unusable"]
+
+_SAID = ("text", "id", "references", "sub_questions", "metadata")
 
 
 def asked_of(
@@ -33,6 +35,23 @@ def asked_of(
     given = (references,) if isinstance(references, str) else tuple(references)
     typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
     return Asked(text, id_, given, typed, dict(metadata or {}))
+
+
+def asked_from(said: object) -> Asked:
+    """Put together what is said of a question as data: ``text``, ``id``, ``references``, ``sub_questions``, ``metadata``.
+
+    Raises:
+        InvalidValueError: it is no mapping, has another key, or a value that cannot be meant.
+    """
+    if not isinstance(said, Mapping):
+        message = f"what is said of a question is a {type(said).__name__}; give a mapping with: {', '.join(_SAID)}"
+        raise InvalidValueError(message)
+    for name in said:
+        if name not in _SAID:
+            message = f"nothing that is said of a question is called {name!r}.{nearest(str(name), _SAID)}"
+            raise InvalidValueError(message)
+    text, id_, references, sub_questions, metadata = (said.get(name) for name in _SAID)
+    return asked_of(text, id_, () if references is None else references, sub_questions, metadata)
 
 
 def refuse_unusable(*, sampling: object, capacity: object, keep: object, references: object, on_result: object) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_cover.errors import InputError
+from rag_cover.importers.span_readings import read_spans
 from rag_cover.importers.span_traces import trace_of
 from rag_cover.importers.spans import Span, trees
 from rag_cover.questions import Question
@@ -47,7 +48,7 @@ class Assembly:
         spans[0] = replace(spans[0], pipeline=self.pipeline or draft.root.name, metadata=_notes(draft, names))
         kept = spans if self.own_sub_questions else [replace(span, sub_questions=None) for span in spans]
         (tree,) = trees(kept)
-        return self._with_what_was_said(trace_of(tree), draft.asked or Asked())
+        return self._with_what_was_said(trace_of(read_spans(tree)), draft.asked or Asked())
 
     def _with_what_was_said(self, trace: Trace, asked: Asked) -> Trace:
         text = asked.text or trace.question.text

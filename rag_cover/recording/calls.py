@@ -32,8 +32,8 @@ class Asked:
 class Call:
     """One call of a pipeline that is under way or over.
 
-    ``parent`` is the nearest call around it that is noted too. ``place`` is where it stands in a distributed
-    trace.
+    ``parent`` is the nearest call around it that is noted too. ``prompt`` is all that a language model was shown. ``place`` is
+    where it stands in a distributed trace.
     """
 
     id: str
@@ -42,6 +42,7 @@ class Call:
     parent: str | None = None
     query: str | None = None
     answer: str | None = None
+    prompt: str | None = None
     passages: Records = ()
     consumed: Records = ()
     sub_questions: Records | None = None
@@ -60,6 +61,7 @@ class Call:
             name=self.name,
             query=None if self.query is None else legible(self.query),
             answer=None if self.answer is None else legible(self.answer),
+            prompt=self.prompt,
             passages=_plain(self.passages),
             consumed=_plain(self.consumed),
             sub_questions=self.sub_questions,

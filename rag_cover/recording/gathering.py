@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from rag_cover.importers.spans import SpanKind
@@ -15,6 +16,7 @@ from rag_cover.recording.calls import Asked, Call, Draft
 
 __all__ = ["Gathering"]
 
+_MOST_LEFT = 10_000
 _STARTS: frozenset[SpanKind] = frozenset({"question", "retriever", "reranker", "postprocessor", "tool"})
 
 
@@ -48,6 +50,7 @@ class Gathering:
         self._lock = threading.RLock()  # taken twice where a stream is collected, and so settled, while it is held
         self._open: dict[str, tuple[Draft | None, Call | None]] = {}
         self._drafts: dict[str, Draft] = {}
+        self._left: deque[str] = deque()
         self.begun = self.unsampled = self.refused = 0
 
     def begin(self, call_id: str, parent: str | None, call: Call | None, asked: Asked | None = None) -> Call | None:
@@ -173,4 +176,11 @@ class Gathering:
             return False
         draft.taken = self._drafts.pop(draft.root.id, None) is not None
         self._open.pop(draft.root.id, None)
+        self._leave(call.id for call in draft.calls if call.id in self._open)
         return draft.taken
+
+    def _leave(self, call_ids: Iterable[str]) -> None:
+        """Remember calls that are still open when their draft is taken, as cancelled ones are for ever: the latest of them."""
+        self._left.extend(call_ids)
+        while len(self._left) > _MOST_LEFT:
+            self._open.pop(self._left.popleft(), None)

@@ -1,0 +1,145 @@
+"""Questions, answers and documents in what LangChain's runs take and return: texts, messages, mappings, states of graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import chain
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ChatMessage, HumanMessage, ToolMessage
+from langchain_core.prompt_values import PromptValue
+from pydantic import BaseModel
+
+__all__ = ["answer_text", "documents_in", "question_in"]
+
+_ASKED = (
+    *("question", "query", "user_question", "user_query", "input", "user_input", "inputs", "prompt", "text", "topic"),
+    *("message", "messages", "chat_history"),
+)
+_ANSWERS = (
+    *("answer", "final_answer", "output", "response", "final_response", "result", "generation", "output_text", "completion"),
+    *("reply", "content", "text", "message"),
+)
+_USERS = ("human", "user")
+_MODELS = ("ai", "assistant")
+_HOW_OFTEN = 4  # values within values: a state's messages, their artifacts, and the documents of these
+
+
+def question_in(value: object) -> str | None:
+    """Find the question: a text, the last thing that a person said, or the like by its usual name; None where there is none."""
+    match value:
+        case str():
+            return value if value.strip() else None
+        case BaseMessage():
+            return question_in(value.text)
+        case PromptValue():
+            return question_in(value.to_messages())
+        case Sequence():
+            return question_in(_last_said(value, _USERS))
+        case _:
+            return _named_question(_fields(value))
+
+
+def answer_text(value: object, asked: object = None) -> str | None:
+    """Find the answer: a text, the last thing that a model said, or the like by its usual name; None where there is none.
+
+    Of several texts without a usual name, what was ``asked`` already holds is no answer: states of graphs keep both.
+    """
+    match value:
+        case None | Document():
+            return None
+        case str():
+            return value
+        case BaseMessage():
+            return value.text or None
+        case Sequence():
+            return _last_said(value, _MODELS)
+        case BaseModel():
+            return value.model_dump_json()
+        case _:
+            return _named_answer(_fields(value), asked)
+
+
+def documents_in(value: object, depth: int = _HOW_OFTEN) -> list[Document]:
+    """List the documents in a value, in its order: those of lists, with or without scores, of fields, of tools' artifacts."""
+    match value:
+        case Document():
+            return [value]
+        case ToolMessage():
+            return documents_in(value.artifact, depth - 1)
+        case str() | bytes() | None | int() | float() | BaseMessage():
+            return []
+        case Sequence():
+            return _documents(value, depth)
+        case _:
+            return _documents(_fields(value).values(), depth)
+
+
+def _documents(values: Iterable[object], depth: int) -> list[Document]:
+    return list(chain.from_iterable(documents_in(each, depth - 1) for each in values)) if depth > 0 else []
+
+
+def _named_question(given: Mapping[str, Any]) -> str | None:
+    """Take what has a usual name, else the only text there is."""
+    named = (question_in(given[name]) for name in _ASKED if name in given)
+    return next(filter(None, named), None) or _only(list(_texts(given)))
+
+
+def _named_answer(given: Mapping[str, Any], asked: object) -> str | None:
+    known = _fields(asked)
+    named = (_said(given[name]) for name in _ANSWERS if name in given and given[name] != known.get(name))
+    said = next(filter(None, named), None)
+    if said is None and "messages" in given:
+        said = _said(given["messages"])
+    return said or _only([text for text in _texts(given) if text not in _texts(known) and text != asked])
+
+
+def _said(value: object) -> str | None:
+    """Return what an answer by its name says: a text, messages, or data written out; documents are none."""
+    if isinstance(value, Mapping):
+        return _named_answer(value, None)
+    return answer_text(value) if isinstance(value, str | BaseMessage | Sequence | BaseModel) else None
+
+
+def _last_said(messages: Sequence[object], by: Sequence[str]) -> str | None:
+    spoken = (text for each in reversed(messages) if (text := _spoken(each, by)))
+    return next(spoken, None)
+
+
+def _spoken(message: object, by: Sequence[str]) -> str | None:
+    """Return what a message says, in any form in which LangChain takes one; None if somebody else says it."""
+    match message:
+        case AIMessage() | AIMessageChunk() | HumanMessage():
+            return message.text if message.type.removesuffix("MessageChunk").lower() in by else None
+        case ChatMessage():
+            return message.text if message.role in by else None
+        case Mapping():
+            role, said = message.get("role", message.get("type")), message.get("content")
+        case (str() as role, said):
+            pass
+        case _:
+            return None
+    return said if role in by and isinstance(said, str) else None
+
+
+def _texts(given: Mapping[str, Any]) -> Iterator[str]:
+    yield from (value for value in given.values() if isinstance(value, str) and value.strip())
+
+
+def _only(texts: Sequence[str]) -> str | None:
+    return texts[0] if len(texts) == 1 else None
+
+
+def _fields(value: object) -> Mapping[str, Any]:
+    """Return what a mapping, a model or a dataclass holds, by name."""
+    match value:
+        case Mapping():
+            return value
+        case BaseModel():
+            return {name: getattr(value, name) for name in type(value).model_fields}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return {field.name: getattr(value, field.name) for field in fields(value)}
+        case _:
+            return {}

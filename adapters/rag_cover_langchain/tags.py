@@ -1,0 +1,13 @@
+"""Tags of runs that no answer is written from, by which recordings leave them out; what those runs call inherits them."""
+
+from __future__ import annotations
+
+__all__ = ["INTERNAL", "PROBE", "UNHEARD"]
+
+INTERNAL = "rag_cover:internal"
+"""A model that rag_cover asks to judge, to split or to read."""
+
+PROBE = "rag_cover:probe"
+"""A retrieval that a router looks at to choose by."""
+
+UNHEARD = frozenset({INTERNAL, PROBE})
