@@ -1,124 +1,70 @@
-"""What recording a LlamaIndex pipeline costs the one who asks: time in its handlers, and a query with and without it.
+"""What recording a pipeline costs the one who asks: time in its handlers, and a question with and without it.
 
-    python benchmarks/recording_overhead.py
+    python benchmarks/recording_overhead.py --framework langchain
 
-A query engine over 500 passages of ``--set`` (the judge's embeddings, ``--k`` passages, a filter, answers quoted from the
-passages) is asked questions of the test part: one by one; awaited one by one; ``--together`` of them awaited at a time. Each
-with measuring off (traces only) and on: then a thread of the same process judges all the while, on the same cores.
+A LlamaIndex query engine, or a LangChain retrieval chain, over 500 passages of ``--set`` (the judge's embeddings, ``--k``
+passages, a filter, answers quoted from the passages) is asked questions of the test part: one by one; awaited one by one;
+``--together`` of them awaited at a time. Each with measuring off (traces only) and on: then a thread of the same process judges
+all the while, on the same cores.
 
 Printed are median, 95th and 99th percentile in milliseconds of the handlers' calls that note something, and of all of them
-(most spans say nothing); how many questions waited to be measured when the last was answered, were dropped, or went wrong.
-Then the time of a query that is recorded beside one that is not, asked in turn in the same run: medians, and the ratio of the
-sums with its 95% interval over ``--rounds``.
+(most of LlamaIndex's spans say nothing); how many questions waited to be measured when the last was answered, were dropped, or
+went wrong. Then the time of a question that is recorded beside one that is not, asked in turn in the same run: medians, and the
+ratio of the sums with its 95% interval over ``--rounds``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
 import numpy as np
 from _datasets import sample
 from _multihop import SETS, asked_in, corpus_of
+from _recorded import Pipeline
 from _scores import ratio
 from _tables import arguments, plain, show
-from llama_index.core import VectorStoreIndex
-from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
-from llama_index.core.postprocessor import SimilarityPostprocessor
-from llama_index_instrumentation import get_dispatcher
 
+from rag_cover import Passage
 from rag_cover.intervals import bootstrap
-from rag_cover.recording import Recording
-from rag_cover_llama_index import RagCoverEmbedding, attach, node_of
 
-Ask = Callable[[BaseQueryEngine, Sequence[str]], None]
+Ask = Callable[[Pipeline, Sequence[str]], None]
 
 
-class Quoting(CustomLLM):
-    """Answers with the beginning of what it is shown."""
+def built(framework: str, passages: Sequence[Passage], *, k: int) -> Pipeline:
+    """Build a framework's pipeline."""
+    if framework == "langchain":
+        from _recorded_langchain import Chain
 
-    @property
-    def metadata(self) -> LLMMetadata:
-        """Describe the model."""
-        return LLMMetadata(model_name="quoting", context_window=100_000)
+        return Chain(passages, k=k)
+    from _recorded_llama_index import Engine
 
-    def complete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponse:
-        """Quote the first two hundred characters of the context."""
-        return CompletionResponse(text=prompt.partition("---------------------\n")[2][:200])
-
-    def stream_complete(self, prompt: str, *_: Any, **__: Any) -> Any:
-        """Quote in one piece."""
-        yield self.complete(prompt)
+    return Engine(passages, k=k)
 
 
-@dataclass
-class Timed:
-    """A handler, and how long each of its calls took in milliseconds; ``noted`` are the calls that added to the recording."""
-
-    handler: Any
-    recording: Recording
-    noted: list[float] = field(default_factory=list)
-    others: list[float] = field(default_factory=list)
-
-    def __getattr__(self, name: str) -> Any:
-        """Time whatever of the handler is called."""
-        method = getattr(self.handler, name)
-        if name not in ("span_enter", "span_exit", "span_drop", "handle"):
-            return method
-
-        def timed(*given: Any, **named: Any) -> Any:
-            id_ = named["id_"] if named else given[0].span_id or ""
-            is_noted = self.recording.gathering.find(id_) is not None
-            began = time.perf_counter()
-            made = method(*given, **named)
-            took = 1000 * (time.perf_counter() - began)
-            is_noted = is_noted or self.recording.gathering.find(id_) is not None
-            (self.noted if is_noted else self.others).append(took)
-            return made
-
-        return timed
-
-
-@contextmanager
-def timed(recording: Recording) -> Iterator[list[Timed]]:
-    """Put timers around the recording's handlers, which were added last, until it is closed."""
-    heard = get_dispatcher()
-    span, event = Timed(heard.span_handlers[-1], recording), Timed(heard.event_handlers[-1], recording)
-    heard.span_handlers = [*heard.span_handlers[:-1], span]
-    heard.event_handlers = [*heard.event_handlers[:-1], event]
-    try:
-        yield [span, event]
-    finally:
-        heard.span_handlers = [each for each in heard.span_handlers if each is not span]
-        heard.event_handlers = [each for each in heard.event_handlers if each is not event]
-
-
-def in_turn(engine: BaseQueryEngine, questions: Sequence[str]) -> None:
+def in_turn(pipeline: Pipeline, questions: Sequence[str]) -> None:
     """Ask one question after the other."""
     for question in questions:
-        engine.query(question)
+        pipeline.ask(question)
 
 
-def awaited(engine: BaseQueryEngine, questions: Sequence[str]) -> None:
+def awaited(pipeline: Pipeline, questions: Sequence[str]) -> None:
     """Await one question after the other."""
 
     async def ask() -> None:
         for question in questions:
-            await engine.aquery(question)
+            await pipeline.aask(question)
 
     asyncio.run(ask())
 
 
-def together(engine: BaseQueryEngine, questions: Sequence[str]) -> None:
+def together(pipeline: Pipeline, questions: Sequence[str]) -> None:
     """Await all questions at a time."""
 
     async def ask() -> None:
-        await asyncio.gather(*(engine.aquery(question) for question in questions))
+        await asyncio.gather(*(pipeline.aask(question) for question in questions))
 
     asyncio.run(ask())
 
@@ -126,22 +72,21 @@ def together(engine: BaseQueryEngine, questions: Sequence[str]) -> None:
 WAYS: Mapping[str, Ask] = {"one by one": in_turn, "awaited one by one": awaited, "all awaited at a time": together}
 
 
-def handlers_row(name: str, ask: Ask, engine: BaseQueryEngine, questions: Sequence[str], *, measuring: bool) -> list[str]:
+def handlers_row(name: str, ask: Ask, pipeline: Pipeline, questions: Sequence[str], *, measuring: bool) -> list[str]:
     """Record questions in one way, and write what its handlers took."""
-    with attach(measures=None if measuring else ()) as recording, timed(recording) as handlers:
-        ask(engine, questions)
+    with pipeline.recorded(measuring=measuring) as recording, pipeline.timed(recording) as timings:
+        ask(pipeline, questions)
         busy = recording.counts.waiting
         recording.flush()
         counts = recording.counts
-    noted = [took for handler in handlers for took in handler.noted]
-    every = noted + [took for handler in handlers for took in handler.others]
+    every = timings.noted + timings.others
     wrong = len(recording.errors) + len(questions) - counts.measured - counts.recorded
     return [
         name,
         "on" if measuring else "off",
         str(len(questions)),
-        f"{len(noted):,}",
-        *percentiles(noted),
+        f"{len(timings.noted):,}",
+        *percentiles(timings.noted),
         f"{len(every):,}",
         *percentiles(every),
         f"{max(every):.2f}",
@@ -156,7 +101,7 @@ def percentiles(taken: Sequence[float]) -> list[str]:
     return [f"{value:.3f}" for value in np.percentile(taken, [50, 95, 99])]
 
 
-def ratio_row(name: str, ask: Ask, engine: BaseQueryEngine, questions: Sequence[str], rounds: int) -> list[str]:
+def ratio_row(name: str, ask: Ask, pipeline: Pipeline, questions: Sequence[str], rounds: int) -> list[str]:
     """Time blocks of questions with and without a recording in turn, and write the ratio."""
     size = max(1, len(questions) // rounds)
     pairs = []
@@ -164,9 +109,9 @@ def ratio_row(name: str, ask: Ask, engine: BaseQueryEngine, questions: Sequence[
         block = questions[number * size : (number + 1) * size]
         took = {}
         for recorded in (number % 2 == 0, number % 2 == 1):
-            with attach(measures=()) if recorded else nullcontext():
+            with pipeline.recorded(measuring=False) if recorded else nullcontext():
                 began = time.perf_counter()
-                ask(engine, block)
+                ask(pipeline, block)
                 took[recorded] = time.perf_counter() - began
         pairs.append((took[True], took[False]))
     interval = bootstrap(np.array(pairs), lambda sums: ratio(sums[..., 0], sums[..., 1]))
@@ -177,6 +122,7 @@ def ratio_row(name: str, ask: Ask, engine: BaseQueryEngine, questions: Sequence[
 def main() -> None:
     """Build the engine, run the cases, print the tables."""
     parser = arguments(__doc__)
+    parser.add_argument("--framework", default="llama-index", choices=("langchain", "llama-index"))
     parser.add_argument("--set", default="2WikiMultihopQA", choices=SETS)
     parser.add_argument("--k", type=int, default=10, help="passages retrieved for a question")
     parser.add_argument("--passages", type=int, default=500, help="of the set's corpus")
@@ -185,13 +131,11 @@ def main() -> None:
     options = parser.parse_args()
     every = list(dict.fromkeys(asked.text for asked in asked_in(options.set, options.data, "test")))
     questions = sample(every, options.limit or 120, options.seed)
-    nodes = [node_of(passage).node for passage in corpus_of(options.set, options.data)[: options.passages]]
-    index = VectorStoreIndex(nodes, embed_model=RagCoverEmbedding())
-    keeps = SimilarityPostprocessor(similarity_cutoff=0.0)
-    engine = index.as_query_engine(llm=Quoting(), similarity_top_k=options.k, node_postprocessors=[keeps])
-    in_turn(engine, questions[:5])
+    passages = corpus_of(options.set, options.data)[: options.passages]
+    pipeline = built(options.framework, passages, k=options.k)
+    in_turn(pipeline, questions[:5])
     rows = [
-        handlers_row(name, ask, engine, questions[: options.together] if ask is together else questions, measuring=measuring)
+        handlers_row(name, ask, pipeline, questions[: options.together] if ask is together else questions, measuring=measuring)
         for measuring in (False, True)
         for name, ask in WAYS.items()
     ]
@@ -212,9 +156,9 @@ def main() -> None:
         "dropped",
         "wrong",
     ]
-    show(f"Time in the handlers, {options.k} of {len(nodes):,} passages a question", header, rows)
-    paired = [ratio_row(name, ask, engine, questions, options.rounds) for name, ask in WAYS.items()]
-    show("A query, recorded and not", ["questions", "rounds", "recorded ms", "not ms", "ratio (95%)"], paired)
+    show(f"Time in the handlers, {options.k} of {len(passages):,} passages a question, {options.framework}", header, rows)
+    paired = [ratio_row(name, ask, pipeline, questions, options.rounds) for name, ask in WAYS.items()]
+    show("A question, recorded and not", ["questions", "rounds", "recorded ms", "not ms", "ratio (95%)"], paired)
 
 
 if __name__ == "__main__":
