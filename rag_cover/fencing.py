@@ -93,6 +93,8 @@ def _alike(text: str) -> tuple[str, list[int]]:
             normal = " "
         elif _UNSEEN.match(character):
             continue
+        elif _SURROGATE.match(character):
+            normal = "\N{REPLACEMENT CHARACTER}"  # as it was shown
         else:
             normal = unicodedata.normalize("NFKC", character.translate(_ALIKE)).casefold()
         characters.extend(normal)

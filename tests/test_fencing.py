@@ -71,3 +71,12 @@ def test_every_part_of_a_text_with_a_letter_is_found(text: str, data: st.DataObj
 
     assert (found is not None) == any(map(str.isalnum, part))
     assert found is None or found.of(text) == part
+
+
+def test_a_quotation_around_a_lone_surrogate_is_found_as_it_was_shown() -> None:
+    text = "The Moselle \ud800 rises in the Vosges."
+
+    found = Quotable(text).find(escaped("Moselle \ud800 rises"))
+
+    assert found is not None
+    assert text[found.start : found.end] == "Moselle \ud800 rises"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import chain
+from itertools import islice
 from typing import Any
 
 from langchain_core.documents import Document
@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Chat
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-__all__ = ["answer_text", "documents_in", "question_in"]
+__all__ = ["answer_text", "documents_in", "question_in", "texts_in"]
 
 _ASKED = (
     *("question", "query", "user_question", "user_query", "input", "user_input", "inputs", "prompt", "text", "topic"),
@@ -24,10 +24,11 @@ _ANSWERS = (
 )
 _USERS = ("human", "user")
 _MODELS = ("ai", "assistant")
-_HOW_OFTEN = 4  # values within values: a state's messages, their artifacts, and the documents of these
+_HOW_DEEP = 6  # values within values: a command's update of a state, its messages, their artifacts, the documents of these
+_HOW_MANY = 5_000  # values that are looked at for documents: states may hold millions of numbers
 
 
-def question_in(value: object) -> str | None:
+def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
     """Find the question: a text, the last thing that a person said, or the like by its usual name; None where there is none."""
     match value:
         case str():
@@ -39,7 +40,7 @@ def question_in(value: object) -> str | None:
         case Sequence():
             return question_in(_last_said(value, _USERS))
         case _:
-            return _named_question(_fields(value))
+            return _named_question(_fields(value), depth)
 
 
 def answer_text(value: object, asked: object = None) -> str | None:
@@ -55,62 +56,93 @@ def answer_text(value: object, asked: object = None) -> str | None:
         case BaseMessage():
             return value.text or None
         case Sequence():
-            return _last_said(value, _MODELS)
+            return _last_said(value, _MODELS, until=_USERS)
         case BaseModel():
             return value.model_dump_json()
         case _:
             return _named_answer(_fields(value), asked)
 
 
-def documents_in(value: object, depth: int = _HOW_OFTEN) -> list[Document]:
+def texts_in(value: object) -> set[str]:
+    """Return the texts that a mapping, a model or a dataclass holds by name, but for those that ask."""
+    return set(_texts(_unasked(_fields(value))))
+
+
+def documents_in(value: object) -> list[Document]:
     """List the documents in a value, in its order: those of lists, with or without scores, of fields, of tools' artifacts."""
+    return list(_documents(value, _HOW_DEEP, iter(range(_HOW_MANY))))
+
+
+def _documents(value: object, depth: int, left: Iterator[int]) -> Iterator[Document]:
+    """Walk a value no deeper, and no further than numbers are left."""
+    if next(left, None) is None:
+        return
+    if isinstance(value, Document):
+        yield value
+    elif depth > 0:
+        for each in _inside(value):
+            yield from _documents(each, depth - 1, left)
+
+
+def _inside(value: object) -> Iterable[object]:
     match value:
-        case Document():
-            return [value]
         case ToolMessage():
-            return documents_in(value.artifact, depth - 1)
-        case str() | bytes() | None | int() | float() | BaseMessage():
-            return []
+            return (value.artifact,)
+        case str() | bytes() | bytearray() | None | int() | float() | BaseMessage():
+            return ()
         case Sequence():
-            return _documents(value, depth)
+            return islice(value, _HOW_MANY)
         case _:
-            return _documents(_fields(value).values(), depth)
+            return _fields(value).values()
 
 
-def _documents(values: Iterable[object], depth: int) -> list[Document]:
-    return list(chain.from_iterable(documents_in(each, depth - 1) for each in values)) if depth > 0 else []
-
-
-def _named_question(given: Mapping[str, Any]) -> str | None:
+def _named_question(given: Mapping[str, Any], depth: int) -> str | None:
     """Take what has a usual name, else the only text there is."""
-    named = (question_in(given[name]) for name in _ASKED if name in given)
+    named = (question_in(given[name], depth - 1) for name in _ASKED if name in given and depth > 0)
     return next(filter(None, named), None) or _only(list(_texts(given)))
 
 
-def _named_answer(given: Mapping[str, Any], asked: object) -> str | None:
+def _named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEEP) -> str | None:
     known = _fields(asked)
-    named = (_said(given[name]) for name in _ANSWERS if name in given and given[name] != known.get(name))
+    named = (_said(given[name], depth) for name in _ANSWERS if name in given and not _same(given[name], known.get(name)))
     said = next(filter(None, named), None)
     if said is None and "messages" in given:
-        said = _said(given["messages"])
-    return said or _only([text for text in _texts(given) if text not in _texts(known) and text != asked])
+        said = _said(given["messages"], depth)
+    old = {*_texts(known), *([asked] if isinstance(asked, str) else [])}
+    return said or _only([text for text in _texts(_unasked(given)) if text not in old])
 
 
-def _said(value: object) -> str | None:
+def _unasked(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in given.items() if name not in _ASKED or name in _ANSWERS}
+
+
+def _said(value: object, depth: int) -> str | None:
     """Return what an answer by its name says: a text, messages, or data written out; documents are none."""
     if isinstance(value, Mapping):
-        return _named_answer(value, None)
+        return _named_answer(value, None, depth - 1) if depth > 0 else None
     return answer_text(value) if isinstance(value, str | BaseMessage | Sequence | BaseModel) else None
 
 
-def _last_said(messages: Sequence[object], by: Sequence[str]) -> str | None:
-    spoken = (text for each in reversed(messages) if (text := _spoken(each, by)))
-    return next(spoken, None)
+def _same(one: object, other: object) -> bool:
+    """Tell whether two values are one; only texts are compared, since tables and arrays compare their cells."""
+    return one is other or (isinstance(one, str) and one == other)
+
+
+def _last_said(messages: Sequence[object], by: Sequence[str], until: Sequence[str] = ()) -> str | None:
+    """Return what was said last by somebody, since somebody else spoke."""
+    for each in reversed(messages):
+        if text := _spoken(each, by):
+            return text
+        if _spoken(each, until):
+            return None
+    return None
 
 
 def _spoken(message: object, by: Sequence[str]) -> str | None:
     """Return what a message says, in any form in which LangChain takes one; None if somebody else says it."""
     match message:
+        case AIMessage() if message.tool_calls:  # it asks for more, and says so
+            return None
         case AIMessage() | AIMessageChunk() | HumanMessage():
             return message.text if message.type.removesuffix("MessageChunk").lower() in by else None
         case ChatMessage():
@@ -137,6 +169,8 @@ def _fields(value: object) -> Mapping[str, Any]:
     match value:
         case Mapping():
             return value
+        case _ if type(value).__name__ == "Command":  # LangGraph's: where to go, and what to go on with, is neither
+            return _fields(getattr(value, "update", None))
         case BaseModel():
             return {name: getattr(value, name) for name in type(value).model_fields}
         case _ if is_dataclass(value) and not isinstance(value, type):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
@@ -15,9 +15,12 @@ from rag_cover_langchain.passages import record_of
 
 __all__ = [
     "Run",
+    "failure_of",
+    "names_of",
     "read_answer",
     "read_inputs",
     "read_output",
+    "read_state",
     "read_tool",
     "records_of",
     "shown_in",
@@ -28,9 +31,14 @@ __all__ = [
 
 @dataclass(slots=True)
 class Run(Call):
-    """A run as a call; ``inputs`` are kept until it ends, when what is new in its output is told by them."""
+    """A run as a call; ``inputs`` are kept until it ends, when what is new in its output is told by them.
+
+    ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state.
+    """
 
     inputs: Any = None
+    is_graph: bool = False
+    found: set[str] = field(default_factory=set)
 
 
 def records_of(value: object) -> list[dict[str, Any]]:
@@ -45,16 +53,39 @@ def read_inputs(run: Run, inputs: object) -> None:
     run.consumed = records_of(inputs)
 
 
-def read_output(run: Run, output: object) -> None:
+def read_state(run: Run, graph: Run, root: Run) -> None:
+    """Note what a graph's state holds from earlier questions when one of its nodes begins: what nobody found for this one.
+
+    The state tells the question, too, where a graph goes on after it was interrupted.
+    """
+    graph.is_graph, root.query = True, root.query or run.query
+    if not root.found:
+        known = names_of(graph.consumed) | names_of(root.remembered)
+        root.remembered = [*root.remembered, *(each for each in run.consumed if names_of([each]).isdisjoint(known))]
+
+
+def read_output(run: Run, output: object, root: Run) -> None:
     """Note what a chain inside another returned: documents, or what it wrote from those it was given.
 
-    Without documents where it was given some, it kept none of them.
+    Without documents where it was given some, it kept none of them. What is remembered from earlier questions and handed on as
+    it is was not found; only what writes reads it.
     """
-    run.passages = records_of(output)
-    if run.consumed and not run.passages:
+    held = set(map(id, documents_in(run.inputs)))
+    old = names_of(root.remembered) - root.found
+    found = [(record_of(each), id(each) in held) for each in documents_in(output)]
+    run.passages = [record for record, is_held in found if not is_held or names_of([record]).isdisjoint(old)]
+    new = [each for each in run.consumed if names_of([each]).isdisjoint(old)]
+    if run.passages or found:
+        run.consumed = new
+    elif run.consumed:
         run.answer = answer_text(output, run.inputs)
         if _is_emptied(run.inputs, output):
-            run.kind = "postprocessor"
+            run.kind, run.consumed = ("postprocessor" if new else "other"), new
+
+
+def names_of(records: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Name passages: by their ids, else by their texts."""
+    return {record.get("id") or record["text"] for record in records}
 
 
 def read_answer(run: Run, output: object) -> None:
@@ -72,7 +103,16 @@ def shown_in(messages: Sequence[Sequence[BaseMessage]]) -> str:
 def written_in(response: LLMResult) -> str | None:
     """Return what a language model wrote first; None where it wrote nothing, as where it only calls tools."""
     generations = response.generations
-    return (generations[0][0].text or None) if generations and generations[0] else None
+    first = generations[0][0] if generations and generations[0] else None
+    called = getattr(getattr(first, "message", None), "tool_calls", None)
+    return None if first is None or called else first.text or None
+
+
+def failure_of(error: BaseException) -> str | None:
+    """Say why a run failed; a stream that somebody left, and a graph that waits for an answer or goes elsewhere, did not."""
+    if isinstance(error, GeneratorExit) or any(each.__name__ == "GraphBubbleUp" for each in type(error).__mro__):
+        return None
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def tool_query(input_str: str, inputs: Mapping[str, Any] | None) -> str | None:
@@ -103,5 +143,9 @@ def _message_in(output: object) -> ToolMessage | None:
 def _is_emptied(given: object, output: object) -> bool:
     """Tell whether a list of documents was given and an empty one came back in its place."""
     if isinstance(output, Mapping) and isinstance(given, Mapping):
-        return any(value == [] and documents_in(given.get(name)) for name, value in output.items())
-    return output == []
+        return any(_is_empty(value) and documents_in(given.get(name)) for name, value in output.items())
+    return _is_empty(output)
+
+
+def _is_empty(value: object) -> bool:
+    return isinstance(value, list | tuple) and not value

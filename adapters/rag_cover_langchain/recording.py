@@ -10,15 +10,15 @@ from typing import Any, Self
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
-from langchain_core.language_models import BaseLanguageModel
 from langchain_core.tracers.context import register_configure_hook
 
 from rag_cover.backends import Embedder, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.recording import Recording, References
 from rag_cover.results import Measure, TraceResult
-from rag_cover_langchain.models import models_of
-from rag_cover_langchain.runs import RunCallbacks, RunNotes
+from rag_cover_langchain.models import Writer, models_of
+from rag_cover_langchain.notes import RunNotes
+from rag_cover_langchain.runs import RunCallbacks
 
 __all__ = ["RagCoverCallbackHandler", "attach"]
 
@@ -65,10 +65,10 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         self,
         *,
         measures: Sequence[str | Measure] | None = None,
-        judge: str | Scorer | BaseLanguageModel[Any] = "embedded",
-        receiver: str | Receiver | BaseLanguageModel[Any] | None = "embedded",
-        generator: str | Generator | BaseLanguageModel[Any] | None = None,
-        decomposer: str | Path | Generator | Decomposer | BaseLanguageModel[Any] | None = None,
+        judge: str | Scorer | Writer = "embedded",
+        receiver: str | Receiver | Writer | None = "embedded",
+        generator: str | Generator | Writer | None = None,
+        decomposer: str | Path | Generator | Decomposer | Writer | None = None,
         embedder: str | Embedder | Embeddings | None = None,
         references: References | None = None,
         traces: Path | str | None = None,

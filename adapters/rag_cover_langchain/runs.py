@@ -1,12 +1,8 @@
-"""LangChain's callbacks: they note what happens, on the thread of whoever answers the question.
-
-They copy what may be changed later and leave the rest to the recording's own thread. Nothing that goes wrong here reaches the
-pipeline. Streams tell of their input when they end; one that is left before its end is told by a model that still writes.
-"""
+"""LangChain's callbacks, handed on to whoever notes what happens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,107 +11,11 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from rag_cover.recording import Asked, CallKind, Recording, asked_from, place
-from rag_cover_langchain.calls import (
-    Run,
-    read_answer,
-    read_inputs,
-    read_output,
-    read_tool,
-    records_of,
-    shown_in,
-    tool_query,
-    written_in,
-)
-from rag_cover_langchain.tags import UNHEARD
+from rag_cover.recording import CallKind
+from rag_cover_langchain.calls import Run, read_inputs, read_tool, records_of, shown_in, tool_query, written_in
+from rag_cover_langchain.notes import RunNotes
 
 __all__ = ["RunCallbacks", "RunNotes"]
-
-SAID = "rag_cover"
-"""The key of a run's metadata under which a caller says what is known of the question, as to `Recording.question`."""
-
-
-class RunNotes:
-    """Notes runs as calls of a recording."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
-
-    def begin(  # what LangChain tells, all by name
-        self,
-        kind: CallKind,
-        name: str,
-        read: Callable[[Run], object],
-        *,
-        run_id: UUID,
-        parent: UUID | None,
-        tags: Iterable[str] | None,
-        metadata: Mapping[str, Any] | None,
-    ) -> None:
-        """Note that a run began; a chain inside no other asks a question."""
-        id_, above = str(run_id), None if parent is None else str(parent)
-        gathering = self.recording.gathering
-        run: Run | None = None
-        try:
-            if not UNHEARD.isdisjoint(tags or ()):
-                gathering.mute(id_)
-                return
-            if kind == "other" and gathering.above(above) is None:
-                kind = "question"
-            run = Run(id_, kind, name, place=place())
-            read(run)
-        except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
-            self.recording.fail(error, f"noting {name}")
-        gathering.begin(id_, above, run, self._asked(metadata, name))
-
-    def end(self, run_id: UUID, read: Callable[[Run], object]) -> None:
-        """Note that a run ended, and with what."""
-        id_ = str(run_id)
-        run = self.recording.gathering.find(id_)
-        try:
-            if isinstance(run, Run):
-                read(run)
-                run.inputs = None
-        except Exception as error:  # noqa: BLE001  # likewise
-            self.recording.fail(error, f"noting the end of {run.name if run else id_}")
-        finally:
-            self.recording.gathering.settle(id_)
-
-    def chain_ended(self, run: Run, output: object, told: Mapping[str, Any]) -> None:
-        """Note what a chain returned; of a stream, also what it was given."""
-        if told.get("inputs") is not None:
-            read_inputs(run, told["inputs"])
-        if not self.recording.gathering.is_root(run):
-            read_output(run, output)
-            return
-        read_answer(run, output)
-        draft = self.recording.gathering.draft_of(run.id)
-        models = [call for call in draft.calls if call.kind == "llm"] if draft else []
-        if draft is not None and any(call.ended_at is None for call in models):
-            draft.unfinished, run.answer = run.answer, None
-        elif run.answer is None and not run.passages:
-            run.answer = next((call.answer for call in reversed(models) if call.answer), None)
-
-    def failed(self, run: Run, error: BaseException, told: Mapping[str, Any]) -> None:
-        """Note why a run failed; a stream that somebody left did not fail, and has no answer."""
-        if told.get("inputs") is not None:
-            read_inputs(run, told["inputs"])
-        if not isinstance(error, GeneratorExit):
-            run.error = f"{type(error).__name__}: {error}"
-        if isinstance(response := told.get("response"), LLMResult):
-            run.answer = written_in(response)
-        draft = self.recording.gathering.draft_of(run.id)
-        if draft is not None and draft.root is run:
-            draft.unfinished = next((call.answer for call in reversed(draft.calls) if call.kind == "llm" and call.answer), None)
-
-    def _asked(self, metadata: Mapping[str, Any] | None, name: str) -> Asked | None:
-        said = (metadata or {}).get(SAID)
-        if said is not None:
-            try:
-                return asked_from(said)
-            except Exception as error:  # noqa: BLE001  # likewise
-                self.recording.fail(error, f"metadata[{SAID!r}] of {name}")
-        return self.recording.asked
 
 
 class RunCallbacks(BaseCallbackHandler):
@@ -137,7 +37,8 @@ class RunCallbacks(BaseCallbackHandler):
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **told: Any) -> None:
         """Note what a chain returned."""
         for notes in self.notes:
-            notes.end(run_id, lambda run, notes=notes: notes.chain_ended(run, outputs, told))  # type: ignore[misc]
+            with notes.unheard("noting an end"):
+                notes.end(run_id, lambda run, notes=notes: notes.chain_ended(run, outputs, told))  # type: ignore[misc]
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
         """Note that a chain failed."""
@@ -214,15 +115,20 @@ class RunCallbacks(BaseCallbackHandler):
     ) -> None:
         name = _name(serialized, told) or kind
         for notes in self.notes:
-            notes.begin(kind, name, read, run_id=run_id, parent=parent, tags=told.get("tags"), metadata=told.get("metadata"))
+            with notes.unheard(f"noting {name}"):
+                notes.begin(
+                    kind, name, read, run_id=run_id, parent=parent, tags=told.get("tags"), metadata=told.get("metadata")
+                )
 
     def _end(self, run_id: UUID, read: Callable[[Run], object]) -> None:
         for notes in self.notes:
-            notes.end(run_id, read)
+            with notes.unheard("noting an end"):
+                notes.end(run_id, read)
 
     def _fail(self, run_id: UUID, error: BaseException, told: Mapping[str, Any]) -> None:
         for notes in self.notes:
-            notes.end(run_id, lambda run, notes=notes: notes.failed(run, error, told))  # type: ignore[misc]
+            with notes.unheard("noting a failure"):
+                notes.end(run_id, lambda run, notes=notes: notes.failed(run, error, told))  # type: ignore[misc]
 
 
 def _name(serialized: Any, told: Mapping[str, Any]) -> str | None:

@@ -5,46 +5,22 @@ Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), as `rag_cover.cov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
-from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from rag_cover.adaptation import augmenter_by
 from rag_cover.backends import Generator, Receiver, Scorer
-from rag_cover.coverage import Augmenter, Decomposer, by_rules
+from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.questions import Passage
 from rag_cover.results import Augmentation, AugmentationMode
-from rag_cover_llama_index.models import NodeSearch, generator_of, models_of, retriever_of
+from rag_cover_llama_index.models import generator_of, models_of, retriever_of
 
-__all__ = ["Augmented", "augmented", "augmenter_of", "described", "searched_by"]
-
-
-@dataclass(frozen=True, slots=True)
-class Augmented:
-    """What came of one question: its augmentation, and every node that was found, by `Passage.key`."""
-
-    augmentation: Augmentation
-    found: dict[str, NodeWithScore]
-
-    @property
-    def nodes(self) -> list[NodeWithScore]:
-        """Return the nodes that were kept, best first."""
-        return self.of(self.augmentation.passages)
-
-    @property
-    def sources(self) -> list[NodeWithScore]:
-        """Return the nodes that an answer is written from: end-to-end all that were found, else those that were kept."""
-        return self.of(self.augmentation.trace().prompt or ())
-
-    def of(self, passages: Sequence[Passage]) -> list[NodeWithScore]:
-        """Return the nodes of passages."""
-        return [self.found[passage.key] for passage in passages]
+__all__ = ["augmenter_of", "described", "searched_by"]
 
 
 def searched_by(retriever: BaseRetriever | BaseIndex[Any], *, top_k: int) -> BaseRetriever:
@@ -84,35 +60,19 @@ def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
         InvalidValueError: a model that cannot serve, or a setting that `rag_cover.coverage.Augmenter` refuses.
     """
     writer = None if generator is None else generator_of(generator)
-    split = by_rules(answers=receiver is not None or writer is not None) if decomposer == "rules" else decomposer
-    models = models_of(judge=judge or "embedded", receiver=receiver, generator=writer, decomposer=split)
-    opened = models.open(["scorer", "receiver", "decomposer"])
-    return Augmenter(
-        retriever=retriever_of(retriever),
-        generator=writer,
-        writes=False,
+    models = models_of(judge=judge or "embedded", receiver=receiver, generator=writer, decomposer=decomposer)
+    return augmenter_by(
+        retriever_of(retriever),
+        models,
         mode=mode,
-        scorer=opened["scorer"] if judge is not None else None,
-        decomposer=opened.get("decomposer"),
-        receiver=opened.get("receiver"),
         k=k,
         depth=depth,
         max_tokens=max_tokens,
         max_calls=max_calls,
         rounds=rounds,
         threshold=threshold,
+        judged=judge is not None,
     )
-
-
-def augmented(augmenter: Augmenter, retriever: BaseRetriever, query: QueryBundle) -> Augmented:
-    """Augment one question, within the trace of whoever asks.
-
-    Raises:
-        ModelFailedError: every search failed, or the judge did.
-    """
-    search = NodeSearch(retriever, query)
-    made = replace(augmenter, retriever=search).augment(query.query_str)
-    return Augmented(made, search.nodes(step.query for step in made.steps))
 
 
 def described(augmentation: Augmentation) -> dict[str, Any]:

@@ -21,13 +21,14 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from rag_cover.adaptation import refuse_blank
+from rag_cover.adaptation import Augmented, augmented, refuse_blank
 from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.results import AugmentationMode
-from rag_cover_llama_index.augmentations import Augmented, augmented, augmenter_of, described, searched_by
+from rag_cover_llama_index.augmentations import augmenter_of, described, searched_by
 from rag_cover_llama_index.models import generator_of
+from rag_cover_llama_index.searches import NodeSearch
 from rag_cover_llama_index.synthesizers import PromptSynthesizer
 
 __all__ = ["CoverageQueryEngine"]
@@ -112,7 +113,7 @@ class CoverageQueryEngine(BaseQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the nodes that are kept for a question, best first; nothing is answered, but end-to-end its sub-questions."""
-        return self._augmented(query_bundle).nodes
+        return self._augmented(query_bundle).kept
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         with self._told(query_bundle) as event:
@@ -132,15 +133,15 @@ class CoverageQueryEngine(BaseQueryEngine):
     def _told(self, query: QueryBundle) -> Any:  # the framework's context manager
         return self.callback_manager.event(CBEventType.QUERY, payload={EventPayload.QUERY_STR: query.query_str})
 
-    def _augmented(self, query: QueryBundle) -> Augmented:
+    def _augmented(self, query: QueryBundle) -> Augmented[NodeWithScore]:
         refuse_blank(query.query_str)
-        return augmented(self._augmenter, self._retriever, query)
+        return augmented(self._augmenter, NodeSearch(self._retriever, query), query.query_str)
 
-    def _writing(self, made: Augmented) -> dict[str, Any]:
+    def _writing(self, made: Augmented[NodeWithScore]) -> dict[str, Any]:
         """Return what the synthesizer is given: its own the prompt, the user's what it makes a prompt of."""
         if isinstance(self._synthesizer, PromptSynthesizer):
             return {"nodes": made.sources, "prompt": made.augmentation.prompt}
-        return {"nodes": made.nodes}
+        return {"nodes": made.kept}
 
 
 def _refuse_synthesizer(synthesizer: BaseSynthesizer | None, mode: AugmentationMode, *, streaming: bool) -> None:
@@ -161,7 +162,7 @@ def _writing_by(writer: LLM | Generator | None, *, streaming: bool, callbacks: C
     return PromptSynthesizer(writer, streaming=streaming, callback_manager=callbacks)
 
 
-def _with_augmentation(response: RESPONSE_TYPE, made: Augmented) -> RESPONSE_TYPE:
+def _with_augmentation(response: RESPONSE_TYPE, made: Augmented[NodeWithScore]) -> RESPONSE_TYPE:
     """Put the augmentation beside the nodes' metadata."""
     response.metadata = (response.metadata or {}) | {"augmentation": described(made.augmentation)}
     return response

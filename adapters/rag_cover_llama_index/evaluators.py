@@ -9,25 +9,16 @@ They judge by small local models unless told otherwise, and take LlamaIndex's ow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from llama_index.core import PromptTemplate
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.prompts.mixin import PromptDictType
 
-from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Models, Trace, UtilityMeasure
-from rag_cover.adaptation import (
-    LazyModels,
-    core_of,
-    feedback_on_complexity,
-    feedback_on_coverage,
-    feedback_on_groundedness,
-    feedback_on_utility,
-)
+from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Models, UtilityMeasure
+from rag_cover.adaptation import ComplexityScoring, CoverageScoring, GroundednessScoring, LazyModels, UtilityScoring
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
 from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
@@ -38,7 +29,7 @@ from rag_cover_llama_index.evaluation_results import (
     UtilityEvaluationResult,
 )
 from rag_cover_llama_index.models import generator_of, models_of
-from rag_cover_llama_index.trace_evaluators import TraceEvaluator, limit_in_range
+from rag_cover_llama_index.trace_evaluators import TraceEvaluator
 
 __all__ = [
     "GroundednessEvaluator",
@@ -69,7 +60,7 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
     """
 
     result_class = CoverageEvaluationResult
-    needs = ("response",)
+    carried = "coverage"
 
     def __init__(
         self,
@@ -83,26 +74,12 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
         fail_under: float | None = None,
     ) -> None:
         self._named = models_of(judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder)
-        self._measure = measure or CoverageMeasure()
-        self._fail_under = limit_in_range("fail_under", fail_under, 0)
         self._writer = _writer_in(self._named)
         self._prompts = DecompositionPrompts.read()
-        super().__init__(self._lazy())
-
-    def _measure_for(self, trace: Trace) -> CoverageMeasure:  # noqa: ARG002  # the same for all
-        return self._measure
-
-    def _told(self, measured: CoverageResult, trace: Trace) -> Mapping[str, Any]:  # noqa: ARG002  # needs no more
-        core = core_of(measured)
-        if not core:
-            count = len(measured.sub_questions)
-            reason = f"none of its {count} sub-questions is core; give some: sub_questions=[SubQuestion(…, role='core')]"
-            return {"coverage": measured, "invalid_reason": reason}
-        score = sum(each.answer is not None and each.answer.covered for each in core) / len(core)
-        return _scored(score, self._fail_under) | {"coverage": measured, "feedback": feedback_on_coverage(measured)}
+        super().__init__(CoverageScoring(measure or CoverageMeasure(), fail_under), self._lazy())
 
     def _lazy(self) -> LazyModels:
-        return LazyModels(self._named, self._measure.required_models, completed=self._with_prompts)
+        return LazyModels(self._named, CoverageMeasure.required_models, completed=self._with_prompts)
 
     def _with_prompts(self, opened: Models) -> Models:
         if self._writer is None:
@@ -138,7 +115,7 @@ class GroundednessEvaluator(TraceEvaluator[GroundednessEvaluationResult, Grounde
     """
 
     result_class = GroundednessEvaluationResult
-    needs = ("response", "contexts")
+    carried = "groundedness"
 
     def __init__(
         self,
@@ -147,20 +124,8 @@ class GroundednessEvaluator(TraceEvaluator[GroundednessEvaluationResult, Grounde
         measure: GroundednessMeasure | None = None,
         fail_under: float | None = None,
     ) -> None:
-        self._measure = measure or GroundednessMeasure()
-        self._fail_under = limit_in_range("fail_under", fail_under, 0)
-        named = models_of(entailer=entailer)
-        super().__init__(LazyModels(named, self._measure.required_models))
-
-    def _measure_for(self, trace: Trace) -> GroundednessMeasure:  # noqa: ARG002  # the same for all
-        return self._measure
-
-    def _told(self, measured: GroundednessResult, trace: Trace) -> Mapping[str, Any]:
-        if measured.share is None:
-            reason = "the answer has no sentence that claims anything"
-            return {"groundedness": measured, "invalid_reason": reason}
-        feedback = feedback_on_groundedness(measured, trace)
-        return _scored(measured.share, self._fail_under) | {"groundedness": measured, "feedback": feedback}
+        scoring = GroundednessScoring(measure or GroundednessMeasure(), fail_under)
+        super().__init__(scoring, LazyModels(models_of(entailer=entailer), scoring.measure.required_models))
 
 
 class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUtility]):
@@ -181,7 +146,7 @@ class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUti
     """
 
     result_class = UtilityEvaluationResult
-    needs = ("contexts",)
+    carried = "utility"
 
     def __init__(
         self,
@@ -192,34 +157,9 @@ class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUti
         measure: UtilityMeasure | None = None,
         fail_under: float | None = None,
     ) -> None:
-        by_answer = measure is not None and measure.references == "answer"
-        self._references: ReferenceSource | None = "answer" if references is None and by_answer else references
-        self._measure = replace(measure or UtilityMeasure(), references=self._references or "gold")
-        self._fail_under = limit_in_range("fail_under", fail_under, -1)
+        scoring = UtilityScoring(measure or UtilityMeasure(), references, fail_under)
         named = models_of(receiver=receiver, entailer=entailer)
-        super().__init__(LazyModels(named, self._measure.required_models))
-
-    def _missing(self, trace: Trace) -> list[str]:
-        gold, answer = bool(trace.question.references), trace.answer is not None
-        match self._references:
-            case "gold" if not gold:
-                lacking = ["there is no gold answer; give reference=… (one) or references=… (several)"]
-            case "answer" if not answer:
-                lacking = ["there is no response to hold beliefs against; give response=… (the answer's text)"]
-            case None if not gold and not answer:
-                lacking = ["there is no gold answer, and no response to stand in for it; give reference=… or response=…"]
-            case _:
-                lacking = []
-        return [*super()._missing(trace), *lacking]
-
-    def _measure_for(self, trace: Trace) -> UtilityMeasure:
-        if self._references is None and not trace.question.references and trace.answer is not None:
-            return replace(self._measure, references="answer")
-        return self._measure
-
-    def _told(self, measured: TraceUtility, trace: Trace) -> Mapping[str, Any]:  # noqa: ARG002  # needs no more
-        scored = _scored(measured.total.value, self._fail_under)
-        return scored | {"utility": measured, "feedback": feedback_on_utility(measured)}
+        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
 
 
 class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Complexity]):
@@ -240,7 +180,7 @@ class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Co
     """
 
     result_class = ComplexityEvaluationResult
-    needs = ("contexts",)
+    carried = "complexity"
 
     def __init__(
         self,
@@ -250,26 +190,9 @@ class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Co
         measure: ComplexityMeasure | None = None,
         fail_over: float | None = None,
     ) -> None:
-        self._measure = measure or ComplexityMeasure()
-        self._fail_over = limit_in_range("fail_over", fail_over, 0)
+        scoring = ComplexityScoring(measure or ComplexityMeasure(), fail_over)
         named = models_of(judge=judge, relevance=relevance)
-        super().__init__(LazyModels(named, self._measure.required_models))
-
-    def _measure_for(self, trace: Trace) -> ComplexityMeasure:  # noqa: ARG002  # the same for all
-        return self._measure
-
-    def _told(self, measured: Complexity, trace: Trace) -> Mapping[str, Any]:  # noqa: ARG002  # needs no more
-        if measured.max_answer_probability is None:
-            reason = "nothing was retrieved that could tell how complex the question is"
-            return {"complexity": measured, "invalid_reason": reason}
-        fitted = measured.probability
-        score = 1 - measured.max_answer_probability if fitted is None else fitted
-        passing = None if self._fail_over is None else score <= self._fail_over
-        return {"score": score, "passing": passing, "complexity": measured, "feedback": feedback_on_complexity(measured)}
-
-
-def _scored(score: float, fail_under: float | None) -> dict[str, Any]:
-    return {"score": score, "passing": None if fail_under is None else score >= fail_under}
+        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
 
 
 def _writer_in(models: Models) -> str | Generator | None:

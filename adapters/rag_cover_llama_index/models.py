@@ -7,26 +7,22 @@ models of ``Settings`` are never asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
 
 import numpy as np
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 
-from rag_cover import Models, open_embedder, open_generator, open_receiver, open_scorer
+from rag_cover import Models
+from rag_cover.adaptation import Framework, unit_vectors
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
-from rag_cover.belief import GeneratorReceiver
 from rag_cover.coverage import Decomposer
-from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.judges import PromptedJudge
+from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover_llama_index.embeddings import RagCoverEmbedding
 from rag_cover_llama_index.generators import LlamaIndexGenerator
@@ -34,29 +30,11 @@ from rag_cover_llama_index.passages import passage_of
 
 __all__ = [
     "LlamaIndexEmbedder",
-    "NodeSearch",
     "embedder_of",
     "generator_of",
-    "locator_of",
     "models_of",
-    "receiver_of",
     "retriever_of",
-    "scorer_of",
 ]
-
-T = TypeVar("T")
-
-_LLM = "a LlamaIndex LLM"
-_PLACES: Mapping[str, tuple[type[Any], str | None]] = {
-    "judge": (Scorer, _LLM),
-    "locator": (Locator, _LLM),
-    "relevance": (Relevance, None),
-    "entailer": (Entailer, None),
-    "receiver": (Receiver, _LLM),
-    "generator": (Generator, _LLM),
-    "embedder": (Embedder, "a LlamaIndex BaseEmbedding"),
-}
-"""What must stand in each place of `Models`, and what LlamaIndex offers for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,55 +60,7 @@ class LlamaIndexEmbedder:
         Raises:
             ModelFailedError: the model failed, or gave something that has no direction.
         """
-        if not texts:
-            return np.zeros((0, 0), dtype=np.float32)
-        try:
-            given = self.model.get_text_embedding_batch([text if text.strip() else " " for text in texts])
-            vectors = np.array(given, dtype=np.float64).reshape(len(texts), -1)
-        except Exception as broken:  # the plugin boundary
-            message = f"the embedding model {self.name!r} failed: {broken}"
-            raise ModelFailedError(message, kind=type(broken).__name__) from broken
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        for place in np.flatnonzero(~((lengths > 0) & (lengths < np.inf)))[:1]:
-            message = f"the embedding model {self.name!r} gave no direction (zeros or NaN) for {texts[place][:80]!r}"
-            raise ModelFailedError(message, kind="malformed")
-        unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
-        return unit
-
-
-@dataclass(slots=True)
-class NodeSearch:
-    """Finds passages by a LlamaIndex retriever, and keeps their nodes (`rag_cover.backends.Retriever`).
-
-    Make one for each question: its searches, from whatever threads, belong to the trace that it was made in, so that their
-    spans are found under the span that asked.
-
-    Attributes:
-        retriever: what is asked; it must find k nodes by itself (``similarity_top_k``).
-        question: what the searches are for; searched for itself, it keeps what else its bundle holds, such as an embedding.
-        found: every search's nodes, by its query and then by `Passage.key`.
-    """
-
-    retriever: BaseRetriever
-    question: QueryBundle | None = None
-    found: dict[str, dict[str, NodeWithScore]] = field(default_factory=dict)
-    context: Context = field(default_factory=copy_context)
-
-    def retrieve(self, query: str, *, k: int) -> list[Passage]:
-        """Return the first k nodes as passages."""
-        asked = self.question if self.question and self.question.query_str == query else query
-        nodes = self.context.copy().run(self.retriever.retrieve, asked)[:k]  # a copy: no two threads may be in one
-        passages = [passage_of(node) for node in nodes]
-        self.found[query] = {passage.key: node for passage, node in zip(passages, nodes, strict=True)}
-        return passages
-
-    def nodes(self, queries: Iterable[str]) -> dict[str, NodeWithScore]:
-        """Return what these searches found, by `Passage.key`: of a node found by several, as the first of them scored it."""
-        known: dict[str, NodeWithScore] = {}
-        for query in queries:
-            for key, node in self.found.get(query, {}).items():
-                known.setdefault(key, node)
-        return known
+        return unit_vectors(texts, self.model.get_text_embedding_batch, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +85,7 @@ def generator_of(model: str | Generator | LLM) -> Generator:
     Raises:
         InvalidValueError: it is none.
     """
-    if isinstance(model, LLM):
-        return LlamaIndexGenerator(model)
-    return _named_or(model, Generator, open_generator, _LLM)
+    return _LLAMA_INDEX.generator_of(model)
 
 
 def embedder_of(model: str | Embedder | BaseEmbedding) -> Embedder:
@@ -166,11 +94,7 @@ def embedder_of(model: str | Embedder | BaseEmbedding) -> Embedder:
     Raises:
         InvalidValueError: it is none.
     """
-    if isinstance(model, RagCoverEmbedding):
-        return model.embedder
-    if isinstance(model, BaseEmbedding):
-        return LlamaIndexEmbedder(model)
-    return _named_or(model, Embedder, open_embedder, "a LlamaIndex BaseEmbedding")
+    return _LLAMA_INDEX.embedder_of(model)
 
 
 def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
@@ -186,39 +110,6 @@ def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
     message = f"{type(model).__name__!r} cannot serve as retriever: give a LlamaIndex BaseRetriever, such as "
     message += "index.as_retriever(), or an object with the methods of rag_cover.backends.Retriever"
     raise InvalidValueError(message)
-
-
-def scorer_of(model: str | Scorer | LLM) -> Scorer:
-    """Return a model as a judge; a language model judges by `rag_cover.judges.PromptedJudge`.
-
-    Raises:
-        InvalidValueError: it is none.
-    """
-    if isinstance(model, LLM):
-        return PromptedJudge(LlamaIndexGenerator(model))
-    return _named_or(model, Scorer, open_scorer, _LLM)
-
-
-def locator_of(model: str | Scorer | LLM) -> Locator | None:
-    """Return what a judge finds fragments by, None where it finds none.
-
-    A judge made by `scorer_of` is itself one, which asks nothing again about what it has scored; a language model makes
-    another.
-    """
-    judge = PromptedJudge(LlamaIndexGenerator(model)) if isinstance(model, LLM) else model
-    found: Locator | None = Models(judge=judge).open(["locator"]).get("locator")
-    return found
-
-
-def receiver_of(model: str | Receiver | LLM) -> Receiver:
-    """Return a model as the receiver whose belief is measured; a language model is sampled by `GeneratorReceiver`.
-
-    Raises:
-        InvalidValueError: it is none.
-    """
-    if isinstance(model, LLM):
-        return GeneratorReceiver(LlamaIndexGenerator(model))
-    return _named_or(model, Receiver, open_receiver, _LLM)
 
 
 def models_of(
@@ -240,44 +131,31 @@ def models_of(
     Raises:
         InvalidValueError: an object that cannot serve as what it is given as.
     """
-    made: dict[tuple[int, str], Any] = {}
-
-    def once(model: LLM, kind: str, make: Callable[[LlamaIndexGenerator], Any]) -> Any:
-        asked = made.setdefault((id(model), "generator"), LlamaIndexGenerator(model))
-        return made.setdefault((id(model), kind), make(asked))
-
-    models = Models(
-        judge=once(judge, "judge", PromptedJudge) if isinstance(judge, LLM) else judge,
-        locator=once(locator, "judge", PromptedJudge) if isinstance(locator, LLM) else locator,
+    return _LLAMA_INDEX.models_of(
+        judge=judge,
+        locator=locator,
         relevance=relevance,
         entailer=entailer,
-        receiver=once(receiver, "receiver", GeneratorReceiver) if isinstance(receiver, LLM) else receiver,
-        generator=once(generator, "generator", lambda asked: asked) if isinstance(generator, LLM) else generator,
-        decomposer=once(decomposer, "generator", lambda asked: asked) if isinstance(decomposer, LLM) else decomposer,
-        embedder=embedder_of(embedder) if isinstance(embedder, BaseEmbedding) else embedder,
+        receiver=receiver,
+        generator=generator,
+        decomposer=decomposer,
+        embedder=embedder,
     )
-    _refuse_unfit(models)
-    return models
 
 
-def _named_or(model: object, protocol: type[Any], open_by_name: Callable[[str], T], framework: str) -> T:
-    if isinstance(model, str):
-        return open_by_name(model)
-    if isinstance(model, protocol):
-        return cast("T", model)
-    raise _unfit(model, protocol.__name__.lower(), framework)
+def _written_by(model: object) -> Generator | None:
+    return LlamaIndexGenerator(model) if isinstance(model, LLM) else None
 
 
-def _refuse_unfit(models: Models) -> None:
-    for place, (protocol, framework) in _PLACES.items():
-        model = getattr(models, place)
-        if not isinstance(model, str | protocol) and (model is not None or place == "judge"):
-            raise _unfit(model, place, framework, protocol.__name__)
-    if not isinstance(models.decomposer, str | Path | Generator):  # those take other models to open
-        models.open(["decomposer"])
+def _embedded_by(model: object) -> Embedder | None:
+    if isinstance(model, RagCoverEmbedding):
+        return model.embedder
+    return LlamaIndexEmbedder(model) if isinstance(model, BaseEmbedding) else None
 
 
-def _unfit(model: object, place: str, framework: str | None, protocol: str | None = None) -> InvalidValueError:
-    fitting = f"an object with the methods of rag_cover.backends.{protocol or place.capitalize()}"
-    offered = f"give the name of one, {fitting}, or {framework}" if framework else f"give the name of one, or {fitting}"
-    return InvalidValueError(f"{type(model).__name__!r} cannot serve as {place}: {offered}")
+_LLAMA_INDEX = Framework(
+    language_model="a LlamaIndex LLM",
+    embedding_model="a LlamaIndex BaseEmbedding",
+    written_by=_written_by,
+    embedded_by=_embedded_by,
+)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
-from rag_cover.adaptation import LazyModels, refuse_blank
+from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["EXPLANATION", "ModelPostprocessor", "OnError", "at_least", "explained"]
-
-OnError = Literal["keep", "raise"]
+__all__ = ["EXPLANATION", "ModelPostprocessor", "explained", "name_of"]
 
 Choice = Callable[[Sequence[NodeWithScore], str, Models], list[NodeWithScore]]
 """Chooses among nodes for a question, by open models."""
@@ -27,10 +23,8 @@ EXPLANATION = "rag_cover"
 
 _OBJECT = "object:"
 
-_LOG = logging.getLogger(__name__)
 
-
-class ModelPostprocessor(BaseNodePostprocessor):
+class ModelPostprocessor(MadeAgain, BaseNodePostprocessor):
     """Asks models about nodes, which are opened when they are first needed.
 
     A model given by name is a field, and saved; one given as an object is named by its class there, and must be given again to
@@ -64,33 +58,13 @@ class ModelPostprocessor(BaseNodePostprocessor):
         if query_bundle is None:
             message = f"{self.class_name()} needs the question: pass query_str=… or query_bundle=… along with the nodes"
             raise InvalidValueError(message)
-        models = self._models.get()
-        try:
-            refuse_blank(query_bundle.query_str)
-            return choose(nodes, query_bundle.query_str, models)
-        except Exception as broken:
-            if self.on_error == "raise":
-                raise
-            failed = f"{type(broken).__name__}: {broken}"
-            _LOG.warning("%s left %d nodes in the retriever's order: %s", self.class_name(), len(nodes), failed)
-            return list(nodes[:most])
+        called, asked = (self.class_name(), "nodes"), query_bundle.query_str
+        return chosen(choose, nodes, asked, self._models, called=called, on_error=self.on_error, most=most)
 
-    def _arguments(self) -> dict[str, Any]:
+    def made_with(self) -> dict[str, Any]:
         """Return what another one like this is made with."""
         fields = type(self).model_fields
         return {name: getattr(self, name) for name in fields if name != "callback_manager"} | self._given
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._arguments()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        type(self).__init__(self, **state)
-
-    def __copy__(self) -> Self:
-        return type(self)(**self._arguments())
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return self.__copy__()
 
 
 def name_of(field: str, model: object) -> str | None:
@@ -108,18 +82,6 @@ def name_of(field: str, model: object) -> str | None:
     if model is None or isinstance(model, str):
         return model
     return f"{_OBJECT}{type(model).__module__}.{type(model).__qualname__}"
-
-
-def at_least(least: float, **numbers: float) -> None:
-    """Refuse numbers below what they must be.
-
-    Raises:
-        InvalidValueError: one is, or is no finite number.
-    """
-    for name, value in numbers.items():
-        if not isinstance(value, int | float) or not least <= value < math.inf:
-            message = f"{name} is {value!r}; it is at least {least:g}, and finite"
-            raise InvalidValueError(message)
 
 
 def explained(node: NodeWithScore, why: Mapping[str, Any]) -> NodeWithScore:

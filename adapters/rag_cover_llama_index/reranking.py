@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
+from rag_cover.adaptation import OnError, at_least, estimated_by, refuse_utility, reranked_by
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
-from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage, estimated_utilities, rerank
-from rag_cover.errors import InvalidValueError
+from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
 from rag_cover.results import Attribution, ModelKind
 from rag_cover_llama_index.models import models_of
 from rag_cover_llama_index.passages import passages_of
-from rag_cover_llama_index.postprocessing import ModelPostprocessor, OnError, at_least, explained, name_of
+from rag_cover_llama_index.postprocessing import ModelPostprocessor, explained, name_of
 
 __all__ = ["CoverageRerank", "UtilityFilter"]
 
@@ -107,13 +107,11 @@ class CoverageRerank(ModelPostprocessor):
         return self._chosen_by(self._chosen, nodes, query_bundle, most=self.top_n)
 
     def _chosen(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
-        found = rerank(
+        found = reranked_by(
+            models,
             question,
             passages_of(nodes),
-            cast("Scorer", models.judge),
             k=self.top_n,
-            decomposer=_function(models.decomposer),
-            receiver=cast("Receiver | None", models.receiver),
             retrieval_weight=self.retrieval_weight,
             samples=self.samples,
             seed=self.seed,
@@ -189,9 +187,7 @@ class UtilityFilter(ModelPostprocessor):
     ) -> None:
         at_least(1, keep=keep, samples=samples)
         at_least(0, seed=seed)
-        if not -1 <= min_utility <= 1:
-            message = f"min_utility is {min_utility}; a utility is in [-1, 1]"
-            raise InvalidValueError(message)
+        refuse_utility(min_utility)
         given = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}
         super().__init__(
             **{name: name_of(name, model) for name, model in given.items()},
@@ -215,22 +211,8 @@ class UtilityFilter(ModelPostprocessor):
 
     def _chosen(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
         passages = passages_of(nodes)
-        found = estimated_utilities(
-            question,
-            passages,
-            receiver=cast("Receiver", models.receiver),
-            entailer=cast("Entailer", models.entailer),
-            decomposer=_function(models.decomposer),
-            attribution=self.attribution,
-            n=self.samples,
-            seed=self.seed,
-        )
+        found = estimated_by(models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed)
         kept = found.keeping(passages, min_utility=self.min_utility, keep=self.keep)
         if not self.explain:
             return [nodes[place] for place in kept]
         return [explained(nodes[place], {"utility": found.value_of(passages[place])}) for place in kept]
-
-
-def _function(decomposer: object) -> Decomposer | None:
-    """Return what splits questions, None where rules do."""
-    return None if decomposer is None or isinstance(decomposer, str) else cast("Decomposer", decomposer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,15 +15,15 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBundle
 
 from rag_cover import build_retriever
+from rag_cover.adaptation import OnError, augmented_if_possible, explained_by_search, refuse_mode, refuse_on_error
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
-from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover_llama_index.augmentations import Augmented, augmented, augmenter_of, searched_by
+from rag_cover.errors import InvalidValueError
+from rag_cover_llama_index.augmentations import augmenter_of, searched_by
 from rag_cover_llama_index.passages import passage_of
+from rag_cover_llama_index.searches import NodeSearch
 
 __all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
-
-_LOG = logging.getLogger(__name__)
 
 FOUND_FOR = "found_for"
 """The metadata key under which an explained node names the questions whose searches found it."""
@@ -77,19 +76,15 @@ class SubQuestionRetriever(BaseRetriever):
         max_calls: int | None = None,
         rounds: int = 4,
         threshold: float | None = None,
-        on_error: Literal["keep", "raise"] = "keep",
+        on_error: OnError = "keep",
         explain: bool = False,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
     ) -> None:
-        if mode not in ("retrieval", "auto"):
-            message = (
-                f"a retriever augments by 'retrieval' or 'auto', not {mode!r}; other modes write the answer's prompt, too: "
-            )
-            message += "CoverageQueryEngine(retriever, llm, mode=…)"
-            raise InvalidValueError(message)
+        refuse_mode(mode, instead="CoverageQueryEngine(retriever, llm, mode=…)")
+        refuse_on_error(on_error)
         self._retriever = searched_by(retriever, top_k=depth or k)
         self._augmenter = augmenter_of(
             self._retriever,
@@ -105,9 +100,6 @@ class SubQuestionRetriever(BaseRetriever):
             rounds=rounds,
             threshold=threshold,
         )
-        if on_error not in ("keep", "raise"):
-            message = f"on_error is 'keep' or 'raise', not {on_error!r}"
-            raise InvalidValueError(message)
         self._explain, self._on_error = explain, on_error
         inner = getattr(self._retriever, "callback_manager", None)
         super().__init__(callback_manager or inner, object_map, objects, verbose)
@@ -116,16 +108,11 @@ class SubQuestionRetriever(BaseRetriever):
         return {"retriever": self._retriever}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        if not query_bundle.query_str.strip():
+        search, asked = NodeSearch(self._retriever, query_bundle), query_bundle.query_str
+        made = augmented_if_possible(self._augmenter, search, asked, on_error=self._on_error)
+        if made is None:
             return self._retriever.retrieve(query_bundle)[: self._augmenter.k]
-        try:
-            made = augmented(self._augmenter, self._retriever, query_bundle)
-        except ModelFailedError as failed:
-            if self._on_error == "raise":
-                raise
-            _LOG.warning("%r is searched for as it is: %s", query_bundle.query_str, failed)
-            return self._retriever.retrieve(query_bundle)[: self._augmenter.k]
-        return _explained(made) if self._explain else made.nodes
+        return explained_by_search(made, _explained) if self._explain else made.kept
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -195,17 +182,8 @@ class RagCoverRetriever(BaseRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _explained(made: Augmented) -> list[NodeWithScore]:
-    """Return copies of the nodes that name what they were found for; whoever else holds the nodes sees nothing of it."""
-    found_for: dict[str, list[str]] = {}
-    for step in made.augmentation.steps:
-        for passage in step.passages:
-            found_for.setdefault(passage.key, []).append(step.query)
-    kept = zip(made.augmentation.passages, made.nodes, strict=True)
-    return [_explained_node(node, found_for.get(passage.key, [])) for passage, node in kept]
-
-
-def _explained_node(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:
+def _explained(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:
+    """Return a copy that names what the node was found for; whoever else holds the node sees nothing of it."""
     node = found.node
     hidden = {
         name: [*getattr(node, name), FOUND_FOR] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")

@@ -17,17 +17,19 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 from pydantic import Field, SerializeAsAny
 
-from rag_cover.adaptation import refuse_blank
-from rag_cover.backends import Embedder, Relevance, Retriever, Scorer, fingerprint_of
+from rag_cover.adaptation import Decision, complexity_router_by, decided, for_agents, refuse_blank, skill_router_by
+from rag_cover.backends import Embedder, Relevance, Retriever, Scorer
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.routing import Caimira, ComplexityRouter, Demand, Route, SkillRecord, SkillRouter
+from rag_cover.routing import Demand, Route, SkillRouter
 from rag_cover_llama_index.augmentations import searched_by
-from rag_cover_llama_index.models import embedder_of, models_of, retriever_of
+from rag_cover_llama_index.models import models_of, retriever_of
 
 __all__ = ["Choice", "RetrievalComplexitySelector", "RoutedResult", "RoutedSelection", "SkillSelector"]
 
 Choice = str | int
 """A tool: its name, or its place among the choices."""
+
+_DEFAULT = "default"
 
 
 class RoutedSelection(SingleSelection):
@@ -70,14 +72,14 @@ class _RoutingSelector(BaseSelector):
     def _select(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
         places = {name: _place(choice, choices) for name, choice in self._tools.items()}
         default = None if self._default is None else _place(self._default, choices)
-        try:
-            refuse_blank(query.query_str)
-            route = self._route(query.query_str)
-        except Exception as failed:  # also the user's retriever may fail: told in the selection, or raised
-            if default is None:
-                raise
-            return _result(_fallen_back(default, choices, failed))
-        return _result(_chosen(route, places[route.name], choices))
+        decision = decided(lambda: self._routed(query.query_str), default=None if default is None else _DEFAULT)
+        if default is not None and decision.error is not None:
+            return _result(_fallen_back(default, choices, decision))
+        return _result(_chosen(decision.route, places[decision.route.name], choices))
+
+    def _routed(self, question: str) -> Route:
+        refuse_blank(question)
+        return self._route(question)
 
     async def _aselect(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
         return await asyncio.to_thread(self._select, choices, query)
@@ -114,16 +116,9 @@ class RetrievalComplexitySelector(_RoutingSelector):
         cut: float | None = None,
         default: Choice | None = None,
     ) -> None:
-        models = models_of(judge=judge, relevance=relevance).open(["scorer", "relevance"])
         probed = searched_by(retriever, top_k=k) if isinstance(retriever, BaseIndex) else retriever
-        self.router = ComplexityRouter(
-            {demand: demand for demand in routes},
-            retriever=retriever_of(probed),
-            scorer=models["scorer"],
-            relevance=models.get("relevance"),
-            k=k,
-            cut=cut,
-        )
+        models = models_of(judge=judge, relevance=relevance)
+        self.router = complexity_router_by(retriever_of(probed), models, routes, k=k, cut=cut)
         super().__init__(self.router.route, {str(demand): choice for demand, choice in routes.items()}, default)
 
 
@@ -163,41 +158,19 @@ class SkillSelector(_RoutingSelector):
         probe: RetrievalComplexitySelector | None = None,
         default: Choice | None = None,
     ) -> None:
-        if isinstance(skills, SkillRouter):
-            _refuse_settings(costs=costs, target=target, budget=budget, exchange=exchange, probe=probe)
-            self.router = skills
-        else:
-            opened = embedder_of(embedder)
-            record = SkillRecord.load(Path(skills)) if probe is not None else None
-            adjustment = record.adjustment if record else None
-            self.router = SkillRouter(
-                Caimira.load(Path(skills), encoder=fingerprint_of(opened)),
-                costs,
-                embedder=opened,
-                target=target,
-                budget=budget,
-                exchange=exchange,
-                agents=None if tools is None else tuple(tools),
-                adjustment=adjustment,
-                probe=probe.router.complexity if probe is not None and adjustment is not None else None,
-            )
-        super().__init__(self.router.route, _tools_of(self.router.agents, tools), default)
-
-
-def _tools_of(agents: Sequence[str], tools: Mapping[str, Choice] | None) -> Mapping[str, Choice]:
-    if tools is None:
-        return {agent: agent for agent in agents}
-    for agent in agents:
-        if agent not in tools:
-            message = f"no tool is named for the agent {agent!r}, which may be chosen; tools has: {', '.join(tools)}"
-            raise InvalidValueError(message)
-    return {agent: tools[agent] for agent in agents}
-
-
-def _refuse_settings(**settings: object) -> None:
-    if given := [name for name, value in settings.items() if value is not None]:
-        message = f"a router has its own settings; make it with {given[0]}=… instead"
-        raise InvalidValueError(message)
+        self.router = skill_router_by(
+            skills,
+            models_of(embedder=embedder),
+            costs=costs,
+            target=target,
+            budget=budget,
+            exchange=exchange,
+            agents=None if tools is None else tuple(tools),
+            probe=None if probe is None else probe.router.complexity,
+        )
+        agents = self.router.agents
+        chosen = {agent: agent for agent in agents} if tools is None else for_agents(agents, tools, called="tools")
+        super().__init__(self.router.route, chosen, default)
 
 
 def _place(choice: Choice, choices: Sequence[ToolMetadata]) -> int:
@@ -228,11 +201,8 @@ def _chosen(route: Route, place: int, choices: Sequence[ToolMetadata]) -> Routed
     )
 
 
-def _fallen_back(place: int, choices: Sequence[ToolMetadata], failed: Exception) -> RoutedSelection:
-    error = f"{type(failed).__name__}: {failed}"
-    return RoutedSelection(
-        index=place, reason=f"The router failed ({error}), so the default is taken.", tool=choices[place].name, error=error
-    )
+def _fallen_back(place: int, choices: Sequence[ToolMetadata], decision: Decision) -> RoutedSelection:
+    return RoutedSelection(index=place, reason=decision.route.reason, tool=choices[place].name, error=decision.error)
 
 
 def _result(selection: RoutedSelection) -> RoutedResult:

@@ -9,35 +9,22 @@ cannot be evaluated is an ``invalid_result`` that says why.
 from __future__ import annotations
 
 import asyncio
-import logging
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 
-from rag_cover import Trace, evaluate
-from rag_cover.adaptation import LazyModels
-from rag_cover.backends import Failure
-from rag_cover.errors import InputError, InvalidValueError, RagCoverError
-from rag_cover.results import Measure, NotApplicable, Outcome, TraceResult
-from rag_cover_llama_index.evaluation_inputs import trace_of
+from rag_cover import Trace
+from rag_cover.adaptation import LazyModels, Scored, Scoring, scored, unscored
+from rag_cover_llama_index.evaluation_inputs import TERMS, trace_of
 from rag_cover_llama_index.evaluation_results import TraceEvaluationResult
 from rag_cover_llama_index.responses import SourcedText, text_awaited, text_of
 
-__all__ = ["Need", "TraceEvaluator", "limit_in_range"]
+__all__ = ["TraceEvaluator"]
 
 Result = TypeVar("Result", bound=TraceEvaluationResult)
 Measured = TypeVar("Measured")
-Need = Literal["response", "contexts"]
-
-_logger = logging.getLogger(__name__)
-
-_GIVE: Mapping[Need, str] = {
-    "response": "there is no response; give response=… (the answer's text)",
-    "contexts": "there are no contexts; give contexts=… (the passages' texts), steps=… or trace=…",
-}
 
 
 class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
@@ -49,10 +36,11 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
     """
 
     result_class: ClassVar[type[TraceEvaluationResult]]
-    needs: ClassVar[tuple[Need, ...]]
+    carried: ClassVar[str]
+    """The field of the result that holds what was measured."""
 
-    def __init__(self, models: LazyModels) -> None:
-        self._models = models
+    def __init__(self, scoring: Scoring[Measured], models: LazyModels) -> None:
+        self._scoring, self._models = scoring, models
 
     def evaluate(
         self,
@@ -83,7 +71,7 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         try:
             answer = text_of(response)
         except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
-            return self._broken(broken, query)
+            return self._result(unscored(broken), query)
         return self._answered(query, answer, kwargs)
 
     async def aevaluate_response(self, query: str | None = None, response: object = None, **kwargs: Any) -> Result:
@@ -91,20 +79,8 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         try:
             answer = await text_awaited(response)
         except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
-            return self._broken(broken, query)
+            return self._result(unscored(broken), query)
         return await asyncio.to_thread(self._answered, query, answer, kwargs)
-
-    @abstractmethod
-    def _measure_for(self, trace: Trace) -> Measure:
-        """Choose the measure for a trace that has what the evaluator needs."""
-
-    @abstractmethod
-    def _told(self, measured: Measured, trace: Trace) -> Mapping[str, Any]:
-        """Return a result's fields: score, passing and feedback, or ``invalid_reason`` where no score is defined."""
-
-    def _missing(self, trace: Trace) -> list[str]:
-        """Say what a trace lacks, and how it is given."""
-        return [_GIVE[need] for need in self.needs if not _has(trace, need)]
 
     def _get_prompts(self) -> PromptDictType:
         return {}
@@ -117,71 +93,15 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         return self._evaluated(query, answer.text, answer.passages if contexts is None else contexts, further)
 
     def _evaluated(self, query: object, response: object, contexts: object, further: Mapping[str, object]) -> Result:
-        trace = None
-        try:
-            trace = trace_of(query, response, contexts, further)
-            return self._result(self._outcome(trace), trace)
-        except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
-            return self._broken(broken, query, trace)
+        found = scored(lambda: trace_of(query, response, contexts, further), by=self._scoring, models=self._models, terms=TERMS)
+        return self._result(found, query)
 
-    def _outcome(self, trace: Trace) -> Outcome:
-        if missing := self._missing(trace):
-            return NotApplicable("; ".join(missing))
-        measure = self._measure_for(trace)
-        if (reason := measure.lacks(trace)) is not None:  # before any model is opened
-            return NotApplicable(reason)
-        run = evaluate([trace], measures=[measure], models=self._models.get(), engine=_Here())
-        return run.results[0].outcomes[measure.name]
-
-    def _result(self, outcome: Outcome, trace: Trace) -> Result:
-        match outcome:
-            case NotApplicable(reason):
-                return self._made(trace, invalid_reason=reason)
-            case Failure(kind, message):
-                return self._made(trace, invalid_reason=f"{message or 'a model failed'} ({kind})", failure=outcome)
-        return self._made(trace, **self._told(outcome, trace))  # type: ignore[arg-type]  # its own measure's result
-
-    def _broken(self, error: Exception, query: object, trace: Trace | None = None) -> Result:
-        reason = str(error) if isinstance(error, RagCoverError) else f"{type(error).__name__}: {error}"
-        if not isinstance(error, RagCoverError):
-            _logger.warning("%s has no result: %s", type(self).__name__, reason, exc_info=error)
-        failure = None if isinstance(error, InputError) else Failure(type(error).__name__, str(error))
-        asked = {"query": query} if trace is None and isinstance(query, str) else {}
-        return self._made(trace, **asked, invalid_reason=reason, failure=failure)
-
-    def _made(self, trace: Trace | None, **fields: Any) -> Result:
-        shown = {} if trace is None else _shown(trace)
-        invalid = fields.get("invalid_reason") is not None
-        return self.result_class(**shown, trace=trace, invalid_result=invalid, **fields)  # type: ignore[return-value]  # its own
-
-
-class _Here:
-    """Runs a block where it stands: one trace needs no pool, and a model's calls stay in the context of whoever asked."""
-
-    def run(
-        self, measure_block: Callable[[Sequence[Trace]], Sequence[TraceResult]], blocks: Iterable[Sequence[Trace]]
-    ) -> Iterator[Sequence[TraceResult]]:
-        return map(measure_block, blocks)
-
-
-def limit_in_range(name: str, limit: float | None, lowest: float) -> float | None:
-    """Return a limit that a score may be held against, and refuse any other.
-
-    Raises:
-        InvalidValueError: it lies outside [``lowest``, 1].
-    """
-    if limit is not None and not lowest <= limit <= 1:
-        message = f"{name} is {limit}; scores lie in [{lowest:g}, 1]"
-        raise InvalidValueError(message)
-    return limit
-
-
-def _has(trace: Trace, need: Need) -> bool:
-    match need:
-        case "response":
-            return trace.answer is not None
-        case "contexts":
-            return bool(trace.steps) or trace.prompt is not None
+    def _result(self, found: Scored, query: object) -> Result:
+        asked = {"query": query if isinstance(query, str) else None}
+        shown = asked if found.trace is None else _shown(found.trace)
+        told = {name: getattr(found, name) for name in ("trace", "score", "passing", "feedback", "invalid_reason", "failure")}
+        told |= {"invalid_result": found.invalid_reason is not None, self.carried: found.measured}
+        return self.result_class(**shown, **told)  # type: ignore[return-value]  # its own
 
 
 def _shown(trace: Trace) -> dict[str, Any]:

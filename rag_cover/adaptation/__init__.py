@@ -1,21 +1,113 @@
-"""What the adapters of all frameworks share: models opened when they are needed, and results put into words."""
+"""What the adapters of all frameworks share: everything they do that does not depend on the framework."""
 
+from rag_cover.adaptation.alternatives import probability_borne_out, shares_borne_out
+from rag_cover.adaptation.augmenting import (
+    Augmented,
+    Finding,
+    augmented,
+    augmented_if_possible,
+    augmenter_by,
+    explained_by_search,
+    refuse_mode,
+)
+from rag_cover.adaptation.choosing import (
+    OnError,
+    at_least,
+    chosen,
+    estimated_by,
+    refuse_on_error,
+    refuse_utility,
+    reranked_by,
+)
+from rag_cover.adaptation.completions import Written, first_choice_of, told_in, written_from
+from rag_cover.adaptation.copies import MadeAgain
+from rag_cover.adaptation.decisions import (
+    Decision,
+    complexity_router_by,
+    decided,
+    for_agents,
+    skill_router_by,
+)
 from rag_cover.adaptation.feedback import (
     core_of,
     feedback_on_complexity,
     feedback_on_coverage,
     feedback_on_groundedness,
+    feedback_on_rating,
     feedback_on_utility,
 )
+from rag_cover.adaptation.generation import CallableModel, GeneratorByCalls, server_of
+from rag_cover.adaptation.inputs import Given, Terms, refuse_misspelt, trace_from
 from rag_cover.adaptation.lazy_models import LazyModels
+from rag_cover.adaptation.places import Framework
 from rag_cover.adaptation.refusals import refuse_blank
+from rag_cover.adaptation.replays import Replay
+from rag_cover.adaptation.scored_traces import scored, unscored
+from rag_cover.adaptation.scorings import (
+    ComplexityScoring,
+    CoverageScoring,
+    GroundednessScoring,
+    RatingScoring,
+    Scored,
+    Scoring,
+    UtilityScoring,
+)
+from rag_cover.adaptation.searches import Search
+from rag_cover.adaptation.vectors import unit_vectors
 
 __all__ = [
+    "Augmented",
+    "CallableModel",
+    "ComplexityScoring",
+    "CoverageScoring",
+    "Decision",
+    "Finding",
+    "Framework",
+    "GeneratorByCalls",
+    "Given",
+    "GroundednessScoring",
     "LazyModels",
+    "MadeAgain",
+    "OnError",
+    "RatingScoring",
+    "Replay",
+    "Scored",
+    "Scoring",
+    "Search",
+    "Terms",
+    "UtilityScoring",
+    "Written",
+    "at_least",
+    "augmented",
+    "augmented_if_possible",
+    "augmenter_by",
+    "chosen",
+    "complexity_router_by",
     "core_of",
+    "decided",
+    "estimated_by",
+    "explained_by_search",
     "feedback_on_complexity",
     "feedback_on_coverage",
     "feedback_on_groundedness",
+    "feedback_on_rating",
     "feedback_on_utility",
+    "first_choice_of",
+    "for_agents",
+    "probability_borne_out",
     "refuse_blank",
+    "refuse_misspelt",
+    "refuse_mode",
+    "refuse_on_error",
+    "refuse_utility",
+    "reranked_by",
+    "scored",
+    "server_of",
+    "shares_borne_out",
+    "skill_router_by",
+    "told_in",
+    "trace_from",
+    "unit_vectors",
+    "unscored",
+    "written_from",
 ]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rag_cover.complexity import standing_of
 from rag_cover.questions import Role
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility, Utility
 from rag_cover.traces import Trace
 
-__all__ = ["core_of", "feedback_on_complexity", "feedback_on_coverage", "feedback_on_groundedness", "feedback_on_utility"]
+__all__ = [
+    "core_of",
+    "feedback_on_complexity",
+    "feedback_on_coverage",
+    "feedback_on_groundedness",
+    "feedback_on_rating",
+    "feedback_on_utility",
+]
 
 
 def core_of(result: CoverageResult) -> tuple[SubQuestionCoverage, ...]:
@@ -21,9 +30,13 @@ def feedback_on_coverage(result: CoverageResult) -> str:
     lost = [each for each in core if each.answer is not None and not each.answer.covered]
     lines = [f"The answer covers {len(core) - len(lost)} of {_counted(len(core), 'core sub-question')}."]
     lines += [f"Lost: {each.text} ({each.loss or 'where is not known: no contexts were given'})" for each in lost]
-    if result.decomposed_by != "given":
-        lines.append(f"Sub-questions made by {result.decomposed_by.removeprefix('model:')}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_makers(result)])
+
+
+def feedback_on_rating(result: CoverageResult, weights: Mapping[Role, float]) -> str:
+    """Say what a rating is made of: how many sub-questions of each role the answer covers, and what all of them would give."""
+    parts = [f"{_covered_in(result, role)} (all: {weights.get(role, 0.0):+g})" for role in Role if _judged(result, role)]
+    return "\n".join([f"The answer covers {', '.join(parts)}.", *_makers(result)])
 
 
 def feedback_on_utility(result: TraceUtility) -> str:
@@ -52,6 +65,20 @@ def feedback_on_groundedness(result: GroundednessResult, trace: Trace) -> str:
     lines = [f"The passages support {count - len(lost)} of {_counted(count, 'sentence')}."]
     lines += [f"Not supported: {(trace.answer or '')[each.start : each.end].strip()}" for each in lost]
     return "\n".join(lines)
+
+
+def _makers(result: CoverageResult) -> list[str]:
+    made = result.decomposed_by != "given"
+    return [f"Sub-questions made by {result.decomposed_by.removeprefix('model:')}."] if made else []
+
+
+def _judged(result: CoverageResult, role: Role) -> list[bool]:
+    return [each.answer.covered for each in result.sub_questions if each.role == role and each.answer is not None]
+
+
+def _covered_in(result: CoverageResult, role: Role) -> str:
+    covered = _judged(result, role)
+    return f"{sum(covered)} of {_counted(len(covered), f'{role} sub-question')}"
 
 
 def _completeness(result: Complexity) -> str:

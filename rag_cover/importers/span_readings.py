@@ -28,12 +28,21 @@ def read_spans(tree: Tree) -> Tree:
     """
     reader = _Reader(tree.root)
     spans = [*_given(tree.root), *(each for span in tree.spans for each in reader.read(span))]
-    known = [*tree.root.consumed, *reader.known]
-    parents = {span.id: span.parent_id for span in spans}
-    kinds = {span.id: span.kind for span in spans}
-    choosing = {name for name, kind in kinds.items() if kind in _CHOOSING}
-    read = [span if choosing & set(ancestors(span.id, parents)) else _shown(span, known) for span in spans]
+    known = [*tree.root.consumed, *tree.root.remembered, *reader.known]
+    inner = _inside_choices(spans, tree.root.answer)
+    read = [span if span.id in inner else _shown(span, known) for span in spans]
+    if any(one is not other for one, other in zip(read, spans, strict=True)):  # models say it better than what looks like them
+        unsure = {span.id for span in read if span.id in reader.guessed and span.answer != tree.root.answer}
+        read = [replace(span, kind="other") if span.id in unsure else span for span in read]
     return replace(tree, spans=tuple(read), root=next(span for span in read if span.id == tree.root.id))
+
+
+def _inside_choices(spans: Sequence[Span], answer: str | None) -> set[str]:
+    """Name what a retriever or a reranker asks to choose by; a part that retrieves and answers asks for the answer, too."""
+    parents = {span.id: span.parent_id for span in spans}
+    choosing = {span.id for span in spans if span.kind in _CHOOSING}
+    inner = {span.id for span in spans if choosing & set(ancestors(span.id, parents))}
+    return inner - {span.id for span in spans if answer is not None and span.answer == answer}
 
 
 class _Reader:
@@ -44,6 +53,7 @@ class _Reader:
         self.known: list[Mapping[str, Any]] = []
         self._live: dict[str | None, list[_Passages]] = defaultdict(list)
         self._asked: set[str | None] = set()
+        self.guessed: set[str] = set()
 
     def read(self, span: Span) -> list[Span]:
         """Return a span as what it is; the root with what only it tells of having found before it."""
@@ -62,10 +72,9 @@ class _Reader:
 
     def _told(self, span: Span, live: Sequence[_Passages]) -> Span:
         if span.kind != "other":
-            return span
+            return replace(span, query=span.query or self._root.query) if span.kind in _CHOOSING else span
         if not span.passages:
-            wrote = span.consumed and span.answer is not None and span.id not in self._asked
-            return replace(span, kind="synthesis") if wrote else span
+            return self._writing(span)
         given, below = keys_of(span.consumed), keys_of([*chain.from_iterable(live)])
         new = [passage for passage in span.passages if not keys_of([passage]) & given]
         if not new:
@@ -77,6 +86,12 @@ class _Reader:
         if own or not all(keys_of([passage]) & kept for each in live for passage in each):
             return replace(span, kind="retriever", passages=new, query=span.query or self._root.query)
         return span
+
+    def _writing(self, span: Span) -> Span:
+        if not span.consumed or span.answer is None or span.id in self._asked:
+            return span
+        self.guessed.add(span.id)
+        return replace(span, kind="synthesis")
 
     def _choosing(self, span: Span) -> Span:
         kind: SpanKind = "reranker" if "rerank" in span.name.lower() else "postprocessor"

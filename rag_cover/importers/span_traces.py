@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.payloads import answer_of, question_of
 from rag_cover.importers.span_steps import steps_of
-from rag_cover.importers.spans import Span, Tree, ancestors
+from rag_cover.importers.spans import Span, Tree, ancestors, keys_of
 from rag_cover.questions import json_value
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
@@ -61,8 +62,8 @@ def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     """Return what the answer was written from; None where no span says so.
 
     That is what the synthesis was given that no inner question stands around, or that wrote the answer; of several, the last
-    that wrote it, else the last. Without one, what the tools of an agent returned, where they retrieved; else what the only
-    synthesis was given.
+    that wrote it, or most of it, else the last. Without one, what the tools of an agent returned, where they retrieved; else
+    what the only synthesis was given.
     """
     syntheses = [span for span in tree.spans if span.kind == "synthesis"]
     parents = {span.id: span.parent_id for span in tree.spans}
@@ -70,13 +71,35 @@ def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     around = {span.id: next((above for above in ancestors(span.id, parents) if above in questions), None) for span in syntheses}
     own = [span for span in syntheses if around[span.id] in (None, tree.root.id)]
     wrote = [span for span in syntheses if answer is not None and span.answer == answer]
-    tools = [span for span in tree.spans if span.kind == "tool" and span.error is None]
+    tools = [span for span in tree.spans if span.kind == "tool" and span.error is None and span is not tree.root]
     if own or wrote:
-        chosen = own or wrote
-        return next((span for span in reversed(chosen) if span in wrote), chosen[-1]).consumed
+        written = [span for span in own or wrote if span in wrote]
+        return written[-1].consumed if written else _read(own, tree, answer)
     if _around_others(tools, tree, parents):
         return [passage for span in tools for passage in span.passages]
     return syntheses[0].consumed if len(syntheses) == 1 else None
+
+
+def _read(syntheses: Sequence[Span], tree: Tree, answer: str | None) -> _Passages:
+    """Return what an answer was written from that none of these wrote: all they read, if a model wrote it after them."""
+    if not any(span.kind == "llm" and answer is not None and span.answer == answer for span in tree.spans):
+        return _nearest(syntheses, answer).consumed
+    read: list[Mapping[str, Any]] = []
+    for passage in chain.from_iterable(span.consumed for span in syntheses):
+        if not keys_of([passage]) & keys_of(read):
+            read.append(passage)
+    return read
+
+
+def _nearest(syntheses: Sequence[Span], answer: str | None) -> Span:
+    """Return the last that wrote most of an answer, or from which most of it was taken; the last of all if none did."""
+    return max(reversed(syntheses), key=lambda span: _shared(span.answer or "", answer or ""))
+
+
+def _shared(one: str, other: str) -> int:
+    """Count the characters of a text that makes up half of the other at least; 0: neither does."""
+    shorter, longer = sorted((one.strip(), other.strip()), key=len)
+    return len(shorter) if shorter in longer and 2 * len(shorter) >= len(longer) else 0
 
 
 def _named_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) -> _Passages | None:

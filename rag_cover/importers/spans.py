@@ -21,11 +21,11 @@ _Passage = Mapping[str, Any]
 class Span:
     """One call of a pipeline: what it is, where it hangs, what went in and came out.
 
-    ``passages`` are what a retriever, reranker or tool returned, ``consumed`` what a reranker or synthesis was given. A
-    ``postprocessor`` reranks or filters, as what it returned shows; a ``question`` is one that the pipeline asked on its way.
-    ``prompt`` is all that a language model was shown. ``sub_questions`` are those that the pipeline took its question apart
-    into, None where it did not. ``query`` and ``answer`` are given where they are known, and need not be looked for in
-    ``input`` and ``output``.
+    ``passages`` are what a retriever, reranker or tool returned, ``consumed`` what a reranker or synthesis was given, and
+    ``remembered`` what a root still has from earlier questions. A ``postprocessor`` reranks or filters, as what it returned
+    shows; a ``question`` is one that the pipeline asked on its way. ``prompt`` is all that a language model was shown.
+    ``sub_questions`` are those that the pipeline took its question apart into, None where it did not. ``query`` and ``answer``
+    are given where they are known, and need not be looked for in ``input`` and ``output``.
     """
 
     id: str
@@ -40,6 +40,7 @@ class Span:
     prompt: str | None = None
     passages: Sequence[_Passage] = ()
     consumed: Sequence[_Passage] = ()
+    remembered: Sequence[_Passage] = ()
     started_at: datetime | None = None
     ended_at: datetime | None = None
     error: str | None = None

@@ -13,6 +13,8 @@ from rag_cover.questions import SubQuestion, json_value, legible
 
 __all__ = ["Asked", "Call", "Draft"]
 
+_UNENDED = "it was not over when its question was"
+
 Records = Sequence[Mapping[str, Any]]
 """Passages as JSON objects with id, text, title, score and metadata: copies, since the pipeline may change what it holds."""
 
@@ -32,8 +34,9 @@ class Asked:
 class Call:
     """One call of a pipeline that is under way or over.
 
-    ``parent`` is the nearest call around it that is noted too. ``prompt`` is all that a language model was shown. ``place`` is
-    where it stands in a distributed trace.
+    ``parent`` is the nearest call around it that is noted too. ``prompt`` is all that a language model was shown.
+    ``remembered`` is what an outermost call still has from earlier questions. ``place`` is where it stands in a distributed
+    trace.
     """
 
     id: str
@@ -45,6 +48,7 @@ class Call:
     prompt: str | None = None
     passages: Records = ()
     consumed: Records = ()
+    remembered: Records = ()
     sub_questions: Records | None = None
     error: str | None = None
     place: tuple[str, str, str] | None = None
@@ -64,10 +68,11 @@ class Call:
             prompt=self.prompt,
             passages=_plain(self.passages),
             consumed=_plain(self.consumed),
+            remembered=_plain(self.remembered),
             sub_questions=self.sub_questions,
             started_at=self.started_at,
             ended_at=self.ended_at,
-            error=self.error,
+            error=self.error if self.ended_at is not None else self.error or _UNENDED,
         )
 
 

@@ -73,6 +73,11 @@ class Gathering:
         with self._lock:
             return self._open.get(call_id, (None, None))[1] if call_id else None
 
+    def knows(self, call_id: str) -> bool:
+        """Tell whether a call is open, recorded or not."""
+        with self._lock:
+            return call_id in self._open
+
     def is_root(self, call: Call) -> bool:
         """Tell whether a call is the outermost of its question."""
         with self._lock:
@@ -180,7 +185,9 @@ class Gathering:
         return draft.taken
 
     def _leave(self, call_ids: Iterable[str]) -> None:
-        """Remember calls that are still open when their draft is taken, as cancelled ones are for ever: the latest of them."""
-        self._left.extend(call_ids)
+        """Remember that calls are still open when their draft is taken, as cancelled ones are for ever: the latest of them."""
+        left = list(call_ids)
+        self._open |= dict.fromkeys(left, (None, None))  # nothing of the draft is held
+        self._left.extend(left)
         while len(self._left) > _MOST_LEFT:
             self._open.pop(self._left.popleft(), None)

@@ -17,7 +17,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models, Passage, Question, open_embedder, open_scorer
-from rag_cover.backends import Embedder, Generator, Locator, Receiver, Retriever, Scorer, ScoringItem, fingerprint_of
+from rag_cover.backends import Embedder, Locator, Receiver, Retriever, ScoringItem, fingerprint_of
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, NotOfferedError
 from rag_cover.judges import PromptedJudge
@@ -26,15 +26,12 @@ from rag_cover_llama_index.embeddings import RagCoverEmbedding
 from rag_cover_llama_index.generators import LlamaIndexGenerator
 from rag_cover_llama_index.models import (
     LlamaIndexEmbedder,
-    NodeSearch,
     embedder_of,
     generator_of,
-    locator_of,
     models_of,
-    receiver_of,
     retriever_of,
-    scorer_of,
 )
+from rag_cover_llama_index.searches import NodeSearch
 from tests.llama_index.parts import ScriptedLLM, WordEmbedding
 
 YES = '{"verdicts": [{"question": 1, "answered": true, "probability": 0.9, "fragment": "scatters blue light"}]}'
@@ -154,32 +151,24 @@ def test_the_question_itself_is_searched_for_with_its_embedding() -> None:
     assert [bundle.embedding for bundle in retriever.asked] == [[1.0], None]
 
 
-def test_a_language_model_generates_judges_reads_and_locates() -> None:
+def test_a_language_model_judges_and_locates_what_it_has_scored() -> None:
     llm = ScriptedLLM(script={"sky": YES})
 
-    judge, locator = scorer_of(llm), locator_of(llm)
+    opened = models_of(judge=llm).open(["scorer", "locator"])
 
-    assert isinstance(generator_of(llm), Generator)
-    assert isinstance(receiver_of(llm), Receiver)
-    assert judge.correctness([ScoringItem("Why is the sky blue?", SKY)]) == pytest.approx([0.9])
-    assert locator is not None
-    (fragment,) = locator.locate([ScoringItem("Why is the sky blue?", SKY)])
-    assert fragment is not None
+    asked = [ScoringItem("Why is the sky blue?", SKY)]
+    assert opened["locator"] is opened["scorer"]
+    assert opened["scorer"].correctness(asked) == pytest.approx([0.9])
+    (fragment,) = opened["locator"].locate(asked)
     assert fragment.of(SKY) == "scatters blue light"
 
 
-def test_a_judge_made_of_a_language_model_locates_what_it_has_scored() -> None:
-    judge = scorer_of(ScriptedLLM(script={"sky": YES}))
-
-    assert isinstance(judge, PromptedJudge)
-    assert locator_of(judge) is judge
-
-
 def test_a_name_opens_a_model_of_rag_covers() -> None:
-    assert isinstance(scorer_of("embedded"), Scorer)
-    assert isinstance(locator_of("embedded"), Locator)
-    assert isinstance(receiver_of("embedded"), Receiver)
-    assert scorer_of("embedded") is open_scorer("embedded")
+    opened = models_of(receiver="embedded").open(["scorer", "locator", "receiver"])
+
+    assert opened["scorer"] is open_scorer("embedded")
+    assert isinstance(opened["locator"], Locator)
+    assert isinstance(opened["receiver"], Receiver)
     assert embedder_of("embedded") is open_embedder("embedded")
 
 
@@ -187,10 +176,8 @@ def test_models_of_rag_covers_stay_as_they_are() -> None:
     generator, judge, receiver, retriever = ScriptedGenerator(), KeywordScorer(), ScriptedReceiver(), ScriptedRetriever()
 
     assert generator_of(generator) is generator
-    assert scorer_of(judge) is judge
-    assert receiver_of(receiver) is receiver
     assert retriever_of(retriever) is retriever
-    assert locator_of(judge) is None
+    assert models_of(judge=judge, receiver=receiver) == Models(judge=judge, receiver=receiver)
 
 
 @pytest.mark.parametrize(
@@ -199,8 +186,6 @@ def test_models_of_rag_covers_stay_as_they_are() -> None:
         (generator_of, "generator"),
         (embedder_of, "embedder"),
         (retriever_of, "retriever"),
-        (scorer_of, "scorer"),
-        (receiver_of, "receiver"),
     ],
 )
 def test_what_is_no_model_is_refused_with_what_would_be_one(translate: Callable[[object], object], kind: str) -> None:
@@ -210,7 +195,7 @@ def test_what_is_no_model_is_refused_with_what_would_be_one(translate: Callable[
 
 def test_a_name_that_nobody_answers_to_is_refused() -> None:
     with pytest.raises(BackendNotFoundError, match="Did you mean 'embedded'"):
-        scorer_of("embeded")
+        models_of(judge="embeded").open(["scorer"])
     with pytest.raises(NotOfferedError, match="offers no generator"):
         generator_of("embedded")
 

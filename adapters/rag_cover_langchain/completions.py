@@ -1,0 +1,44 @@
+"""What a LangChain language model wrote, read as a sample: its text, how it ended, its log-probabilities, its tokens.
+
+A message keeps its counts of tokens in ``usage_metadata``, and what else its server told in ``response_metadata``, in that
+server's own shape. What is not found there is unknown: None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import LLMResult
+
+from rag_cover.adaptation import Written, told_in, written_from
+from rag_cover.errors import ModelFailedError
+
+__all__ = ["written_of", "written_of_result"]
+
+
+def written_of(message: object, *, stop: Sequence[str] = ()) -> Written:
+    """Read a message, or what a chain made of it, up to the first of the texts where it should have stopped.
+
+    Raises:
+        ModelFailedError: it is neither a message nor a text.
+    """
+    if isinstance(message, str):
+        return written_from(message, reports=(), stop=stop)
+    if not isinstance(message, BaseMessage):
+        problem = f"it gave {type(message).__name__!r}, which is neither a message nor a text"
+        raise ModelFailedError(problem, kind="malformed")
+    told = message.response_metadata
+    return written_from(str(message.text), reports=(message, told), tokens=_tokens(told), stop=stop)
+
+
+def written_of_result(result: LLMResult, *, stop: Sequence[str] = ()) -> Written:
+    """Read a completion, up to the first of the texts where it should have stopped."""
+    (written, *_), *_ = result.generations
+    told = written.generation_info or {}
+    return written_from(written.text, reports=(told, result.llm_output), tokens=_tokens(told), stop=stop)
+
+
+def _tokens(told: object) -> list[object]:
+    content = told_in(told_in(told, "logprobs"), "content")
+    return content if isinstance(content, list) else []

@@ -1,0 +1,111 @@
+"""What rag_cover's document compressors have in common: models by name or as objects, and a chain that does not break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from pydantic import ConfigDict, PrivateAttr
+
+from rag_cover import Models
+from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen, refuse_on_error
+from rag_cover.errors import InvalidValueError
+from rag_cover.results import ModelKind
+from rag_cover_langchain.answers import documents_in, question_in
+from rag_cover_langchain.searches import called_under
+
+__all__ = ["EXPLANATION", "CompressorInput", "ModelCompressor", "noted"]
+
+Choice = Callable[[Sequence[Document], str, Models], list[Document]]
+"""Chooses among documents for a question, by open models."""
+
+CompressorInput = Mapping[str, Any] | tuple[Sequence[Document], str]
+"""What a compressor's Runnable takes: a mapping with documents and a question, or these two."""
+
+EXPLANATION = "rag_cover"
+"""The key of a document's metadata under which ``explain=True`` says why."""
+
+_DOCUMENTS = ("documents", "context")
+
+
+class ModelCompressor(MadeAgain, BaseDocumentCompressor):
+    """Asks models about documents, which are opened when they are first needed."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    on_error: OnError = "keep"
+    explain: bool = False
+
+    model_kinds: ClassVar[Sequence[ModelKind]] = ()
+
+    _models: LazyModels = PrivateAttr()
+
+    def _keep(self, models: Models) -> None:
+        """Remember what is opened when it is needed."""
+        refuse_on_error(self.on_error)
+        self._models = LazyModels(models, self.model_kinds)
+
+    def as_runnable(self) -> Runnable[CompressorInput, list[Document]]:
+        """Return it as a step of a chain, from documents and their question to documents; named as its class, for callbacks.
+
+        The documents stand under ``documents`` or ``context``, the question under ``question``, ``query`` or ``input``, or they
+        are a tuple of both. In a chain that keeps both by name:
+
+            find = RunnablePassthrough.assign(context=itemgetter("question") | retriever)
+            keep = RunnablePassthrough.assign(context=CoverageCompressor(top_n=5).as_runnable())
+            chain = find | keep | prompt | model
+
+        Raises:
+            InvalidValueError: when called, with nothing of the kind.
+        """
+
+        def compress(given: CompressorInput, config: RunnableConfig) -> list[Document]:
+            documents, question = _documents_and_question(given)
+            return called_under(config, lambda: list(self.compress_documents(documents, question)))
+
+        async def acompress(given: CompressorInput, config: RunnableConfig) -> list[Document]:
+            documents, question = _documents_and_question(given)
+            return list(await self.acompress_documents(documents, question, config.get("callbacks")))
+
+        return RunnableLambda(compress, acompress, name=type(self).__name__)
+
+    def _chosen_by(
+        self, choose: Choice, documents: Sequence[Document], query: str, callbacks: Callbacks, *, most: int | None = None
+    ) -> list[Document]:
+        """Choose among documents by models that are open; where these fail, return the first documents as they came.
+
+        Raises:
+            RagCoverError: a model cannot be opened.
+        """
+        called = (type(self).__name__, "documents")
+        config = None if callbacks is None else RunnableConfig(callbacks=callbacks)
+        return called_under(
+            config,
+            lambda: chosen(choose, documents, query, self._models, called=called, on_error=self.on_error, most=most),
+        )
+
+
+def noted(document: Document, told: Mapping[str, Any]) -> Document:
+    """Return a copy whose metadata says more; whoever else holds the document sees nothing of it."""
+    return document.model_copy(update={"metadata": {**document.metadata, **told}})
+
+
+def _documents_and_question(given: CompressorInput) -> tuple[Sequence[Document], str]:
+    documents, asked = given if isinstance(given, tuple) else (_documents(given), given)
+    question = asked if isinstance(asked, str) else question_in(asked)
+    if question is None:
+        message = "there is no question beside the documents; give it under 'question', 'query' or 'input'"
+        raise InvalidValueError(message)
+    return documents, question
+
+
+def _documents(given: Mapping[str, Any]) -> list[Document]:
+    name = next((name for name in _DOCUMENTS if name in given and not isinstance(given[name], str)), None)
+    if name is None:
+        has = ", ".join(map(repr, given)) or "nothing"
+        message = f"there are no documents in what was given, which has {has}; give them under 'documents' or 'context'"
+        raise InvalidValueError(message)
+    return documents_in(given[name])

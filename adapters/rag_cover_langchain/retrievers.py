@@ -1,0 +1,216 @@
+"""Retrievers for LangChain: driven by core sub-questions, or hybrid and offline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableConfig, run_in_executor
+from pydantic import PrivateAttr, SkipValidation
+
+from rag_cover import build_retriever
+from rag_cover.adaptation import (
+    MadeAgain,
+    OnError,
+    at_least,
+    augmented_if_possible,
+    explained_by_search,
+    refuse_mode,
+    refuse_on_error,
+)
+from rag_cover.backends import Generator, Receiver, Retriever, Scorer
+from rag_cover.coverage import Augmenter, Decomposer
+from rag_cover_langchain.augmentations import Searched, augmenter_of, searched_by
+from rag_cover_langchain.models import Writer
+from rag_cover_langchain.passages import passage_of
+from rag_cover_langchain.searches import DocumentSearch, called_under, first_documents
+
+__all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
+
+FOUND_FOR = "found_for"
+"""The metadata key under which an explained document names the questions whose searches found it."""
+
+
+class SubQuestionRetriever(MadeAgain, BaseRetriever):
+    """Searches for a question and its core sub-questions, and keeps the documents that together cover most (M3).
+
+    Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §5; `rag_cover.coverage.augment` explains the settings.
+    Documents are the inner retriever's own, best first. A search that fails costs that search. A blank question is searched for
+    as it is. ``invoke(question, k=…)`` keeps another number of them; what else it is called with, such as a vector store's
+    ``filter``, goes to each search.
+
+    Args:
+        retriever: what is asked for each of them, from several threads: a retriever, or a Runnable from a text to documents.
+            One that cannot be asked for ``depth`` documents must find so many by itself; a vector store does as it is asked.
+        judge: tells whether a passage covers a sub-question; a chat model judges, too.
+        receiver: reads the answers that later sub-questions build on; a chat model is asked thirty times for each, so better
+            give it as generator, and None here.
+        generator: splits questions, and reads those answers without a receiver.
+        decomposer: splits them instead: ``"rules"``, the name of a generator, one, a trace file or a function. None: the
+            generator, else rules.
+        mode: ``"retrieval"`` searches for all of them, ``"auto"`` for those that the question's own passages do not cover.
+        k: how many documents to keep.
+        depth: how many documents each search asks for; k unless given.
+        max_tokens: how many tokens the documents may have in all.
+        max_calls: how many searches to make in all, the question's own among them.
+        rounds: how often ``"auto"`` searches for what is still not covered.
+        threshold: the probability from which a passage covers; the judge's own unless given.
+        on_error: ``"keep"``: where augmentation fails, the judge's server say, the retriever's own documents are returned, and
+            the failure is logged as a warning; ``"raise"``.
+        explain: name in each document's metadata, under ``"found_for"``, the questions whose searches found it, on a copy.
+
+    Raises:
+        InvalidValueError: a mode that writes prompts, a model that cannot serve, or a number out of range.
+    """
+
+    retriever: Annotated[Searched, SkipValidation]
+    judge: Annotated[str | Scorer | Writer, SkipValidation] = "embedded"
+    receiver: Annotated[str | Receiver | Writer | None, SkipValidation] = "embedded"
+    generator: Annotated[str | Generator | Writer | None, SkipValidation] = None
+    decomposer: Annotated[str | Path | Generator | Decomposer | Writer | None, SkipValidation] = None
+    mode: Literal["retrieval", "auto"] = "retrieval"
+    k: int = 10
+    depth: int | None = None
+    max_tokens: int | None = None
+    max_calls: int | None = None
+    rounds: int = 4
+    threshold: float | None = None
+    on_error: OnError = "keep"
+    explain: bool = False
+
+    _augmenter: Augmenter = PrivateAttr()
+
+    def __init__(  # noqa: PLR0913  # fields, all but the first by name
+        self,
+        retriever: Searched,
+        *,
+        judge: str | Scorer | Writer = "embedded",
+        receiver: str | Receiver | Writer | None = "embedded",
+        generator: str | Generator | Writer | None = None,
+        decomposer: str | Path | Generator | Decomposer | Writer | None = None,
+        mode: Literal["retrieval", "auto"] = "retrieval",
+        k: int = 10,
+        depth: int | None = None,
+        max_tokens: int | None = None,
+        max_calls: int | None = None,
+        rounds: int = 4,
+        threshold: float | None = None,
+        on_error: OnError = "keep",
+        explain: bool = False,
+        name: str | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        refuse_mode(mode, instead="rag_cover.coverage.augment(…, mode=…)")
+        refuse_on_error(on_error)
+        models = {"judge": judge, "receiver": receiver, "generator": generator, "decomposer": decomposer}
+        limits = {"k": k, "depth": depth, "max_tokens": max_tokens, "max_calls": max_calls}
+        settings: dict[str, Any] = {**models, **limits, "mode": mode, "rounds": rounds, "threshold": threshold}
+        augmenter = augmenter_of(searched_by(retriever), **settings)
+        told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
+        super().__init__(retriever=retriever, on_error=on_error, explain=explain, **settings, **told)
+        self._augmenter = augmenter
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **settings: Any
+    ) -> list[Document]:
+        augmenter = replace(self._augmenter, k=self.k if k is None else k)
+        retriever = searched_by(self.retriever)
+        config: RunnableConfig = {"callbacks": run_manager.get_child()}
+
+        def found() -> list[Document]:
+            search = DocumentSearch(retriever, config, settings)
+            made = augmented_if_possible(augmenter, search, query, on_error=self.on_error)
+            if made is None:
+                return first_documents(retriever, query, augmenter.k, config, **settings)
+            return explained_by_search(made, _explained) if self.explain else made.kept
+
+        return called_under(config, found)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **settings: Any
+    ) -> list[Document]:
+        return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **settings)
+
+
+class RagCoverRetriever(MadeAgain, BaseRetriever):
+    """Finds documents by their words and by what their tokens mean, without a key or a network (English).
+
+    The retriever behind it is `rag_cover.build_retriever("embedded", …)`. Documents come back as they were given, each with a
+    metadata of its own. ``invoke(question, k=…)`` returns another number of them. Make it with `from_documents`.
+
+    Args:
+        documents: what is found, by `Passage.key`.
+        retriever: finds their passages.
+        k: how many documents to return.
+
+    Raises:
+        InvalidValueError: ``k`` is less than 1.
+    """
+
+    documents: Annotated[Mapping[str, Document], SkipValidation]
+    retriever: Annotated[Retriever, SkipValidation]
+    k: int = 10
+
+    def __init__(
+        self,
+        documents: Mapping[str, Document],
+        retriever: Retriever,
+        *,
+        k: int = 10,
+        name: str | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        at_least(1, k=k)
+        told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
+        super().__init__(documents=dict(documents), retriever=retriever, k=k, **told)
+
+    @classmethod
+    def from_documents(
+        cls, documents: Sequence[Document], *, k: int = 10, index: Path | str | None = None
+    ) -> RagCoverRetriever:
+        """Index documents; ``index`` is the folder to keep the index in, or to find it in.
+
+        Of documents with one id, or of those without any with one content, the first is kept.
+
+        Raises:
+            InvalidValueError: there are no documents.
+            StoreError: ``index`` holds something else, or the index of other documents.
+        """
+        found: dict[str, Document] = {}
+        for document in documents:
+            found.setdefault(passage_of(document).key, document)
+        retriever = build_retriever("embedded", map(passage_of, found.values()), index=None if index is None else Path(index))
+        return cls(found, retriever, k=k)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  # the framework's; nothing inside has runs of its own
+        k: int | None = None,
+    ) -> list[Document]:
+        wanted = self.k if k is None else k
+        at_least(1, k=wanted)
+        found = [self.documents[passage.key] for passage in self.retriever.retrieve(query, k=wanted)]
+        return [_with(document, {}) for document in found]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k)
+
+
+def _explained(found: Document, questions: Sequence[str]) -> Document:
+    """Return a copy that names what the document was found for; whoever else holds the document sees nothing of it."""
+    return _with(found, {FOUND_FOR: list(questions)})
+
+
+def _with(document: Document, told: Mapping[str, Any]) -> Document:
+    return document.model_copy(update={"metadata": {**document.metadata, **told}})

@@ -1,0 +1,153 @@
+"""Choosing among what a framework retrieved: by coverage or utility, in pipelines that go on where a model fails."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar, cast
+
+from rag_cover.adaptation.lazy_models import LazyModels
+from rag_cover.adaptation.refusals import refuse_blank
+from rag_cover.backends import Entailer, Receiver, Scorer
+from rag_cover.coverage import Decomposer, EstimatedUtility, Reranking, estimated_utilities, rerank
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Passage
+from rag_cover.registry import Models
+from rag_cover.results import Attribution
+
+__all__ = ["OnError", "at_least", "chosen", "estimated_by", "refuse_on_error", "refuse_utility", "reranked_by"]
+
+OnError = Literal["keep", "raise"]
+"""What is done where a model fails: keep to what the retriever said, and log it, or raise."""
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger(__name__)
+
+
+def chosen(  # who chooses among what, and what is done where that fails
+    choose: Callable[[Sequence[T], str, Models], list[T]],
+    given: Sequence[T],
+    question: str,
+    models: LazyModels,
+    *,
+    called: tuple[str, str],
+    on_error: OnError,
+    most: int | None = None,
+) -> list[T]:
+    """Choose among things by models that are open; where these fail, return the first ``most`` as they came.
+
+    Args:
+        choose: chooses among things, for a question, by models.
+        given: the things; of none, none is chosen, and no model opened.
+        question: what they were retrieved for.
+        models: opened when there are things.
+        called: the name of who chooses and of the things, for the log.
+        on_error: ``keep``, which logs the failure as a warning, or ``raise``.
+        most: how many are returned then; all unless given.
+
+    Raises:
+        RagCoverError: a model cannot be opened.
+        InvalidValueError: the question is blank, where errors are raised.
+    """
+    if not given:
+        return []
+    opened = models.get()
+    try:
+        refuse_blank(question)
+        return choose(given, question, opened)
+    except Exception as broken:
+        if on_error == "raise":
+            raise
+        failed = f"{type(broken).__name__}: {broken}"
+        name, things = called
+        _LOG.warning("%s left %d %s in the retriever's order: %s", name, len(given), things, failed)
+        return list(given[:most])
+
+
+def reranked_by(  # what rerank takes, all but three by name
+    models: Models,
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    k: int,
+    retrieval_weight: float,
+    samples: int,
+    seed: int,
+) -> Reranking:
+    """Order passages by what each adds, by models that are open (`rag_cover.coverage.rerank`).
+
+    Raises:
+        ModelFailedError: the judge failed.
+    """
+    return rerank(
+        question,
+        passages,
+        cast("Scorer", models.judge),
+        k=k,
+        decomposer=_function(models.decomposer),
+        receiver=cast("Receiver | None", models.receiver),
+        retrieval_weight=retrieval_weight,
+        samples=samples,
+        seed=seed,
+    )
+
+
+def estimated_by(  # what estimated_utilities takes, all but three by name
+    models: Models, question: str, passages: Sequence[Passage], *, attribution: Attribution, samples: int, seed: int
+) -> EstimatedUtility:
+    """Estimate what passages are worth, by models that are open (`rag_cover.coverage.estimated_utilities`).
+
+    Raises:
+        ModelFailedError: the receiver or the entailer failed.
+    """
+    return estimated_utilities(
+        question,
+        passages,
+        receiver=cast("Receiver", models.receiver),
+        entailer=cast("Entailer", models.entailer),
+        decomposer=_function(models.decomposer),
+        attribution=attribution,
+        n=samples,
+        seed=seed,
+    )
+
+
+def at_least(least: float, **numbers: float) -> None:
+    """Refuse numbers below what they must be.
+
+    Raises:
+        InvalidValueError: one is, or is no finite number.
+    """
+    for name, value in numbers.items():
+        if not isinstance(value, int | float) or not least <= value < math.inf:
+            message = f"{name} is {value!r}; it is at least {least:g}, and finite"
+            raise InvalidValueError(message)
+
+
+def refuse_utility(min_utility: float) -> None:
+    """Refuse what no utility can be.
+
+    Raises:
+        InvalidValueError: it is outside [-1, 1].
+    """
+    if not -1 <= min_utility <= 1:
+        message = f"min_utility is {min_utility}; a utility is in [-1, 1]"
+        raise InvalidValueError(message)
+
+
+def refuse_on_error(on_error: str) -> None:
+    """Refuse what cannot be done where a model fails.
+
+    Raises:
+        InvalidValueError: it is neither ``"keep"`` nor ``"raise"``.
+    """
+    if on_error not in ("keep", "raise"):
+        message = f"on_error is 'keep' or 'raise', not {on_error!r}"
+        raise InvalidValueError(message)
+
+
+def _function(decomposer: object) -> Decomposer | None:
+    """Return what splits questions, None where rules do."""
+    return None if decomposer is None or isinstance(decomposer, str) else cast("Decomposer", decomposer)

@@ -1,0 +1,36 @@
+"""Texts as the world writes them: blank, odd, very long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["BLANK_TEXTS", "LONG", "ODD_TEXTS", "UNENCODABLE", "long_text"]
+
+LONG = 20_000
+"""Characters of a very long text: more than any encoder reads at once."""
+
+_FILLER = "Bread is baked from flour, water and yeast, and it is best on the day on which it was made. "
+
+
+def long_text(ending: str = "") -> str:
+    """Return a text of `LONG` characters about bread, and what it ends with."""
+    return (_FILLER * (LONG // len(_FILLER) + 1))[:LONG] + (f" {ending}" if ending else "")
+
+
+BLANK_TEXTS: Mapping[str, str] = {"an empty text": "", "white space": " \n\t\u00a0\u2003"}
+
+UNENCODABLE: Mapping[str, str] = {"a lone surrogate": "half of \ud83d an emoji"}
+"""What JSON may hold and UTF-8 may not; values that are checked when they are made refuse it."""
+
+ODD_TEXTS: Mapping[str, str] = {
+    **BLANK_TEXTS,
+    "NUL and other control characters": "\x00\x07\x1b[31m\x7f\u0085\u2028\ufeff",
+    "emoji": "\U0001f4a9\U0001f44d\U0001f3fe \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "right to left": "\u202e\u0645\u0631\u062d\u0628\u0627\u202c \u05e9\u05dc\u05d5\u05dd",
+    "combining marks": "z" + "\u0301" * 200,
+    "no spaces": "\u5b57" * 500,
+    "templates and special tokens": "{question} {0} %s {{x}} [SEP] [MASK] </s> <|im_end|> \\",
+    "one endless word": "x" * LONG,
+    "20,000 characters": long_text(),
+}
+"""By what they are."""

@@ -1,0 +1,47 @@
+"""LangChain's own conformance suite for retrievers, run on ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+pytest.importorskip("langchain_tests", reason="needs langchain-tests")
+
+from langchain_core.retrievers import BaseRetriever
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+
+from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
+from tests.langchain.parts import corpus_documents, corpus_store
+
+pytest.mark.asyncio(RetrieversIntegrationTests.test_ainvoke_returns_documents)  # the suite expects asyncio_mode=auto
+
+
+class TestSubQuestionRetriever(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self) -> type[BaseRetriever]:
+        return SubQuestionRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"retriever": corpus_store()}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "Why is the sky blue and how much does a heat pump cost?"
+
+
+class TestRagCoverRetriever(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self) -> type[BaseRetriever]:
+        return RagCoverRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        made = RagCoverRetriever.from_documents(corpus_documents())
+        return {"documents": made.documents, "retriever": made.retriever}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "What does a heat pump cost?"
