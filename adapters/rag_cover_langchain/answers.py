@@ -25,7 +25,9 @@ _ANSWERS = (
 _USERS = ("human", "user")
 _MODELS = ("ai", "assistant")
 _HOW_DEEP = 6  # values within values: a command's update of a state, its messages, their artifacts, the documents of these
-_HOW_MANY = 5_000  # values that are looked at for documents: states may hold millions of numbers
+_HOW_MANY = 3_000  # values that are looked at for documents: states may hold very many
+_PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
+_PAIR = 4  # a document and its scores; more numbers in a row are a vector
 
 
 def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
@@ -70,30 +72,31 @@ def texts_in(value: object) -> set[str]:
 
 def documents_in(value: object) -> list[Document]:
     """List the documents in a value, in its order: those of lists, with or without scores, of fields, of tools' artifacts."""
-    return list(_documents(value, _HOW_DEEP, iter(range(_HOW_MANY))))
+    return list(_documents((value,), _HOW_DEEP, iter(range(_HOW_MANY))))
 
 
-def _documents(value: object, depth: int, left: Iterator[int]) -> Iterator[Document]:
-    """Walk a value no deeper, and no further than numbers are left."""
-    if next(left, None) is None:
-        return
-    if isinstance(value, Document):
-        yield value
-    elif depth > 0:
-        for each in _inside(value):
-            yield from _documents(each, depth - 1, left)
+def _documents(values: Iterable[object], depth: int, left: Iterator[int]) -> Iterator[Document]:
+    """Walk values no deeper, and no further than numbers are left."""
+    for value in values:
+        if type(value) in _PLAIN:
+            continue
+        if next(left, None) is None:
+            return
+        if isinstance(value, Document):
+            yield value
+        elif depth > 0:
+            yield from _documents(_inside(value), depth - 1, left)
 
 
 def _inside(value: object) -> Iterable[object]:
-    match value:
-        case ToolMessage():
-            return (value.artifact,)
-        case str() | bytes() | bytearray() | None | int() | float() | BaseMessage():
-            return ()
-        case Sequence():
-            return islice(value, _HOW_MANY)
-        case _:
-            return _fields(value).values()
+    if isinstance(value, ToolMessage):
+        return (value.artifact,)
+    if isinstance(value, str | bytes | bytearray | BaseMessage):
+        return ()
+    if isinstance(value, list | tuple | Sequence):
+        is_vector = len(value) > _PAIR and isinstance(value[0], int | float)
+        return () if is_vector else islice(value, _HOW_MANY)
+    return _fields(value).values()
 
 
 def _named_question(given: Mapping[str, Any], depth: int) -> str | None:

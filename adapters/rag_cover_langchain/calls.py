@@ -70,8 +70,8 @@ def read_output(run: Run, output: object, root: Run) -> None:
     Without documents where it was given some, it kept none of them. What is remembered from earlier questions and handed on as
     it is was not found; only what writes reads it.
     """
-    held = set(map(id, documents_in(run.inputs)))
     old = names_of(root.remembered) - root.found
+    held = set(map(id, documents_in(run.inputs))) if old else set()
     found = [(record_of(each), id(each) in held) for each in documents_in(output)]
     run.passages = [record for record, is_held in found if not is_held or names_of([record]).isdisjoint(old)]
     new = [each for each in run.consumed if names_of([each]).isdisjoint(old)]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from rag_cover.importers.spans import SpanKind
 from rag_cover.recording.calls import Asked, Call, Draft
@@ -17,6 +16,7 @@ from rag_cover.recording.calls import Asked, Call, Draft
 __all__ = ["Gathering"]
 
 _MOST_LEFT = 10_000
+_STALE = timedelta(hours=1)
 _STARTS: frozenset[SpanKind] = frozenset({"question", "retriever", "reranker", "postprocessor", "tool"})
 
 
@@ -25,7 +25,7 @@ class Gathering:
 
     A call belongs to the draft of the call around it. One that stands alone begins a draft if it asks or retrieves, and is
     left out otherwise. What one question's draft holds is bounded, and so is how many are under way: what goes beyond makes
-    its draft broken, or is not begun, and is counted.
+    its draft broken, or is not begun, and is counted; one that is under way for more than an hour makes room.
 
     Args:
         finished: called with every draft that is over, from the thread that ended it.
@@ -50,7 +50,7 @@ class Gathering:
         self._lock = threading.RLock()  # taken twice where a stream is collected, and so settled, while it is held
         self._open: dict[str, tuple[Draft | None, Call | None]] = {}
         self._drafts: dict[str, Draft] = {}
-        self._left: deque[str] = deque()
+        self._left: dict[str, None] = {}
         self.begun = self.unsampled = self.refused = 0
 
     def begin(self, call_id: str, parent: str | None, call: Call | None, asked: Asked | None = None) -> Call | None:
@@ -58,7 +58,7 @@ class Gathering:
         with self._lock:
             draft, above = self._open.get(parent, (None, None)) if parent else (None, None)
             if parent in self._open and (draft is None or draft.taken):  # inside a question that is not, or no longer, recorded
-                self._open[call_id] = (None, None)
+                self._leave([call_id])
                 return None
             if draft is None:
                 return self._start(call_id, call, asked)
@@ -93,7 +93,7 @@ class Gathering:
     def mute(self, call_id: str) -> None:
         """Record nothing below a call, until it is settled: what happens there does not reach the answer."""
         with self._lock:
-            self._open[call_id] = (None, None)
+            self._leave([call_id])
 
     def await_answer(self, call_id: str) -> None:
         """Keep a draft waiting for an answer that is written after its call is over; `answered` ends that."""
@@ -113,7 +113,7 @@ class Gathering:
             draft, call = self._open.get(call_id, (None, None))
             outermost = draft is not None and draft.root is call and draft.root.id == call_id
             if not outermost:  # the outermost stays until its answer is there: what writes it hangs below it
-                self._open.pop(call_id, None)
+                self._forget(call_id)
             if draft is None or call is None or call.id != call_id:
                 return
             call.ended_at = datetime.now(UTC)
@@ -149,6 +149,7 @@ class Gathering:
             self.refused += len(self._drafts) - len(waiting)
             self._drafts.clear()
             self._open.clear()
+            self._left.clear()
         return waiting
 
     def _start(self, call_id: str, call: Call | None, asked: Asked | None) -> Call | None:
@@ -157,15 +158,24 @@ class Gathering:
         self.begun += 1
         if self._sampling < 1 and self._draw.random() >= self._sampling:
             self.unsampled += 1
-        elif len(self._drafts) >= self._most_drafts:
+        elif len(self._drafts) >= self._most_drafts and not self._drop_stale():
             self.refused += 1
         else:
             draft = Draft(call, asked, [call])
             self._drafts[call.id] = draft
             self._open[call_id] = (draft, call)
             return call
-        self._open[call_id] = (None, None)
+        self._leave([call_id])
         return None
+
+    def _drop_stale(self) -> bool:
+        """Make room by dropping the question that is under way for longest, as one that was cancelled is for ever."""
+        oldest = next(iter(self._drafts.values()))
+        if datetime.now(UTC) - oldest.root.started_at < _STALE:
+            return False
+        self.refused += 1
+        oldest.over, oldest.awaited = True, 0
+        return self._taken(oldest)
 
     def _join(self, draft: Draft, call: Call) -> Call:
         if len(draft.calls) < self._most_calls:
@@ -185,9 +195,13 @@ class Gathering:
         return draft.taken
 
     def _leave(self, call_ids: Iterable[str]) -> None:
-        """Remember that calls are still open when their draft is taken, as cancelled ones are for ever: the latest of them."""
-        left = list(call_ids)
+        """Remember calls of which nothing is recorded, so that what they call is not either: the latest, as some never end."""
+        left = dict.fromkeys(call_ids)
         self._open |= dict.fromkeys(left, (None, None))  # nothing of the draft is held
-        self._left.extend(left)
+        self._left |= left
         while len(self._left) > _MOST_LEFT:
-            self._open.pop(self._left.popleft(), None)
+            self._forget(next(iter(self._left)))
+
+    def _forget(self, call_id: str) -> None:
+        self._open.pop(call_id, None)
+        self._left.pop(call_id, None)

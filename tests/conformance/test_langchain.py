@@ -120,10 +120,6 @@ class TestRecordingHandler(CallbackHandlerTests):
             handler.gathering._most_drafts = 100
             yield handler
 
-    @pytest.mark.xfail(reason="what runs inside a question that is not recorded, and never ends, is kept")
-    def test_abandoned_runs_are_bounded(self, handler: Any) -> None:
-        super().test_abandoned_runs_are_bounded(handler)
-
     def pending(self, handler: Any) -> int:
         return len(handler.gathering._open)
 

@@ -83,6 +83,27 @@ def test_a_retriever_that_adds_passages_of_its_own_to_what_another_found_retriev
     ]
 
 
+def test_what_is_taken_out_of_a_passage_is_chosen_and_not_retrieved() -> None:
+    whole = passage("a", "The sky is blue because air scatters blue light.")
+    taken = passage(None, "air scatters blue light")
+    around = Pipeline().add("Extractor", "retriever", passages=[taken])
+    around.add("Dense", "retriever", "Extractor", passages=[whole])
+    after = Pipeline().add("Dense", "retriever", passages=[whole])
+    after.add("Extractor", "postprocessor", consumed=[whole], passages=[taken])
+
+    assert [step[:2] for step in around.steps] == [("Dense", "retrieve"), ("Extractor", "filter")]
+    assert [step[:2] for step in after.steps] == [("Dense", "retrieve"), ("Extractor", "rerank")]
+    assert [each.text for each in after.trace.contexts()[-1]] == ["air scatters blue light"]
+
+
+@pytest.mark.parametrize("text", ["It is warm.", "  ", ""])
+def test_what_is_no_part_of_another_passage_was_retrieved_by_itself(text: str) -> None:
+    pipeline = Pipeline().add("Extractor", "retriever", passages=[passage("new", text)])
+    pipeline.add("Dense", "retriever", "Extractor", passages=passages("a"))
+
+    assert [step[0] for step in pipeline.steps] == ["Dense", "Extractor/own", "Extractor"]
+
+
 def test_a_retriever_around_others_that_failed_or_found_nothing_retrieves_itself() -> None:
     pipeline = Pipeline().add("Fusion", "retriever", error="ValueError: down")
     pipeline.add("Dense", "retriever", "Fusion", error="ValueError: down")

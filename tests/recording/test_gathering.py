@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 import pytest
@@ -190,6 +191,23 @@ def test_questions_beyond_the_most_are_refused_and_counted(forest: list[Spoken],
     assert is_empty(gathering)
 
 
+def test_a_question_that_is_under_way_for_hours_makes_room_and_is_counted() -> None:
+    drafts: list[Draft] = []
+    gathering = Gathering(drafts.append, most_drafts=1)
+    forgotten = Call("forgotten", "question", started_at=datetime.now(UTC) - timedelta(hours=2))
+    gathering.begin("forgotten", None, forgotten)
+    gathering.begin("inside", "forgotten", Call("inside", "retriever"))
+
+    gathering.begin("new", None, Call("new", "question"))
+    gathering.begin("refused", None, Call("refused", "question"))
+    for call_id in ("inside", "forgotten", "refused", "new"):
+        gathering.settle(call_id)
+
+    assert [draft.root.id for draft in drafts] == ["new"]
+    assert (gathering.begun, gathering.refused) == (3, 2)
+    assert is_empty(gathering)
+
+
 @given(trees(), draws, st.integers(1, 4))
 def test_a_draft_of_more_calls_than_are_kept_is_broken(tree: Spoken, draw: random.Random, most: int) -> None:
     drafts: list[Draft] = []
@@ -250,6 +268,34 @@ def test_what_begins_inside_a_question_that_is_over_is_left_out() -> None:
         gathering.settle(id_)
     assert [[call.id for call in draft.calls] for draft in drafts] == [["q", "r"]]
     assert (gathering.begun, is_empty(gathering)) == (1, True)
+
+
+def test_calls_that_never_end_hold_nothing_of_their_question() -> None:
+    drafts: list[Draft] = []
+    gathering = Gathering(drafts.append)
+    gathering.begin("q", None, Call("q", "question"))
+    gathering.begin("hangs", "q", Call("hangs", "retriever"))
+
+    gathering.settle("q")
+
+    assert gathering._open == {"hangs": (None, None)}
+    assert (gathering.knows("hangs"), gathering.find("hangs"), gathering.knows("q")) == (True, None, False)
+    assert gathering.begin("below", "hangs", Call("below", "retriever")) is None
+    for id_ in ("below", "hangs"):
+        gathering.settle(id_)
+    assert ([call.ended_at for call in drafts[0].calls[1:]], is_empty(gathering)) == ([None], True)
+
+
+def test_of_calls_that_never_end_the_latest_names_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_cover.recording.gathering._MOST_LEFT", 3)
+    gathering = Gathering(lambda _: None)
+
+    for number in range(5):
+        gathering.begin(f"q{number}", None, Call(f"q{number}", "question"))
+        gathering.begin(f"hangs{number}", f"q{number}", Call(f"hangs{number}", "retriever"))
+        gathering.settle(f"q{number}")
+
+    assert set(gathering._open) == {"hangs2", "hangs3", "hangs4"}
 
 
 def test_an_answer_that_is_written_later_is_waited_for_and_what_writes_it_belongs_to_its_question() -> None:
