@@ -12,16 +12,10 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Chat
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-__all__ = ["answer_text", "documents_in", "question_in", "texts_in"]
+from rag_cover.adaptation import ANSWERED, ASKED
 
-_ASKED = (
-    *("question", "query", "user_question", "user_query", "input", "user_input", "inputs", "prompt", "text", "topic"),
-    *("message", "messages", "chat_history"),
-)
-_ANSWERS = (
-    *("answer", "final_answer", "output", "response", "final_response", "result", "generation", "output_text", "completion"),
-    *("reply", "content", "text", "message"),
-)
+__all__ = ["answer_text", "documents_in", "fields_of", "question_in", "texts_in"]
+
 _USERS = ("human", "user")
 _MODELS = ("ai", "assistant")
 _HOW_DEEP = 6  # values within values: a command's update of a state, its messages, their artifacts, the documents of these
@@ -42,7 +36,7 @@ def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
         case Sequence():
             return question_in(_last_said(value, _USERS))
         case _:
-            return _named_question(_fields(value), depth)
+            return _named_question(fields_of(value), depth)
 
 
 def answer_text(value: object, asked: object = None) -> str | None:
@@ -62,12 +56,12 @@ def answer_text(value: object, asked: object = None) -> str | None:
         case BaseModel():
             return value.model_dump_json()
         case _:
-            return _named_answer(_fields(value), asked)
+            return _named_answer(fields_of(value), asked)
 
 
 def texts_in(value: object) -> set[str]:
     """Return the texts that a mapping, a model or a dataclass holds by name, but for those that ask."""
-    return set(_texts(_unasked(_fields(value))))
+    return set(_texts(_unasked(fields_of(value))))
 
 
 def documents_in(value: object) -> list[Document]:
@@ -96,18 +90,18 @@ def _inside(value: object) -> Iterable[object]:
     if isinstance(value, list | tuple | Sequence):
         is_vector = len(value) > _PAIR and isinstance(value[0], int | float)
         return () if is_vector else islice(value, _HOW_MANY)
-    return _fields(value).values()
+    return fields_of(value).values()
 
 
 def _named_question(given: Mapping[str, Any], depth: int) -> str | None:
     """Take what has a usual name, else the only text there is."""
-    named = (question_in(given[name], depth - 1) for name in _ASKED if name in given and depth > 0)
+    named = (question_in(given[name], depth - 1) for name in ASKED if name in given and depth > 0)
     return next(filter(None, named), None) or _only(list(_texts(given)))
 
 
 def _named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEEP) -> str | None:
-    known = _fields(asked)
-    named = (_said(given[name], depth) for name in _ANSWERS if name in given and not _same(given[name], known.get(name)))
+    known = fields_of(asked)
+    named = (_said(given[name], depth) for name in ANSWERED if name in given and not _same(given[name], known.get(name)))
     said = next(filter(None, named), None)
     if said is None and "messages" in given:
         said = _said(given["messages"], depth)
@@ -116,7 +110,7 @@ def _named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEE
 
 
 def _unasked(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: value for name, value in given.items() if name not in _ASKED or name in _ANSWERS}
+    return {name: value for name, value in given.items() if name not in ASKED or name in ANSWERED}
 
 
 def _said(value: object, depth: int) -> str | None:
@@ -167,13 +161,13 @@ def _only(texts: Sequence[str]) -> str | None:
     return texts[0] if len(texts) == 1 else None
 
 
-def _fields(value: object) -> Mapping[str, Any]:
+def fields_of(value: object) -> Mapping[str, Any]:
     """Return what a mapping, a model or a dataclass holds, by name."""
     match value:
         case Mapping():
             return value
         case _ if type(value).__name__ == "Command":  # LangGraph's: where to go, and what to go on with, is neither
-            return _fields(getattr(value, "update", None))
+            return fields_of(getattr(value, "update", None))
         case BaseModel():
             return {name: getattr(value, name) for name in type(value).model_fields}
         case _ if is_dataclass(value) and not isinstance(value, type):

@@ -20,7 +20,7 @@ from rag_cover.errors import ModelFailedError, RagCoverError
 from rag_cover_langchain.generators import inmost
 from rag_cover_langchain.tags import INTERNAL
 
-__all__ = ["DecisionJudge", "DecisionModelsMissingError", "decides", "needs_decision_models"]
+__all__ = ["DecisionJudge", "MissingDecisionModelsError", "decides", "needs_decision_models"]
 
 _CONFIG: RunnableConfig = {"tags": [INTERNAL]}
 _ANSWERS = "Does the text contain a correct answer to the question?"
@@ -28,7 +28,7 @@ _ANSWERS_AS_GIVEN = "Does the text contain a correct answer to the question, one
 _ID = "correct"
 
 
-class DecisionModelsMissingError(RagCoverError, ImportError):
+class MissingDecisionModelsError(RagCoverError, ImportError):
     """A langchain-core from before 1.8, which has no decision models."""
 
     def __init__(self) -> None:
@@ -90,14 +90,14 @@ def needs_decision_models() -> Iterator[None]:
     """Turn the absence of LangChain's decision models, and nothing else, into a sentence that says what to install.
 
     Raises:
-        DecisionModelsMissingError: langchain-core has none.
+        MissingDecisionModelsError: langchain-core has none.
     """
     try:
         yield
     except ModuleNotFoundError as missing:
         if missing.name != "langchain_core.decisions":
             raise
-        raise DecisionModelsMissingError from missing
+        raise MissingDecisionModelsError from missing
 
 
 def _request(item: ScoringItem) -> dict[str, Any]:

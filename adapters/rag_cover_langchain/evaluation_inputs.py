@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 from langchain_core.documents import Document
@@ -13,20 +13,14 @@ from langsmith.schemas import Example
 from pydantic import BaseModel
 
 from rag_cover import Passage, Trace
-from rag_cover.adaptation import Given, Terms, refuse_misspelt, trace_from
-from rag_cover_langchain.answers import answer_text, documents_in, question_in
+from rag_cover.adaptation import ANSWERED, ASKED, DOCUMENTS, Given, Terms, refuse_misspelt, trace_from
+from rag_cover_langchain.answers import answer_text, documents_in, fields_of, question_in
 from rag_cover_langchain.passages import passage_of
 from rag_cover_langchain.run_traces import TracedRun, bare, revived, trace_of_messages, trace_of_run
 
 __all__ = ["TERMS", "trace_of", "trace_of_traced"]
 
 _FURTHER = ("context", "contexts", "sub_questions", "references", "reference", "steps", "trace")
-_ASKED = ("question", "query", "user_input", "input", "inputs", "messages")
-_ANSWERS = ("answer", "output", "response", "result", "generation", "content", "text")
-_CONTEXTS = (
-    *("context", "contexts", "documents", "source_documents", "retrieved_documents", "retrieved_docs", "retrieved_contexts"),
-    *("docs", "passages", "chunks"),
-)
 _REFERENCES = (
     *("references", "reference", "answers", "answer", "reference_answer", "expected_answer", "expected_output", "expected"),
     *("ground_truths", "ground_truth", "gold_answers", "gold_answer", "gold", "output", "response", "result", "messages"),
@@ -88,17 +82,14 @@ def _known(traced: Trace | None) -> Mapping[str, object]:
 
 def _plain(value: object) -> object:
     """Return data with its documents, and the state of a graph that is an object of its own class as a mapping."""
-    if isinstance(value, BaseModel) and not isinstance(value, Serializable):
-        value = {name: getattr(value, name) for name in type(value).model_fields}
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
-    return revived(value)
+    is_state = is_dataclass(value) or (isinstance(value, BaseModel) and not isinstance(value, Serializable))
+    return revived(fields_of(value) if is_state else value)
 
 
 def _asked_in(outputs: object) -> str | None:
     """Find the question in what a pipeline returned: a conversation, or a state that still holds it."""
     if isinstance(outputs, Mapping):
-        return question_in({name: outputs[name] for name in _ASKED if name in outputs})
+        return question_in({name: outputs[name] for name in ASKED if name in outputs})
     return question_in(outputs) if isinstance(outputs, list | tuple) else None
 
 
@@ -119,7 +110,7 @@ def _says_nothing(outputs: object) -> bool:
         case AIMessage():
             return not outputs.text and not outputs.tool_calls
         case Mapping():
-            return _says_nothing(_first(outputs, _ANSWERS))
+            return _says_nothing(_first(outputs, ANSWERED))
         case _:
             return outputs == ""
 
@@ -133,7 +124,7 @@ def _contexts(further: Mapping[str, object], outputs: object, inputs: object, *,
     if told is not None or further.get("trace") is not None:
         return _listed(revived(told))
     states = [state for state in ([outputs] if beside_steps else [outputs, inputs]) if isinstance(state, Mapping)]
-    named = next((found for state in states if (found := _first(state, _CONTEXTS)) is not None), None)
+    named = next((found for state in states if (found := _first(state, DOCUMENTS)) is not None), None)
     if named is not None or beside_steps:
         return _listed(named)
     return documents_in(outputs) or documents_in(inputs) or None
@@ -147,7 +138,7 @@ def _listed(contexts: object) -> object:
         case Document() | Passage() | {"text": str()} | {"content": str()}:
             return [_context(contexts)]
         case Mapping():
-            named = _first(contexts, _CONTEXTS)
+            named = _first(contexts, DOCUMENTS)
             return _listed(named) if named is not None else documents_in(contexts) or contexts
         case list() | tuple():
             return [_context(each) for each in contexts]

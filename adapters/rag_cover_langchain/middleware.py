@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, TypeVar
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -31,6 +31,11 @@ from langchain.agents.middleware import AgentState  # isort: skip  # who lacks i
 from langchain.agents.middleware.types import PrivateStateAttr  # isort: skip
 
 __all__ = ["ComplexityRoutedState", "ComplexityRoutingMiddleware", "SkillRoutedState", "SkillRoutingMiddleware"]
+
+Name = TypeVar("Name", bound=str)
+
+_ALWAYS: tuple[Demand, ...] = ("direct", "complex")
+"""The demands that a router needs a route for."""
 
 
 class ComplexityRoutedState(AgentState[Any]):
@@ -91,8 +96,8 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
         cut: float | None = None,
         default: Demand | None = None,
     ) -> None:
-        demands: list[Demand] = _named(models, tools, depths)
-        demands += [each for each in ("direct", "complex") if each not in demands]
+        demands = _named(models, tools, depths)
+        demands += [each for each in _ALWAYS if each not in demands]
         asked = models_of(judge=judge, relevance=relevance)
         self.router = complexity_router_by(retriever_of(retriever), asked, demands, k=k, cut=cut)
         means = means_by_route(demands, models=models or {}, tools=tools or {}, depths=depths or {})
@@ -160,7 +165,7 @@ class SkillRoutingMiddleware(RoutingMiddleware):
         probe: ComplexityRoutingMiddleware | None = None,
         default: str | None = None,
     ) -> None:
-        agents: list[str] = _named(models, tools, depths)
+        agents = _named(models, tools, depths)
         self.router = skill_router_by(
             skills,
             models_of(embedder=embedder),
@@ -172,7 +177,8 @@ class SkillRoutingMiddleware(RoutingMiddleware):
             probe=None if probe is None else probe.complexity,
         )
         means = means_by_route(agents, models=models or {}, tools=tools or {}, depths=depths or {})
-        chosen = for_agents(self.router.agents, means, called="models")
+        given = {"models": models, "tools": tools, "depths": depths}
+        chosen = for_agents(self.router.agents, means, called=next(name for name, each in given.items() if each))
         super().__init__(chosen, default=default, depth_argument=depth_argument)
         self.tools = _tools_in(tools)
 
@@ -180,7 +186,7 @@ class SkillRoutingMiddleware(RoutingMiddleware):
         return self.router.route(question)
 
 
-def _named(*given: Mapping[Any, object] | None) -> list[Any]:
+def _named(*given: Mapping[Name, object] | None) -> list[Name]:
     """List for whom something is given, once each.
 
     Raises:
@@ -193,7 +199,7 @@ def _named(*given: Mapping[Any, object] | None) -> list[Any]:
     return names
 
 
-def _tools_in(tools: Mapping[Any, Sequence[str | BaseTool]] | None) -> list[BaseTool]:
+def _tools_in(tools: Mapping[Name, Sequence[str | BaseTool]] | None) -> list[BaseTool]:
     """List the tools that are given as such, once each; the agent has them, too."""
     given = [tool for each in (tools or {}).values() for tool in each if not isinstance(tool, str)]
     return list({tool.name: tool for tool in given}.values())

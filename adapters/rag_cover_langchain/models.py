@@ -21,7 +21,7 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.adaptation import Framework, unit_vectors
+from rag_cover.adaptation import Framework, given_as, unit_vectors
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
@@ -119,9 +119,9 @@ def retriever_of(model: Retriever | BaseRetriever | VectorStore | Runnable[str, 
         return _LangChainRetriever(model.as_retriever())
     if isinstance(model, Runnable) and not isinstance(model, BaseLanguageModel):
         return _LangChainRetriever(model)
-    if isinstance(model, Retriever):
+    if isinstance(model, Retriever) and not isinstance(model, type):
         return model
-    message = f"{type(model).__name__!r} cannot serve as retriever: give a LangChain BaseRetriever, such as "
+    message = f"{given_as(model)} cannot serve as retriever: give a LangChain BaseRetriever, such as "
     message += "store.as_retriever(), a Runnable from a text to documents, or an object with the methods of "
     message += "rag_cover.backends.Retriever"
     raise InvalidValueError(message)

@@ -14,7 +14,7 @@ from uuid import UUID
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
-from rag_cover.recording import Asked, CallKind, Draft, Recording, asked_from, place
+from rag_cover.recording import Asked, CallKind, Draft, Noting, asked_from, place
 from rag_cover_langchain.answers import texts_in
 from rag_cover_langchain.calls import (
     Run,
@@ -40,7 +40,7 @@ SAID = "rag_cover"
 class RunNotes:
     """Notes runs as calls of a recording."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Noting) -> None:
         self.recording = recording
 
     @contextmanager

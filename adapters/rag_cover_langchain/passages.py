@@ -1,4 +1,4 @@
-"""LangChain's documents as passages, and back."""
+"""LangChain's documents as passages, and back, and copies of them that say more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, json_value
 
-__all__ = ["document_of", "passage_of", "passages_of", "record_of"]
+__all__ = ["document_of", "noted", "passage_of", "passages_of", "record_of"]
 
 _SCORES = ("relevance_score", "score")
 """Where retrievers and compressors that give a score keep it: a document has no place for one."""
@@ -40,6 +40,11 @@ def document_of(passage: Passage) -> Document:
     title = {} if passage.title is None else {"title": passage.title}
     score = {} if passage.score is None else {"relevance_score": passage.score}
     return Document(page_content=passage.text, id=passage.id, metadata=dict(passage.metadata) | title | score)
+
+
+def noted(document: Document, told: Mapping[str, Any]) -> Document:
+    """Return a copy whose metadata says more; whoever else holds the document sees nothing of it."""
+    return document.model_copy(update={"metadata": {**document.metadata, **told}})
 
 
 def record_of(document: Document) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What rag_cover's document compressors have in common: models by name or as objects, and a chain that does not break."""
 
-from __future__ import annotations
+# no annotations from __future__: a RunnableLambda reads its schemas from them, and cannot resolve texts
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,9 +15,9 @@ from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen, refuse_
 from rag_cover.errors import InvalidValueError
 from rag_cover.results import ModelKind
 from rag_cover_langchain.answers import documents_in, question_in
-from rag_cover_langchain.searches import called_under
+from rag_cover_langchain.configs import called_under
 
-__all__ = ["EXPLANATION", "CompressorInput", "ModelCompressor", "noted"]
+__all__ = ["EXPLANATION", "CompressorInput", "ModelCompressor"]
 
 Choice = Callable[[Sequence[Document], str, Models], list[Document]]
 """Chooses among documents for a question, by open models."""
@@ -29,6 +29,7 @@ EXPLANATION = "rag_cover"
 """The key of a document's metadata under which ``explain=True`` says why."""
 
 _DOCUMENTS = ("documents", "context")
+_PAIR = 2
 
 
 class ModelCompressor(MadeAgain, BaseDocumentCompressor):
@@ -88,13 +89,17 @@ class ModelCompressor(MadeAgain, BaseDocumentCompressor):
         )
 
 
-def noted(document: Document, told: Mapping[str, Any]) -> Document:
-    """Return a copy whose metadata says more; whoever else holds the document sees nothing of it."""
-    return document.model_copy(update={"metadata": {**document.metadata, **told}})
-
-
-def _documents_and_question(given: CompressorInput) -> tuple[Sequence[Document], str]:
-    documents, asked = given if isinstance(given, tuple) else (_documents(given), given)
+def _documents_and_question(given: object) -> tuple[list[Document], str]:
+    match given:
+        case Mapping():
+            name = _name_of_documents(given)
+            documents, asked = _documents(name, given[name]), given
+        case tuple() if len(given) == _PAIR:
+            documents, asked = _documents("documents", given[0]), given[1]
+        case _:
+            message = f"a {type(given).__name__!r} is no documents with their question; give a mapping, such as "
+            message += "{'documents': […], 'question': …}, or a tuple of both"
+            raise InvalidValueError(message)
     question = asked if isinstance(asked, str) else question_in(asked)
     if question is None:
         message = "there is no question beside the documents; give it under 'question', 'query' or 'input'"
@@ -102,10 +107,20 @@ def _documents_and_question(given: CompressorInput) -> tuple[Sequence[Document],
     return documents, question
 
 
-def _documents(given: Mapping[str, Any]) -> list[Document]:
+def _name_of_documents(given: Mapping[str, Any]) -> str:
     name = next((name for name in _DOCUMENTS if name in given and not isinstance(given[name], str)), None)
     if name is None:
         has = ", ".join(map(repr, given)) or "nothing"
         message = f"there are no documents in what was given, which has {has}; give them under 'documents' or 'context'"
         raise InvalidValueError(message)
-    return documents_in(given[name])
+    return name
+
+
+def _documents(name: str, given: object) -> list[Document]:
+    """List documents, with or without scores; what is none is refused, since it would be missing without a word."""
+    found = [(each, documents_in(each)) for each in (given if isinstance(given, list | tuple) else [given])]
+    for each, inside in found:
+        if not inside:
+            message = f"{name!r} holds a {type(each).__name__!r} and no document; give Documents of LangChain"
+            raise InvalidValueError(message)
+    return [document for _, inside in found for document in inside]

@@ -19,13 +19,13 @@ from langchain_core.documents import Document
 from pydantic import SkipValidation
 
 from rag_cover import Models
-from rag_cover.adaptation import OnError, at_least, estimated_by, refuse_utility, reranked_by
+from rag_cover.adaptation import OnError, estimated_by, refuse_below, refuse_utility, reranked_by
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
 from rag_cover.results import Attribution, ModelKind
 from rag_cover_langchain.models import Writer, models_of
-from rag_cover_langchain.passages import passage_of, passages_of
-from rag_cover_langchain.postprocessing import EXPLANATION, ModelCompressor, noted
+from rag_cover_langchain.passages import noted, passage_of, passages_of
+from rag_cover_langchain.postprocessing import EXPLANATION, ModelCompressor
 
 __all__ = ["CoverageCompressor", "UtilityFilter"]
 
@@ -89,8 +89,8 @@ class CoverageCompressor(ModelCompressor):
         on_error: OnError = "keep",
         explain: bool = False,
     ) -> None:
-        at_least(1, top_n=top_n, samples=samples)
-        at_least(0, retrieval_weight=retrieval_weight, seed=seed)
+        refuse_below(1, top_n=top_n, samples=samples)
+        refuse_below(0, retrieval_weight=retrieval_weight, seed=seed)
         models: dict[str, Any] = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
             top_n=top_n,
@@ -193,8 +193,8 @@ class UtilityFilter(ModelCompressor):
         on_error: OnError = "keep",
         explain: bool = False,
     ) -> None:
-        at_least(1, keep=keep, samples=samples)
-        at_least(0, seed=seed)
+        refuse_below(1, keep=keep, samples=samples)
+        refuse_below(0, seed=seed)
         refuse_utility(min_utility)
         models: dict[str, Any] = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}
         super().__init__(

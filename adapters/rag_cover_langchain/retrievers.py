@@ -11,24 +11,25 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig, run_in_executor
-from pydantic import PrivateAttr, SkipValidation
+from pydantic import Field, PrivateAttr, SkipValidation
 
 from rag_cover import build_retriever
 from rag_cover.adaptation import (
     MadeAgain,
     OnError,
-    at_least,
     augmented_if_possible,
+    augmenter_by,
     explained_by_search,
+    refuse_below,
     refuse_mode,
     refuse_on_error,
 )
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Augmenter, Decomposer
-from rag_cover_langchain.augmentations import Searched, augmenter_of, searched_by
-from rag_cover_langchain.models import Writer
-from rag_cover_langchain.passages import passage_of
-from rag_cover_langchain.searches import DocumentSearch, called_under, first_documents
+from rag_cover_langchain.configs import called_under
+from rag_cover_langchain.models import Writer, models_of, retriever_of
+from rag_cover_langchain.passages import noted, passage_of
+from rag_cover_langchain.searches import DocumentSearch, Searched, first_documents, refuse_no_text, searched_by
 
 __all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
 
@@ -108,18 +109,22 @@ class SubQuestionRetriever(MadeAgain, BaseRetriever):
     ) -> None:
         refuse_mode(mode, instead="rag_cover.coverage.augment(…, mode=…)")
         refuse_on_error(on_error)
-        models = {"judge": judge, "receiver": receiver, "generator": generator, "decomposer": decomposer}
+        refuse_below(1, k=k)
+        models: dict[str, Any] = {"judge": judge, "receiver": receiver, "generator": generator, "decomposer": decomposer}
         limits = {"k": k, "depth": depth, "max_tokens": max_tokens, "max_calls": max_calls}
-        settings: dict[str, Any] = {**models, **limits, "mode": mode, "rounds": rounds, "threshold": threshold}
-        augmenter = augmenter_of(searched_by(retriever), **settings)
+        settings: dict[str, Any] = {**limits, "mode": mode, "rounds": rounds, "threshold": threshold}
+        augmenter = augmenter_by(retriever_of(searched_by(retriever)), models_of(**models), **settings)
         told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
-        super().__init__(retriever=retriever, on_error=on_error, explain=explain, **settings, **told)
+        super().__init__(retriever=retriever, on_error=on_error, explain=explain, **models, **settings, **told)
         self._augmenter = augmenter
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **settings: Any
     ) -> list[Document]:
-        augmenter = replace(self._augmenter, k=self.k if k is None else k)
+        refuse_no_text(query)
+        wanted = self.k if k is None else k
+        refuse_below(1, k=wanted)
+        augmenter = replace(self._augmenter, k=wanted)
         retriever = searched_by(self.retriever)
         config: RunnableConfig = {"callbacks": run_manager.get_child()}
 
@@ -153,7 +158,7 @@ class RagCoverRetriever(MadeAgain, BaseRetriever):
         InvalidValueError: ``k`` is less than 1.
     """
 
-    documents: Annotated[Mapping[str, Document], SkipValidation]
+    documents: Annotated[Mapping[str, Document], SkipValidation] = Field(repr=False)  # a trace may write its reprs
     retriever: Annotated[Retriever, SkipValidation]
     k: int = 10
 
@@ -167,7 +172,7 @@ class RagCoverRetriever(MadeAgain, BaseRetriever):
         tags: list[str] | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        at_least(1, k=k)
+        refuse_below(1, k=k)
         told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
         super().__init__(documents=dict(documents), retriever=retriever, k=k, **told)
 
@@ -196,10 +201,11 @@ class RagCoverRetriever(MadeAgain, BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  # the framework's; nothing inside has runs of its own
         k: int | None = None,
     ) -> list[Document]:
+        refuse_no_text(query)
         wanted = self.k if k is None else k
-        at_least(1, k=wanted)
+        refuse_below(1, k=wanted)
         found = [self.documents[passage.key] for passage in self.retriever.retrieve(query, k=wanted)]
-        return [_with(document, {}) for document in found]
+        return [noted(document, {}) for document in found]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
@@ -208,9 +214,5 @@ class RagCoverRetriever(MadeAgain, BaseRetriever):
 
 
 def _explained(found: Document, questions: Sequence[str]) -> Document:
-    """Return a copy that names what the document was found for; whoever else holds the document sees nothing of it."""
-    return _with(found, {FOUND_FOR: list(questions)})
-
-
-def _with(document: Document, told: Mapping[str, Any]) -> Document:
-    return document.model_copy(update={"metadata": {**document.metadata, **told}})
+    """Return a copy that names what the document was found for."""
+    return noted(found, {FOUND_FOR: list(questions)})

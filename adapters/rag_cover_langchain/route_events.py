@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables import RunnableConfig
 
 from rag_cover.adaptation import Decision, decided
-from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.errors import InvalidValueError
 from rag_cover.routing import Route
 from rag_cover_langchain.answers import question_in
-from rag_cover_langchain.searches import called_under
+from rag_cover_langchain.configs import called_under
 from rag_cover_langchain.tags import PROBE
 
-__all__ = ["EVENT", "atell", "decision_on", "refuse_unknown", "tell"]
+__all__ = ["EVENT", "atell", "decision_on", "tell"]
 
 EVENT = "rag_cover_route"
 """The custom event that tells a decision: ``route``, ``probability``, ``scores``, ``reason``, ``error`` if there was one."""
@@ -42,17 +42,6 @@ def decision_on(
 def tell(decision: Decision, config: RunnableConfig | None = None) -> None:
     """Tell callbacks a decision, within the run that a config belongs to, or that is going on."""
     dispatch_custom_event(EVENT, decision.to_dict(), config=config)
-
-
-def refuse_unknown(default: str, routes: Collection[str]) -> None:
-    """Refuse a default that names no route.
-
-    Raises:
-        InvalidValueError: it does not.
-    """
-    if default not in routes:
-        message = f"no route is called {default!r}.{nearest(default, list(routes))} There are: {', '.join(routes)}."
-        raise InvalidValueError(message)
 
 
 async def atell(decision: Decision, config: RunnableConfig | None = None) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
-from langchain_core.runnables import run_in_executor
+from langchain_core.runnables import Runnable, run_in_executor
 from langchain_core.tools import BaseTool
 
-from rag_cover.adaptation import Decision, at_least
+from rag_cover.adaptation import Decision, given_as, refuse_below, refuse_unknown_route
 from rag_cover.errors import InvalidValueError, RagCoverError, nearest
 from rag_cover.routing import Route
-from rag_cover_langchain.route_events import atell, decision_on, refuse_unknown, tell
+from rag_cover_langchain.route_events import atell, decision_on, tell
 
 
 class MissingLangChainError(RagCoverError, ImportError):
@@ -62,12 +62,12 @@ class RoutingMiddleware(AgentMiddleware[Any, Any, Any]):
     if there was one, the ``depth`` where one is set, and the ``message`` that it is for.
     """
 
-    key: str
+    key: ClassVar[str]
 
     def __init__(self, means: Mapping[str, Means], *, default: str | None, depth_argument: str) -> None:
         super().__init__()
         if default is not None:
-            refuse_unknown(default, means)
+            refuse_unknown_route(default, means)
         self.means, self.default, self.depth_argument = dict(means), default, depth_argument
 
     @abstractmethod
@@ -159,12 +159,34 @@ def means_by_route(
     """Return what an agent works with on each route; models that are named are opened as ``create_agent`` opens them.
 
     Raises:
-        InvalidValueError: a depth below 1.
+        InvalidValueError: a depth below 1, one tool where several are meant, or a model that is no chat model.
     """
-    at_least(1, **{f"the depth of {name!r}": depth for name, depth in depths.items()})
-    opened = {name: init_chat_model(model) if isinstance(model, str) else model for name, model in models.items()}
-    named = {name: tuple(map(_name_of, given)) for name, given in tools.items()}
+    refuse_below(1, **{f"the depth of {name!r}": depth for name, depth in depths.items()})
+    opened = {name: _model_of(model) for name, model in models.items()}
+    named = {name: _names_of(given) for name, given in tools.items()}
     return {name: Means(opened.get(name), named.get(name), depths.get(name)) for name in routes}
+
+
+def _model_of(model: object) -> Any:
+    """Return a chat model, by its name or as it is, or one that a configuration chooses.
+
+    Anything else would be found out in the midst of a conversation.
+    """
+    if isinstance(model, str):
+        return init_chat_model(model)
+    if isinstance(model, Runnable):
+        return model
+    message = f"{given_as(model)} is no model for an agent; give a chat model, or what init_chat_model takes, such as "
+    message += "'openai:gpt-4.1-mini'"
+    raise InvalidValueError(message)
+
+
+def _names_of(tools: object) -> tuple[str, ...]:
+    """Return tools by name; the characters of one name would pass for several."""
+    if isinstance(tools, Sequence) and not isinstance(tools, str):
+        return tuple(map(_name_of, tools))
+    message = f"the tools of a route are {given_as(tools)}; give a list of names or tools, if only of one"
+    raise InvalidValueError(message)
 
 
 def _named(tools: Sequence[BaseTool | dict[str, Any]], names: Sequence[str]) -> list[BaseTool | dict[str, Any]]:

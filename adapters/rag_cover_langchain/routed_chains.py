@@ -15,10 +15,10 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output, get_unique_config_specs
 from pydantic import ConfigDict, SkipValidation
 
-from rag_cover.adaptation import Decision, MadeAgain
+from rag_cover.adaptation import Decision, MadeAgain, refuse_unknown_route
 from rag_cover.errors import InvalidValueError
 from rag_cover.routing import Route
-from rag_cover_langchain.route_events import EVENT, atell, decision_on, refuse_unknown, tell
+from rag_cover_langchain.route_events import EVENT, atell, decision_on, tell
 
 __all__ = ["Default", "RoutedChain", "chain_of", "chains_of"]
 
@@ -157,8 +157,8 @@ class RoutedChain(MadeAgain, RunnableSerializable[Input, Output]):
     ) -> tuple[Runnable[Any, Any], RunnableConfig]:
         """Return the chain, and what it is called with: as a child of this run that says which way it was sent."""
         name = decision.route.name
-        own = isinstance(self.default, Runnable) and decision.error is not None
-        chain = self.default if own and isinstance(self.default, Runnable) else self.routes[name]
+        own = self.default if decision.error is not None else None
+        chain = own if isinstance(own, Runnable) else self.routes[name]
         under = patch_config(config, callbacks=run_manager.get_child(tag=f"route:{name}"))
         under["metadata"] = {**under.get("metadata", {}), EVENT: name}
         return chain, under
@@ -176,7 +176,7 @@ def chain_of(default: Default, routes: Mapping[str, object]) -> str | Runnable[A
         InvalidValueError: no route has this name.
     """
     if isinstance(default, str):
-        refuse_unknown(default, routes)
+        refuse_unknown_route(default, routes)
         return default
     return None if default is None else coerce_to_runnable(default)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 from uuid import UUID, uuid4
 
 from langchain_core.documents import Document
@@ -16,9 +16,9 @@ from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
 from rag_cover import Trace
 from rag_cover.adaptation import Replay
-from rag_cover.recording import Recording
 from rag_cover_langchain.answers import answer_text, documents_in, question_in
-from rag_cover_langchain.runs import RunCallbacks, RunNotes
+from rag_cover_langchain.notes import RunNotes
+from rag_cover_langchain.runs import RunCallbacks
 
 __all__ = ["TracedRun", "bare", "first_line", "revived", "trace_of_messages", "trace_of_run"]
 
@@ -45,7 +45,7 @@ class _Callbacks(RunCallbacks):
 
     def __init__(self) -> None:
         self.replay = Replay()
-        self._notes = (RunNotes(cast("Recording", self.replay)),)
+        self._notes = (RunNotes(self.replay),)
 
     @property
     def notes(self) -> Sequence[RunNotes]:

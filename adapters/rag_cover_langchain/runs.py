@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from rag_cover.recording import CallKind
 from rag_cover_langchain.calls import Run, read_inputs, read_tool, records_of, shown_in, tool_query, written_in
 from rag_cover_langchain.notes import RunNotes
 
-__all__ = ["RunCallbacks", "RunNotes"]
+__all__ = ["RunCallbacks"]
 
 
 class RunCallbacks(BaseCallbackHandler):
@@ -38,7 +39,7 @@ class RunCallbacks(BaseCallbackHandler):
         """Note what a chain returned."""
         for notes in self.notes:
             with notes.unheard("noting an end"):
-                notes.end(run_id, lambda run, notes=notes: notes.chain_ended(run, outputs, told))  # type: ignore[misc]
+                notes.end(run_id, partial(notes.chain_ended, output=outputs, told=told))
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
         """Note that a chain failed."""
@@ -128,7 +129,7 @@ class RunCallbacks(BaseCallbackHandler):
     def _fail(self, run_id: UUID, error: BaseException, told: Mapping[str, Any]) -> None:
         for notes in self.notes:
             with notes.unheard("noting a failure"):
-                notes.end(run_id, lambda run, notes=notes: notes.failed(run, error, told))  # type: ignore[misc]
+                notes.end(run_id, partial(notes.failed, error=error, told=told))
 
 
 def _name(serialized: Any, told: Mapping[str, Any]) -> str | None:

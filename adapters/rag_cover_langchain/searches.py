@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ensure_config, set_config_context
-from langchain_core.vectorstores import VectorStoreRetriever
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from rag_cover.adaptation import Search
+from rag_cover.adaptation import Search, given_as
 from rag_cover.errors import InvalidValueError
 from rag_cover_langchain.passages import passage_of
 
-__all__ = ["DocumentSearch", "called_under", "first_documents"]
+__all__ = ["DocumentSearch", "Searched", "first_documents", "refuse_no_text", "searched_by"]
 
-T = TypeVar("T")
+Searched = Runnable[str, Any] | VectorStore
+"""What can be searched: a retriever, another Runnable from a text to documents, or a vector store."""
 
 
 class DocumentSearch(Search[Document]):
@@ -43,33 +43,50 @@ class DocumentSearch(Search[Document]):
         super().__init__(find, passage_of)
 
 
+def searched_by(retriever: Searched) -> Runnable[str, Any]:
+    """Return a retriever, of a vector store its own, which finds as many documents as it is asked for.
+
+    Raises:
+        InvalidValueError: it is neither.
+    """
+    if isinstance(retriever, VectorStore):
+        return retriever.as_retriever()
+    if isinstance(retriever, Runnable):
+        return retriever
+    message = f"{given_as(retriever)} finds no documents: give a LangChain retriever or vector store, such as "
+    message += "store.as_retriever(), or a Runnable from a text to documents"
+    raise InvalidValueError(message)
+
+
 def first_documents(
     retriever: Runnable[str, Any], query: str, k: int, config: RunnableConfig | None = None, **settings: Any
 ) -> list[Document]:
     """Return the first k documents that a retriever finds; it is asked for so many where that may be asked.
 
     Raises:
-        InvalidValueError: it gave something else than a list.
+        InvalidValueError: it gave something else than a list of documents.
     """
     asked = {"k": k} if _takes_k(retriever) else {}
     found = retriever.invoke(query, config, **settings, **asked)
-    if isinstance(found, Sequence) and not isinstance(found, str):
+    listed = isinstance(found, Sequence) and not isinstance(found, str)
+    if listed and all(isinstance(each, Document) for each in found):
         return list(found[:k])
-    message = f"{type(retriever).__name__!r} gave {type(found).__name__!r} for a query; a retriever gives a list of documents"
+    others = [given_as(each) for each in found if not isinstance(each, Document)] if listed else []
+    gave = f"{given_as(found)} of {others[0]}" if others else given_as(found)
+    message = f"{type(retriever).__name__!r} gave {gave} for a query; a retriever gives a list of documents"
     raise InvalidValueError(message)
 
 
-def called_under(config: RunnableConfig | None, call: Callable[[], T], *, tags: Sequence[str] = ()) -> T:
-    """Call what runs LangChain's parts somewhere inside, so that their runs belong to a config, with tags besides its own.
+def refuse_no_text(query: object) -> None:
+    """Refuse what a chain passes on where it should have picked the question out of it.
 
-    A config without callbacks belongs to the run that is going on.
+    Raises:
+        InvalidValueError: it is no text.
     """
-    under = ensure_config(config)
-    under["tags"] = [*under["tags"], *tags]
-    for own in ("run_id", "run_name"):
-        under.pop(own, None)  # type: ignore[misc]  # a config need not have them
-    with set_config_context(under) as context:
-        return context.run(call)
+    if not isinstance(query, str):
+        message = f"a retriever is asked by a text, not by {given_as(query)}; pick the question out of it, such as by "
+        message += "itemgetter('question') | retriever"
+        raise InvalidValueError(message)
 
 
 def _takes_k(retriever: object) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult, RunEvaluator
@@ -60,7 +60,7 @@ class TraceEvaluator(RunEvaluator):
     def evaluate_run(self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None) -> EvaluationResult:
         """Evaluate a traced run with the runs inside it; an example's outputs are the references."""
         del evaluator_run_id
-        return evaluation_result_of(self.key, self._scored_run(cast("TracedRun", run), example), run.id)
+        return evaluation_result_of(self.key, self._scored_run(run, example), run.id)
 
     async def aevaluate_run(
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None

@@ -18,7 +18,7 @@ from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.results import Augmentation, AugmentationMode
-from rag_cover_llama_index.models import generator_of, models_of, retriever_of
+from rag_cover_llama_index.models import models_of, retriever_of
 
 __all__ = ["augmenter_of", "described", "searched_by"]
 
@@ -59,8 +59,7 @@ def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
     Raises:
         InvalidValueError: a model that cannot serve, or a setting that `rag_cover.coverage.Augmenter` refuses.
     """
-    writer = None if generator is None else generator_of(generator)
-    models = models_of(judge=judge or "embedded", receiver=receiver, generator=writer, decomposer=decomposer)
+    models = models_of(judge=judge or "embedded", receiver=receiver, generator=generator, decomposer=decomposer)
     return augmenter_by(
         retriever_of(retriever),
         models,

@@ -19,7 +19,7 @@ from llama_index.core.retrievers import BaseRetriever
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.adaptation import Framework, unit_vectors
+from rag_cover.adaptation import Framework, given_as, unit_vectors
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
@@ -105,9 +105,9 @@ def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
     """
     if isinstance(model, BaseRetriever):
         return _LlamaIndexRetriever(model)
-    if isinstance(model, Retriever) and not isinstance(model, BaseQueryEngine):  # whose retrieve() takes no number
+    if isinstance(model, Retriever) and not isinstance(model, BaseQueryEngine | type):  # whose retrieve() takes no number
         return model
-    message = f"{type(model).__name__!r} cannot serve as retriever: give a LlamaIndex BaseRetriever, such as "
+    message = f"{given_as(model)} cannot serve as retriever: give a LlamaIndex BaseRetriever, such as "
     message += "index.as_retriever(), or an object with the methods of rag_cover.backends.Retriever"
     raise InvalidValueError(message)
 

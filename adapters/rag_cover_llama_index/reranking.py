@@ -17,7 +17,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
-from rag_cover.adaptation import OnError, at_least, estimated_by, refuse_utility, reranked_by
+from rag_cover.adaptation import OnError, estimated_by, refuse_below, refuse_utility, reranked_by
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
 from rag_cover.results import Attribution, ModelKind
@@ -84,8 +84,8 @@ class CoverageRerank(ModelPostprocessor):
         on_error: OnError = "keep",
         explain: bool = False,
     ) -> None:
-        at_least(1, top_n=top_n, samples=samples)
-        at_least(0, retrieval_weight=retrieval_weight, seed=seed)
+        refuse_below(1, top_n=top_n, samples=samples)
+        refuse_below(0, retrieval_weight=retrieval_weight, seed=seed)
         given = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
             **{name: name_of(name, model) for name, model in given.items()},
@@ -185,8 +185,8 @@ class UtilityFilter(ModelPostprocessor):
         on_error: OnError = "keep",
         explain: bool = False,
     ) -> None:
-        at_least(1, keep=keep, samples=samples)
-        at_least(0, seed=seed)
+        refuse_below(1, keep=keep, samples=samples)
+        refuse_below(0, seed=seed)
         refuse_utility(min_utility)
         given = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}
         super().__init__(

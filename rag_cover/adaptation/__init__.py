@@ -3,45 +3,30 @@
 from rag_cover.adaptation.alternatives import probability_borne_out, shares_borne_out
 from rag_cover.adaptation.augmenting import (
     Augmented,
-    Finding,
     augmented,
     augmented_if_possible,
     augmenter_by,
     explained_by_search,
     refuse_mode,
 )
-from rag_cover.adaptation.choosing import (
-    OnError,
-    at_least,
-    chosen,
-    estimated_by,
-    refuse_on_error,
-    refuse_utility,
-    reranked_by,
-)
+from rag_cover.adaptation.choosing import OnError, chosen, estimated_by, reranked_by
 from rag_cover.adaptation.completions import Written, first_choice_of, told_in, written_from
 from rag_cover.adaptation.copies import MadeAgain
-from rag_cover.adaptation.decisions import (
+from rag_cover.adaptation.feedback import core_of
+from rag_cover.adaptation.generation import GeneratorByCalls, server_of
+from rag_cover.adaptation.inputs import Given, Terms, refuse_misspelt, trace_from
+from rag_cover.adaptation.lazy_models import LazyModels
+from rag_cover.adaptation.places import Framework
+from rag_cover.adaptation.refusals import given_as, refuse_below, refuse_blank, refuse_on_error, refuse_utility
+from rag_cover.adaptation.replays import Replay
+from rag_cover.adaptation.routing import (
     Decision,
     complexity_router_by,
     decided,
     for_agents,
+    refuse_unknown_route,
     skill_router_by,
 )
-from rag_cover.adaptation.feedback import (
-    core_of,
-    feedback_on_complexity,
-    feedback_on_coverage,
-    feedback_on_groundedness,
-    feedback_on_rating,
-    feedback_on_utility,
-)
-from rag_cover.adaptation.generation import CallableModel, GeneratorByCalls, server_of
-from rag_cover.adaptation.inputs import Given, Terms, refuse_misspelt, trace_from
-from rag_cover.adaptation.lazy_models import LazyModels
-from rag_cover.adaptation.places import Framework
-from rag_cover.adaptation.refusals import refuse_blank
-from rag_cover.adaptation.replays import Replay
 from rag_cover.adaptation.scored_traces import scored, unscored
 from rag_cover.adaptation.scorings import (
     ComplexityScoring,
@@ -54,14 +39,16 @@ from rag_cover.adaptation.scorings import (
 )
 from rag_cover.adaptation.searches import Search
 from rag_cover.adaptation.vectors import unit_vectors
+from rag_cover.importers.names import ANSWERED, ASKED, DOCUMENTS
 
 __all__ = [
+    "ANSWERED",
+    "ASKED",
+    "DOCUMENTS",
     "Augmented",
-    "CallableModel",
     "ComplexityScoring",
     "CoverageScoring",
     "Decision",
-    "Finding",
     "Framework",
     "GeneratorByCalls",
     "Given",
@@ -77,7 +64,6 @@ __all__ = [
     "Terms",
     "UtilityScoring",
     "Written",
-    "at_least",
     "augmented",
     "augmented_if_possible",
     "augmenter_by",
@@ -87,18 +73,16 @@ __all__ = [
     "decided",
     "estimated_by",
     "explained_by_search",
-    "feedback_on_complexity",
-    "feedback_on_coverage",
-    "feedback_on_groundedness",
-    "feedback_on_rating",
-    "feedback_on_utility",
     "first_choice_of",
     "for_agents",
+    "given_as",
     "probability_borne_out",
+    "refuse_below",
     "refuse_blank",
     "refuse_misspelt",
     "refuse_mode",
     "refuse_on_error",
+    "refuse_unknown_route",
     "refuse_utility",
     "reranked_by",
     "scored",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from rag_cover.adaptation.choosing import OnError
-from rag_cover.backends import Generator, Retriever
+from rag_cover.backends import Retriever
 from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
@@ -75,7 +75,7 @@ def augmenter_by(  # noqa: PLR0913  # what Augmenter takes, all but two by name
     threshold: float | None,
     judged: bool = True,
 ) -> Augmenter:
-    """Open the models and set up the augmentation; its generator, an object or None, leaves the answer to others.
+    """Open the models and set up the augmentation; its generator, where there is one, leaves the answer to others.
 
     Where rules split questions, they make sub-questions that need an earlier answer only if somebody reads answers.
 
@@ -97,10 +97,11 @@ def augmenter_by(  # noqa: PLR0913  # what Augmenter takes, all but two by name
     if models.decomposer == "rules":
         answers = models.receiver is not None or models.generator is not None
         models = replace(models, decomposer=by_rules(answers=answers))
-    opened = models.open(["scorer", "receiver", "decomposer"])
+    models = replace(models, generator=models.open(["generator"]).get("generator"))  # once, for all that ask it
+    opened = models.open(["scorer", "receiver", "decomposer", "generator"])
     return Augmenter(
         retriever=retriever,
-        generator=models.generator if isinstance(models.generator, Generator) else None,
+        generator=opened.get("generator"),
         writes=False,
         mode=mode,
         scorer=opened["scorer"] if judged else None,

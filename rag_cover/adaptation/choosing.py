@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar
 
 from rag_cover.adaptation.lazy_models import LazyModels
 from rag_cover.adaptation.refusals import refuse_blank
-from rag_cover.backends import Entailer, Receiver, Scorer
-from rag_cover.coverage import Decomposer, EstimatedUtility, Reranking, estimated_utilities, rerank
-from rag_cover.errors import InvalidValueError
+from rag_cover.coverage import EstimatedUtility, Reranking, estimated_utilities, rerank
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
 from rag_cover.results import Attribution
 
-__all__ = ["OnError", "at_least", "chosen", "estimated_by", "refuse_on_error", "refuse_utility", "reranked_by"]
+__all__ = ["OnError", "chosen", "estimated_by", "reranked_by"]
 
 OnError = Literal["keep", "raise"]
 """What is done where a model fails: keep to what the retriever said, and log it, or raise."""
@@ -81,13 +78,14 @@ def reranked_by(  # what rerank takes, all but three by name
     Raises:
         ModelFailedError: the judge failed.
     """
+    opened = models.open(["scorer", "decomposer", "receiver"])
     return rerank(
         question,
         passages,
-        cast("Scorer", models.judge),
+        opened["scorer"],
         k=k,
-        decomposer=_function(models.decomposer),
-        receiver=cast("Receiver | None", models.receiver),
+        decomposer=opened.get("decomposer"),
+        receiver=opened.get("receiver"),
         retrieval_weight=retrieval_weight,
         samples=samples,
         seed=seed,
@@ -102,52 +100,14 @@ def estimated_by(  # what estimated_utilities takes, all but three by name
     Raises:
         ModelFailedError: the receiver or the entailer failed.
     """
+    opened = models.open(["receiver", "entailer", "decomposer"])
     return estimated_utilities(
         question,
         passages,
-        receiver=cast("Receiver", models.receiver),
-        entailer=cast("Entailer", models.entailer),
-        decomposer=_function(models.decomposer),
+        receiver=opened["receiver"],
+        entailer=opened["entailer"],
+        decomposer=opened.get("decomposer"),
         attribution=attribution,
         n=samples,
         seed=seed,
     )
-
-
-def at_least(least: float, **numbers: float) -> None:
-    """Refuse numbers below what they must be.
-
-    Raises:
-        InvalidValueError: one is, or is no finite number.
-    """
-    for name, value in numbers.items():
-        if not isinstance(value, int | float) or not least <= value < math.inf:
-            message = f"{name} is {value!r}; it is at least {least:g}, and finite"
-            raise InvalidValueError(message)
-
-
-def refuse_utility(min_utility: float) -> None:
-    """Refuse what no utility can be.
-
-    Raises:
-        InvalidValueError: it is outside [-1, 1].
-    """
-    if not -1 <= min_utility <= 1:
-        message = f"min_utility is {min_utility}; a utility is in [-1, 1]"
-        raise InvalidValueError(message)
-
-
-def refuse_on_error(on_error: str) -> None:
-    """Refuse what cannot be done where a model fails.
-
-    Raises:
-        InvalidValueError: it is neither ``"keep"`` nor ``"raise"``.
-    """
-    if on_error not in ("keep", "raise"):
-        message = f"on_error is 'keep' or 'raise', not {on_error!r}"
-        raise InvalidValueError(message)
-
-
-def _function(decomposer: object) -> Decomposer | None:
-    """Return what splits questions, None where rules do."""
-    return None if decomposer is None or isinstance(decomposer, str) else cast("Decomposer", decomposer)

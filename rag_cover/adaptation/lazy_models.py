@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from rag_cover.registry import Models
 from rag_cover.results import ModelKind
@@ -33,7 +33,7 @@ class LazyModels:
     """
 
     def __init__(
-        self, models: Models, kinds: Sequence[ModelKind], *, completed: Callable[[Models], Models] = lambda opened: opened
+        self, models: Models, kinds: Sequence[ModelKind], *, completed: Callable[[Models], Models] | None = None
     ) -> None:
         self._models, self._kinds, self._completed = models, kinds, completed
         self._opened: Models | None = None
@@ -47,8 +47,18 @@ class LazyModels:
         """
         with self._lock:
             if self._opened is None:
-                self._opened = self._completed(self._open())
+                opened = self._open()
+                self._opened = opened if self._completed is None else self._completed(opened)
             return self._opened
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"models": self._models, "kinds": self._kinds, "completed": self._completed}  # what is open does not travel
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, **state)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:  # whoever holds it shares what is open
+        return self
 
     def _open(self) -> Models:
         found = self._models.open(self._kinds)

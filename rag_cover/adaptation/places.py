@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from rag_cover.adaptation.refusals import given_as
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError
@@ -106,20 +107,21 @@ class Framework:
     def _named_or(self, model: object, place: str, open_by_name: Callable[[str], T]) -> T:
         if isinstance(model, str):
             return open_by_name(model)
-        if isinstance(model, _PLACES[place]):
+        if isinstance(model, _PLACES[place]) and not isinstance(model, type):
             return cast("T", model)
         raise self._unfit(model, place)
 
     def _refuse_unfit(self, models: Models) -> None:
         for place, protocol in _PLACES.items():
             model = getattr(models, place)
-            if not isinstance(model, str | protocol) and (model is not None or place == "judge"):
+            given = model is not None or place == "judge"
+            if given and (isinstance(model, type) or not isinstance(model, str | protocol)):  # a class has the methods, too
                 raise self._unfit(model, place)
-        if not isinstance(models.decomposer, str | Path | Generator):  # those take other models to open
+        if not isinstance(models.decomposer, str | Path | Generator | None):  # those take other models to open
             models.open(["decomposer"])
 
     def _unfit(self, model: object, place: str) -> InvalidValueError:
         fitting = f"an object with the methods of rag_cover.backends.{_PLACES[place].__name__}"
         framework = self.embedding_model if place == "embedder" else self.language_model if place in _WRITING else None
         offered = f"give the name of one, {fitting}, or {framework}" if framework else f"give the name of one, or {fitting}"
-        return InvalidValueError(f"{type(model).__name__!r} cannot serve as {place}: {offered}")
+        return InvalidValueError(f"{given_as(model)} cannot serve as {place}: {offered}")

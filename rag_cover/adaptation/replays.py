@@ -25,7 +25,7 @@ class Replay:
         self.gathering = Gathering(self._drafts.append)
         self.asked: Asked | None = None
 
-    def fail(self, error: Exception, where: str) -> NoReturn:
+    def fail(self, error: BaseException, where: str) -> NoReturn:
         """Raise what went wrong while a call was noted."""
         del where
         raise error

@@ -7,48 +7,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from rag_cover.importers.names import ANSWERED, ASKED, DOCUMENTS
 from rag_cover.importers.passages import is_document
 
 __all__ = ["answer_of", "decoded", "documents_of", "question_of"]
 
-_QUESTION = (
-    "question",
-    "query",
-    "user_input",
-    "user_query",
-    "query_str",
-    "str_or_query_bundle",
-    "query_bundle",
-    "input",
-    "prompt",
-    "text",
-    "messages",
-)
-_ANSWER = (
-    "answer",
-    "response",
-    "final_answer",
-    "output",
-    "result",
-    "output_text",
-    "text",
-    "content",
-    "generations",
-    "messages",
-)
-_DOCUMENTS = (
-    "documents",
-    "source_documents",
-    "retrieved_documents",
-    "docs",
-    "nodes",
-    "source_nodes",
-    "results",
-    "context",
-    "contexts",
-    "artifact",
-    "output",
-)
+_RETURNED = ("results", "artifact", "output")
 _USER = ("user", "human")
 _ASSISTANT = ("assistant", "ai", "model")
 
@@ -71,7 +35,7 @@ def question_of(payload: Any) -> str | None:
     >>> question_of('{"question": "Who?"}'), question_of("Who?"), question_of([{"role": "user", "content": "Who?"}])
     ('Who?', 'Who?', 'Who?')
     """
-    return _text_of(payload, _QUESTION, _USER)
+    return _text_of(payload, ASKED, _USER)
 
 
 def answer_of(payload: Any) -> str | None:
@@ -80,7 +44,7 @@ def answer_of(payload: Any) -> str | None:
     >>> answer_of({"answer": "Me.", "sources": []}), answer_of({"messages": [{"type": "ai", "content": "Me."}]})
     ('Me.', 'Me.')
     """
-    return _text_of(payload, _ANSWER, _ASSISTANT)
+    return _text_of(payload, ANSWERED, _ASSISTANT)
 
 
 def documents_of(payload: Any) -> list[Any]:
@@ -89,7 +53,7 @@ def documents_of(payload: Any) -> list[Any]:
         case list() as items if items and all(is_document(item) for item in items):
             return items
         case Mapping() as fields:
-            found = (documents_of(fields[name]) for name in _DOCUMENTS if name in fields)
+            found = (documents_of(fields[name]) for name in (*DOCUMENTS, *_RETURNED) if name in fields)
             return next(filter(None, found), [])
         case _:
             return []

@@ -125,12 +125,13 @@ def _shown(span: Span, known: _Passages) -> Span:
 
 def _same(passages: _Passages, consumed: _Passages) -> bool:
     """Tell whether passages are all that were consumed, in their order, each once."""
+    given, kept = _distinct(consumed), _distinct(passages)
+    return len(given) == len(kept) and all(one & other for one, other in zip(given, kept, strict=True))
+
+
+def _distinct(passages: _Passages) -> list[set[Key]]:
     distinct: list[set[Key]] = []
-    for passage in consumed:
-        if not any(keys_of([passage]) & each for each in distinct):
-            distinct.append(keys_of([passage]))
-    seen: list[set[Key]] = []
-    for passage in passages:
-        if not any(keys_of([passage]) & each for each in seen):
-            seen.append(keys_of([passage]))
-    return len(seen) == len(distinct) and all(one & other for one, other in zip(seen, distinct, strict=True))
+    for keys in (keys_of([passage]) for passage in passages):
+        if not any(keys & each for each in distinct):
+            distinct.append(keys)
+    return distinct

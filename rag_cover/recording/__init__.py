@@ -5,6 +5,7 @@ from rag_cover.recording.arguments import asked_from
 from rag_cover.recording.assembly import References
 from rag_cover.recording.calls import Asked, Call, Draft
 from rag_cover.recording.fates import RecordingCounts
+from rag_cover.recording.gathering import Noting
 from rag_cover.recording.measurement import LIVE_MODELS
 from rag_cover.recording.recorder import Recording
 from rag_cover.recording.telemetry import place
@@ -15,6 +16,7 @@ __all__ = [
     "Call",
     "CallKind",
     "Draft",
+    "Noting",
     "Recording",
     "RecordingCounts",
     "References",

@@ -9,11 +9,12 @@ import random
 import threading
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from rag_cover.importers.spans import SpanKind
 from rag_cover.recording.calls import Asked, Call, Draft
 
-__all__ = ["Gathering"]
+__all__ = ["Gathering", "Noting"]
 
 _MOST_LEFT = 10_000
 _STALE = timedelta(hours=1)
@@ -205,3 +206,21 @@ class Gathering:
     def _forget(self, call_id: str) -> None:
         self._open.pop(call_id, None)
         self._left.pop(call_id, None)
+
+
+class Noting(Protocol):
+    """Who has calls noted: a recording, or what stands in for one."""
+
+    @property
+    def gathering(self) -> Gathering:
+        """Return where calls are put together."""
+        ...
+
+    @property
+    def asked(self) -> Asked | None:
+        """Return what was said of the question that is being asked."""
+        ...
+
+    def fail(self, error: BaseException, where: str) -> object:
+        """Take what went wrong where a call was noted."""
+        ...

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_cover import Models
-from rag_cover.adaptation import LazyModels, OnError, at_least, chosen
+from rag_cover.adaptation import LazyModels, OnError, chosen
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError
 from rag_cover.testing import KeywordScorer
 
@@ -53,9 +53,3 @@ def test_a_model_that_cannot_be_opened_is_always_an_error(on_error: OnError) -> 
 def test_a_blank_question_is_an_error_where_errors_are_raised() -> None:
     with pytest.raises(InvalidValueError, match="the question is blank"):
         chosen(last_first, ["a"], " ", judged(), called=CALLED, on_error="raise")
-
-
-@pytest.mark.parametrize("value", [0, float("nan"), float("inf"), "5"])
-def test_numbers_below_what_they_must_be_are_refused(value: float) -> None:
-    with pytest.raises(InvalidValueError, match="it is at least 1, and finite"):
-        at_least(1, top_n=value)

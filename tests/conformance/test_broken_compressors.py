@@ -96,6 +96,10 @@ def without_blanks(documents: Documents, query: str) -> Documents:
     return best(documents, query)
 
 
+def nothing(*_: object) -> Any:
+    return None
+
+
 def of_words(documents: Documents, query: str) -> Documents:
     return best(documents, query) if query.split(maxsplit=1)[0] else []
 
@@ -120,6 +124,12 @@ FAULTS: dict[str, tuple[Any, str, str]] = {
         "test_it_keeps_some_of_what_it_was_given",
         "came back twice",
     ),
+    "texts": (
+        Compressor(lambda documents, _: [each.page_content for each in documents]),
+        "test_it_keeps_some_of_what_it_was_given",
+        "'str' object has no attribute 'id'; return documents",
+    ),
+    "nothing": (Compressor(nothing), "test_nothing_is_kept_of_nothing", "a NoneType came back, with no documents; return a"),
     "too many": (Compressor(lambda documents, _: documents), "test_it_keeps_some_of_what_it_was_given", "keep 3"),
     "another text": (Compressor(shouted), "test_it_keeps_some_of_what_it_was_given", "a text was changed"),
     "the worst": (

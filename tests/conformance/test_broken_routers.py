@@ -76,6 +76,7 @@ FAULTS: dict[str, tuple[Any, str, str]] = {
     "percents": (but(probability=50.0), "test_it_says_what_it_decided_by", r"give one in \[0, 1\]"),
     "NaN": (but(scores={"cost": math.nan}), "test_it_says_what_it_decided_by", "leave out what is undefined"),
     "a name alone": (Router(lambda _: "short"), "test_it_says_what_it_decided_by", "returned a str; return a Route"),
+    "a text": (Router(lambda _: "short"), "test_it_says_why", "returned a str; return a Route"),
     "no reason": (but(reason=" "), "test_it_says_why", "has no reason"),
     "a page": (but(reason="One.\nTwo."), "test_it_says_why", "several lines"),
     "numbers of numpy": (but(scores={"cost": np.float32(1)}), "test_a_route_is_json", "not JSON serializable"),

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain")
 
-from rag_cover_langchain.decisions import DecisionModelsMissingError, decides, needs_decision_models
+from rag_cover_langchain.decisions import MissingDecisionModelsError, decides, needs_decision_models
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def before_1_8(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("before_1_8")
 def test_before_1_8_the_class_says_what_it_needs() -> None:
-    with pytest.raises(DecisionModelsMissingError, match=r"pip install -U 'langchain-core>=1.8'"):
+    with pytest.raises(MissingDecisionModelsError, match=r"pip install -U 'langchain-core>=1.8'"):
         importlib.import_module("rag_cover_langchain.decision_models")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -332,3 +334,12 @@ class TestLoops:
         uvloop = pytest.importorskip("uvloop", reason="needs uvloop")
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
             assert loop.run(self.evaluated()) == [1.0] * 9
+
+
+@pytest.mark.parametrize("evaluator", [covering(), grounding()])
+def test_copies_and_pickles_say_the_same(evaluator: TraceEvaluator) -> None:
+    given: dict[str, Any] = {"inputs": QUESTION, "outputs": {"answer": ANSWER, "context": [ANSWER]}}
+    told = evaluator(**given)
+
+    assert copy.deepcopy(evaluator)(**given) == told
+    assert pickle.loads(pickle.dumps(evaluator))(**given) == told  # noqa: S301  # our own

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,10 +13,9 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda
-from pydantic import BaseModel, PrivateAttr, SecretStr
+from pydantic import PrivateAttr, SecretStr
 
-from rag_cover.backends import Failure, Generation, Generator, Message, Sampling
-from rag_cover.errors import InvalidValueError, TransientError
+from rag_cover.backends import Generation, Generator, Message, Sampling
 from rag_cover_langchain.generators import LangChainGenerator, chat_messages
 from rag_cover_langchain.tags import INTERNAL
 from tests.langchain.parts import ScriptedChatModel
@@ -28,9 +25,8 @@ ASKED = [("system", "Be brief."), ("human", "Why is the sky blue?")]
 
 
 class RecordingModel(ScriptedChatModel):
-    """Remembers what it was asked, and refuses some parameters as clients do."""
+    """Remembers what it was asked."""
 
-    refuses: dict[str, str] = {}
     _asked: list[tuple[list[tuple[str, str]], dict[str, Any]]] = PrivateAttr(default_factory=list)
 
     def _generate(
@@ -41,12 +37,8 @@ class RecordingModel(ScriptedChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         parameters = kwargs if stop is None else kwargs | {"stop": stop}
-        for name, words in self.refuses.items():
-            if name in parameters:
-                raise TypeError(words)
         self._asked.append(([(message.type, message.text) for message in messages], parameters))
-        usage: Any = {"input_tokens": 10, "output_tokens": 3, "total_tokens": 13}
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(self._reply(messages), usage_metadata=usage))])
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self._reply(messages)))])
 
 
 class ScriptedCompletion(LLM):
@@ -163,10 +155,6 @@ def test_a_chain_that_writes_no_text_fails_for_its_prompt() -> None:
     assert "'int', which is neither a message nor a text" in written.failure.message
 
 
-def test_nothing_asked_is_nothing_written() -> None:
-    assert LangChainGenerator(ScriptedChatModel()).generate([]) == []
-
-
 def test_sampling_is_passed_on_where_it_says_something() -> None:
     llm = RecordingModel()
     sampling = Sampling(temperature=0.7, max_tokens=9, stop=("\n",), logprobs=True, seed=3)
@@ -174,147 +162,6 @@ def test_sampling_is_passed_on_where_it_says_something() -> None:
     LangChainGenerator(llm).generate([WHY], sampling)
 
     assert llm._asked[0][1] == {"temperature": 0.7, "max_tokens": 9, "stop": ["\n"], "logprobs": True, "seed": 3}
-
-
-def test_several_samples_take_several_calls_with_seeds_of_their_own_and_tokens_add_up() -> None:
-    llm = RecordingModel()
-
-    first, second = LangChainGenerator(llm, workers=2).generate([WHY, WHY], Sampling(n=3, seed=5))
-
-    assert [len(first.samples), len(second.samples)] == [3, 3]
-    assert sorted(parameters["seed"] for _, parameters in llm._asked) == [5, 5, 6, 6, 7, 7]
-    assert (first.prompt_tokens, first.completion_tokens) == (30, 9)
-
-
-def test_a_refused_parameter_is_dropped_remembered_and_noted() -> None:
-    llm = RecordingModel(refuses={"stop": "create() got an unexpected keyword argument 'stop'"}, default="Blue.\nContext: sky")
-    generator = LangChainGenerator(llm)
-
-    (written,) = generator.generate([WHY], Sampling(stop=("\n",)))
-    generator.generate([WHY], Sampling(stop=("\n",)))
-
-    assert written.samples[0].text == "Blue."
-    assert ["stop" in parameters for _, parameters in llm._asked] == [False, False]
-    assert generator.notes == ("RecordingModel refuses stop; it is no longer sent",)
-
-
-def test_a_value_that_is_refused_is_a_failure_and_no_lesson() -> None:
-    llm = RecordingModel(refuses={"max_tokens": "max_tokens is too large: this context has 400"})
-    generator = LangChainGenerator(llm)
-
-    (written,) = generator.generate([WHY])
-
-    assert written.failure == Failure("TypeError", "RecordingModel: max_tokens is too large: this context has 400")
-    assert (written.samples, generator.notes) == ((), ())
-
-
-class OverloadedError(RuntimeError):
-    """What a client raises for a server's status."""
-
-    status_code = 503
-
-
-class FailingModel(ScriptedChatModel):
-    """Fails on questions about storms."""
-
-    error: Any = None
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        if "storm" in messages[-1].text:
-            raise self.error
-        return super()._generate(messages)
-
-
-def test_a_servers_trouble_teaches_nothing_about_parameters() -> None:
-    generator = LangChainGenerator(FailingModel(error=OverloadedError("unexpected stop of the server")))
-
-    (written,) = generator.generate(["Why do storms form?"], Sampling(stop=("\n",)))
-
-    assert written.failure == Failure("OverloadedError", "FailingModel: unexpected stop of the server")
-    assert generator.notes == ()
-
-
-def test_a_failing_call_costs_its_prompt_alone() -> None:
-    generator = LangChainGenerator(FailingModel(error=TimeoutError("60 s"), default="Blue."))
-
-    blue, storm = generator.generate(["Why is the sky blue?", "Why do storms form?"], Sampling(n=2))
-
-    assert [sample.text for sample in blue.samples] == ["Blue.", "Blue."]
-    assert (storm.samples, storm.failure) == ((), Failure("TimeoutError", "FailingModel: 60 s"))
-
-
-def test_a_failure_of_rag_covers_own_kind_keeps_its_kind() -> None:
-    generator = LangChainGenerator(FailingModel(error=TransientError("busy", kind="rate limit")))
-
-    (storm,) = generator.generate(["Why do storms form?"])
-
-    assert storm.failure is not None
-    assert storm.failure.kind == "rate limit"
-
-
-class CutModel(ScriptedChatModel):
-    """Says how its answer ended."""
-
-    reason: str
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        message = AIMessage(self.default, response_metadata={"finish_reason": self.reason})
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-@pytest.mark.parametrize(
-    ("text", "reason", "kind"),
-    [
-        ("", "length", "malformed"),
-        ("<think>Blue, or is it", "length", "malformed"),
-        ("The sky", "content_filter", "filtered"),
-    ],
-)
-def test_a_reply_that_was_cut_before_it_began_is_a_failure(text: str, reason: str, kind: str) -> None:
-    (written,) = LangChainGenerator(CutModel(default=text, reason=reason)).generate(["Why?"])
-
-    assert written.samples == ()
-    assert written.failure is not None
-    assert (written.failure.kind, written.failure.raw) == (kind, text)
-
-
-@pytest.mark.parametrize(("text", "reason"), [("", "stop"), ("The sky is", "length"), ("<think>Blue?</think> Bl", "length")])
-def test_a_reply_that_began_is_one_however_it_ended(text: str, reason: str) -> None:
-    (written,) = LangChainGenerator(CutModel(default=text, reason=reason)).generate(["Why?"])
-
-    assert [sample.text for sample in written.samples] == [text]
-    assert written.failure is None
-
-
-class Verdict(BaseModel):
-    """A reply to fit."""
-
-    answered: bool
-
-
-def test_a_schema_is_told_in_the_one_system_message() -> None:
-    llm = RecordingModel(default='{"answered": true}')
-
-    (written, _) = LangChainGenerator(llm, workers=1).generate([WHY, "Is it?"], schema=Verdict)
-
-    first, second = (prompt for prompt, _ in llm._asked)
-    assert [role for role, _ in first] == ["system", "human"]
-    assert first[0][1].startswith("Be brief.")
-    assert '"answered"' in first[0][1]
-    assert [role for role, _ in second] == ["system", "human"]
-    assert written.samples[0].text == '{"answered": true}'
 
 
 def test_messages_become_langchains() -> None:
@@ -359,11 +206,6 @@ def test_models_bound_otherwise_do_not_share_a_fingerprint() -> None:
 
 def test_a_model_without_a_name_goes_by_its_class() -> None:
     assert LangChainGenerator(ScriptedChatModel()).name == "ScriptedChatModel"
-
-
-def test_fewer_than_one_worker_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="workers is 0; it is at least 1"):
-        LangChainGenerator(ScriptedChatModel(), workers=0)
 
 
 class RunRecorder(BaseCallbackHandler):
@@ -427,18 +269,3 @@ def test_what_a_graph_streams_as_its_answer_holds_none_of_our_calls() -> None:
     streamed = graph.compile().stream({"messages": [HumanMessage("Why?")]}, stream_mode="messages")
 
     assert "".join(chunk.text for chunk, _ in streamed) == "Blue."
-
-
-def test_one_generator_serves_16_threads_at_once() -> None:
-    script = {f"number {number}.": f"answer {number}" for number in range(16)}
-    generator = LangChainGenerator(ScriptedChatModel(script=script))
-    together = threading.Barrier(16)
-
-    def ask(number: int) -> str:
-        together.wait()
-        return generator.generate([f"This is number {number}."])[0].samples[0].text
-
-    with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(ask, range(16)))
-
-    assert answers == [f"answer {number}" for number in range(16)]

@@ -233,6 +233,9 @@ def test_a_tool_that_the_agent_does_not_have_is_named_with_the_nearest(store: In
         ({"models": {"direkt": small()}}, "Did you mean 'direct'"),
         ({"depths": {"direct": 0}}, "the depth of 'direct' is 0; it is at least 1"),
         ({"depths": {"direct": 2}, "default": "unanswerable"}, "no route is called 'unanswerable'"),
+        ({"tools": {"direct": "search"}}, "the tools of a route are 'str'; give a list of names or tools"),
+        ({"models": {"direct": 5}}, "'int' is no model for an agent; give a chat model, or what init_chat_model takes"),
+        ({"models": {"direct": ScriptedAgentModel}}, "the class 'ScriptedAgentModel' itself is no model for an agent"),
         ({"depths": {"direct": 2}, "k": 0}, "k is at least 1"),
         ({"depths": {"direct": 2}, "judge": object()}, "'object' cannot serve as judge"),
     ],
@@ -293,6 +296,8 @@ def test_skills_are_read_where_they_were_kept(tmp_path: Any) -> None:
 def test_an_agent_of_the_skills_without_means_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="no model is named for the agent 'split', which may be chosen"):
         SkillRoutingMiddleware(skilled(), models={"plain": small()})
+    with pytest.raises(InvalidValueError, match="no depth is named for the agent 'split', .*; depths has: plain"):
+        SkillRoutingMiddleware(skilled(), depths={"plain": 5})
     with pytest.raises(InvalidValueError, match="a router has its own settings; make it with target="):
         SkillRoutingMiddleware(skilled(), models={"plain": small(), "split": large()}, target=0.5)
 

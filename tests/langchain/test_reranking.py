@@ -248,11 +248,35 @@ class TestAsRunnable:
             ({"documents": corpus_documents()}, "there is no question beside the documents"),
             ({"question": BORN}, "there are no documents in what was given, which has 'question'"),
             ({"question": BORN, "context": "Jaws is a film."}, "there are no documents in what was given"),
+            (
+                {"question": BORN, "context": [*corpus_documents(), "Jaws is a film."]},
+                "'context' holds a 'str' and no document",
+            ),
+            ({"question": BORN, "documents": None}, "'documents' holds a 'NoneType' and no document"),
+            ((["Jaws is a film."], BORN), "'documents' holds a 'str' and no document"),
+            ((corpus_documents(),), "a 'tuple' is no documents with their question; give a mapping"),
+            (None, "a 'NoneType' is no documents with their question; give a mapping"),
         ],
     )
     def test_what_is_missing_is_named(self, given: Any, message: str) -> None:
         with pytest.raises(InvalidValueError, match=message):
             CoverageCompressor().as_runnable().invoke(given)
+
+    def test_no_document_of_very_many_is_lost_on_the_way(self) -> None:
+        many = [Document(f"Bread number {number}.") for number in range(1_200)]
+
+        kept = UtilityFilter(receiver=ScriptedReceiver({}), entailer=ScriptedEntailer({})).as_runnable().invoke((many, BORN))
+
+        assert kept == many
+
+    def test_chains_that_it_is_a_step_of_can_be_drawn_and_described(self, store: InMemoryVectorStore) -> None:
+        find = RunnablePassthrough.assign(context=itemgetter("question") | store.as_retriever())
+
+        chain = find | RunnablePassthrough.assign(context=CoverageCompressor().as_runnable())
+
+        assert "question" in chain.get_input_jsonschema()["properties"]
+        assert "context" in chain.get_output_jsonschema()["properties"]
+        assert "VectorStoreRetriever" in chain.get_graph().draw_mermaid()
 
     def test_it_is_a_step_behind_a_retriever_of_a_question(self, store: InMemoryVectorStore) -> None:
         find = RunnableParallel(context=store.as_retriever(search_kwargs={"k": 8}), question=RunnablePassthrough())

@@ -19,6 +19,7 @@ pytest.importorskip("langchain_core", reason="needs the extra langchain")
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.load import dumps
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField, Runnable, RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -284,6 +285,7 @@ def test_a_chat_model_judges_and_its_runs_belong_to_the_retrieval(store: InMemor
     [
         ({"mode": "end-to-end"}, r"other modes write the answer's prompt, too: rag_cover.coverage.augment\(…, mode=…\)"),
         ({"k": 0}, "k is 0; it is at least 1"),
+        ({"k": "5"}, "k is '5'; it is at least 1"),
         ({"threshold": 2.0}, "threshold is 2.0"),
         ({"judge": object()}, "'object' cannot serve as judge"),
     ],
@@ -300,7 +302,9 @@ def test_what_finds_no_documents_is_refused() -> None:
 
     with pytest.raises(InvalidValueError, match="'str' finds no documents: give a LangChain retriever or vector store"):
         SubQuestionRetriever("embedded")  # type: ignore[arg-type]  # that is the test
-    with pytest.raises(ModelFailedError, match="'str' is no document"):
+    with pytest.raises(InvalidValueError, match="the class 'InMemoryVectorStore' itself finds no documents: give"):
+        SubQuestionRetriever(InMemoryVectorStore)  # type: ignore[arg-type]  # that is the test
+    with pytest.raises(ModelFailedError, match="'RunnableLambda' gave 'list' of 'str' for a query; a retriever gives a list"):
         SubQuestionRetriever(words, on_error="raise").invoke("Why is the sky blue?")
 
 
@@ -402,6 +406,24 @@ def test_an_index_is_kept_and_found_again(tmp_path: Path) -> None:
     assert ids(made.invoke(TWO)) == ids(found.invoke(TWO))
     with pytest.raises(StoreError):
         RagCoverRetriever.from_documents(corpus_documents()[:2], index=tmp_path / "index")
+
+
+@pytest.mark.parametrize("asked", [{"question": TWO}, [("user", TWO)], None])
+def test_what_should_have_been_a_question_is_refused_in_a_sentence(store: InMemoryVectorStore, asked: Any) -> None:
+    given = type(asked).__name__
+
+    for retriever in (SubQuestionRetriever(store), RagCoverRetriever.from_documents(corpus_documents())):
+        with pytest.raises(InvalidValueError, match=f"asked by a text, not by '{given}'; .* such as by itemgetter"):
+            retriever.invoke(asked)
+        with pytest.raises(InvalidValueError, match="k is '5'; it is at least 1"):
+            retriever.invoke(TWO, k="5")
+
+
+def test_it_writes_itself_without_its_documents() -> None:
+    made = RagCoverRetriever.from_documents([Document("A long text. " * 1_000)])
+
+    assert "A long text." not in repr(made)
+    assert "A long text." not in dumps(made)
 
 
 def test_nothing_to_find_is_refused() -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,10 +13,9 @@ from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.llm import LLMChatStartEvent
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import instrument_tags
-from pydantic import BaseModel, PrivateAttr
+from pydantic import PrivateAttr
 
-from rag_cover.backends import Failure, Generator, Message, Sampling
-from rag_cover.errors import InvalidValueError, TransientError
+from rag_cover.backends import Generator, Message, Sampling
 from rag_cover_llama_index.generators import LlamaIndexGenerator, chat_messages
 from tests.llama_index.parts import ScriptedLLM
 
@@ -29,7 +26,6 @@ class RecordingLLM(ScriptedLLM):
     """Remembers what it was asked, and refuses some parameters as clients do."""
 
     refuses: dict[str, str] = {}
-    reports: bool = True
     _asked: list[tuple[object, dict[str, Any]]] = PrivateAttr(default_factory=list)
 
     def _answered(self, prompt: object, parameters: dict[str, Any]) -> str:
@@ -41,8 +37,7 @@ class RecordingLLM(ScriptedLLM):
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         said = self._answered([(message.role.value, message.content) for message in messages], kwargs)
-        usage = {"usage": {"prompt_tokens": 10, "completion_tokens": 3}} if self.reports else {}
-        return ChatResponse(message=ChatMessage(role="assistant", content=said), raw=usage)
+        return ChatResponse(message=ChatMessage(role="assistant", content=said))
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         return CompletionResponse(text=self._answered(prompt, kwargs))
@@ -66,10 +61,6 @@ def test_messages_are_chatted_and_a_text_is_completed() -> None:
     assert [prompt for prompt, _ in llm._asked] == [[("system", "Be brief."), ("user", "Why is the sky blue?")], "The sky is"]
 
 
-def test_nothing_asked_is_nothing_written() -> None:
-    assert LlamaIndexGenerator(ScriptedLLM()).generate([]) == []
-
-
 def test_sampling_is_passed_on_where_it_says_something() -> None:
     llm = RecordingLLM()
     sampling = Sampling(temperature=0.7, max_tokens=9, stop=("\n",), logprobs=True, seed=3)
@@ -77,16 +68,6 @@ def test_sampling_is_passed_on_where_it_says_something() -> None:
     LlamaIndexGenerator(llm).generate([WHY], sampling)
 
     assert llm._asked[0][1] == {"temperature": 0.7, "max_tokens": 9, "stop": ["\n"], "logprobs": True, "seed": 3}
-
-
-def test_several_samples_take_several_calls_with_seeds_of_their_own_and_tokens_add_up() -> None:
-    llm = RecordingLLM()
-
-    first, second = LlamaIndexGenerator(llm, workers=2).generate([WHY, WHY], Sampling(n=3, seed=5))
-
-    assert [len(first.samples), len(second.samples)] == [3, 3]
-    assert sorted(parameters["seed"] for _, parameters in llm._asked) == [5, 5, 6, 6, 7, 7]
-    assert (first.prompt_tokens, first.completion_tokens) == (30, 9)
 
 
 def test_a_refused_parameter_is_dropped_remembered_and_noted() -> None:
@@ -99,122 +80,6 @@ def test_a_refused_parameter_is_dropped_remembered_and_noted() -> None:
     assert written.samples[0].text == "Blue."
     assert ["stop" in parameters for _, parameters in llm._asked] == [False, False]
     assert generator.notes == ("scripted refuses stop; it is no longer sent",)
-
-
-def test_a_value_that_is_refused_is_a_failure_and_no_lesson() -> None:
-    llm = RecordingLLM(refuses={"max_tokens": "max_tokens is too large: this context has 400"})
-    generator = LlamaIndexGenerator(llm)
-
-    (written,) = generator.generate([WHY])
-
-    assert written.failure == Failure("TypeError", "scripted: max_tokens is too large: this context has 400")
-    assert (written.samples, generator.notes) == ((), ())
-
-
-class OverloadedError(RuntimeError):
-    """What a client raises for a server's status."""
-
-    status_code = 503
-
-
-class OverloadedLLM(RecordingLLM):
-    """Has no time."""
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        message = "unexpected stop of the server"
-        raise OverloadedError(message)
-
-
-def test_a_servers_trouble_teaches_nothing_about_parameters() -> None:
-    generator = LlamaIndexGenerator(OverloadedLLM())
-
-    (written,) = generator.generate(["Why?"], Sampling(stop=("\n",)))
-
-    assert written.failure == Failure("OverloadedError", "scripted: unexpected stop of the server")
-    assert generator.notes == ()
-
-
-class BrokenLLM(ScriptedLLM):
-    """Fails on questions about storms."""
-
-    error: Any = None
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        if "storm" in prompt:
-            raise self.error
-        return super().complete(prompt)
-
-
-def test_a_failing_call_costs_its_prompt_alone() -> None:
-    generator = LlamaIndexGenerator(BrokenLLM(error=TimeoutError("60 s"), default="Blue."))
-
-    blue, storm = generator.generate(["Why is the sky blue?", "Why do storms form?"], Sampling(n=2))
-
-    assert [sample.text for sample in blue.samples] == ["Blue.", "Blue."]
-    assert (storm.samples, storm.failure) == ((), Failure("TimeoutError", "scripted: 60 s"))
-
-
-def test_a_failure_of_rag_covers_own_kind_keeps_its_kind() -> None:
-    generator = LlamaIndexGenerator(BrokenLLM(error=TransientError("busy", kind="rate limit")))
-
-    (storm,) = generator.generate(["Why do storms form?"])
-
-    assert storm.failure is not None
-    assert storm.failure.kind == "rate limit"
-
-
-class CutLLM(ScriptedLLM):
-    """Says how its answer ended."""
-
-    reason: str
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        return CompletionResponse(text=self.default, raw={"choices": [{"finish_reason": self.reason}]})
-
-
-@pytest.mark.parametrize(
-    ("text", "reason", "kind"),
-    [
-        ("", "length", "malformed"),
-        ("<think>Blue, or is it", "length", "malformed"),
-        ("The sky", "content_filter", "filtered"),
-    ],
-)
-def test_a_reply_that_was_cut_before_it_began_is_a_failure(text: str, reason: str, kind: str) -> None:
-    (written,) = LlamaIndexGenerator(CutLLM(default=text, reason=reason)).generate(["Why?"])
-
-    assert written.samples == ()
-    assert written.failure is not None
-    assert (written.failure.kind, written.failure.raw) == (kind, text)
-
-
-@pytest.mark.parametrize(("text", "reason"), [("", "stop"), ("The sky is", "length"), ("<think>Blue?</think> Bl", "length")])
-def test_a_reply_that_began_is_one_however_it_ended(text: str, reason: str) -> None:
-    (written,) = LlamaIndexGenerator(CutLLM(default=text, reason=reason)).generate(["Why?"])
-
-    assert [sample.text for sample in written.samples] == [text]
-    assert written.failure is None
-
-
-class Verdict(BaseModel):
-    """A reply to fit."""
-
-    answered: bool
-
-
-def test_a_schema_is_told_in_the_one_system_message() -> None:
-    llm = RecordingLLM(default='{"answered": true}')
-
-    (written, _) = LlamaIndexGenerator(llm, workers=1).generate([WHY, "Is it?"], schema=Verdict)
-
-    first, second = (prompt for prompt, _ in llm._asked)
-    assert isinstance(first, list)
-    assert isinstance(second, list)
-    assert [role for role, _ in first] == ["system", "user"]
-    assert first[0][1].startswith("Be brief.")
-    assert '"answered"' in first[0][1]
-    assert [role for role, _ in second] == ["system", "user"]
-    assert written.samples[0].text == '{"answered": true}'
 
 
 class CohereLikeLLM(RecordingLLM):
@@ -261,11 +126,6 @@ def test_a_model_without_a_name_goes_by_its_class() -> None:
     assert LlamaIndexGenerator(NamelessLLM()).name == "NamelessLLM"
 
 
-def test_fewer_than_one_worker_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="workers is 0; it is at least 1"):
-        LlamaIndexGenerator(ScriptedLLM(), workers=0)
-
-
 class TagRecorder(BaseEventHandler):
     """Keeps the tags of every chat."""
 
@@ -286,17 +146,3 @@ def test_calls_made_side_by_side_belong_to_the_trace_of_whoever_asked() -> None:
         dispatcher.event_handlers.remove(recorder)
 
     assert recorder._tags == [{"query": "q1"}] * 5
-
-
-def test_one_generator_serves_16_threads_at_once() -> None:
-    generator = LlamaIndexGenerator(ScriptedLLM(script={f"number {number}.": f"answer {number}" for number in range(16)}))
-    together = threading.Barrier(16)
-
-    def ask(number: int) -> str:
-        together.wait()
-        return generator.generate([f"This is number {number}."])[0].samples[0].text
-
-    with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(ask, range(16)))
-
-    assert answers == [f"answer {number}" for number in range(16)]

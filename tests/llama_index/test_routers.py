@@ -22,16 +22,16 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
 from llama_index.core.tools.types import ToolMetadata
 
-from rag_cover.backends import fingerprint_of
 from rag_cover.errors import InvalidValueError, UnfitModelError
 from rag_cover.intervals import Interval
-from rag_cover.routing import Adjustment, Caimira, HeldOut, Responses, SkillRecord, SkillRouter, encode
+from rag_cover.routing import Adjustment, Caimira, HeldOut, Responses, SkillRecord, SkillRouter
 from rag_cover.testing import ScriptedScorer
 from rag_cover_llama_index.models import LlamaIndexEmbedder
 from rag_cover_llama_index.routers import RetrievalComplexitySelector, RoutedSelection, SkillSelector
 from tests.llama_index.loops import Gate, GatedRetriever
 from tests.llama_index.parts import ScriptedLLM, WordEmbedding
 from tests.llama_index.spans import watched_spans
+from tests.skilled import skills_by, topic_vector
 
 PLAIN = ToolMetadata(name="plain", description="One search.")
 SPLIT = ToolMetadata(name="split", description="Several searches.")
@@ -218,19 +218,12 @@ class TopicEmbedding(WordEmbedding):
     """Tells the sky from all else."""
 
     def _vector(self, text: str) -> list[float]:
-        return [1.0, 0.0] if "sky" in text else [0.0, 1.0]
+        return topic_vector(text)
 
 
 def skills(*, agents: tuple[str, ...] = ("plain", "split")) -> Caimira:
     """Know that the first agent is good at the sky, and the second at all else."""
-    embedder = LlamaIndexEmbedder(TopicEmbedding())
-    topics = np.zeros((2, encode(["Why?"], embedder).shape[1]))
-    topics[:, :2] = 20 * np.eye(2)
-    skill = np.array([[2.0, -2.0], [-2.0, 2.0]])
-    nothing = np.zeros_like(topics)
-    return Caimira.from_parameters(
-        skill, topics, np.zeros(2), nothing, np.zeros(2), agents=agents, encoder=fingerprint_of(embedder)
-    )
+    return skills_by(LlamaIndexEmbedder(TopicEmbedding()), agents=agents)
 
 
 def test_the_agent_that_is_likeliest_to_succeed_is_chosen() -> None:

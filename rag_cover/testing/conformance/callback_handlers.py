@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from functools import partial
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 from rag_cover.testing.conformance.attempts import THREADS, answered, at_once, skipped
-from rag_cover.testing.conformance.oddities import ODD_TEXTS
+from rag_cover.testing.conformance.oddities import ODD_TEXTS, ODD_VALUES
 from rag_cover.testing.conformance.runs import KINDS, Event, Kind, Run, events_of, interleaved, random_run, send
 
 __all__ = ["CallbackHandlerTests"]
@@ -23,16 +24,6 @@ _PASSAGE = "Air scatters blue light more than red light."
 _ANSWER = "Because air scatters blue light."
 _MANY = 50
 _ADVICE = "catch it, count it and go on: the host drops what a handler raises"
-_ODD_VALUES: tuple[Any, ...] = (
-    *(None, "", {}, [], (), 0, 1.5, True, b"bytes", object(), [None], {"input": ""}, {"question": None}, {1: {2: [3]}}),
-    *(
-        {"messages": []},
-        {"messages": [None, ("human", "Why?")]},
-        {"context": object()},
-        [[1], [2]],
-        {"answer": {"a": object()}},
-    ),
-)
 
 
 class CallbackHandlerTests:
@@ -97,7 +88,7 @@ class CallbackHandlerTests:
 
     def test_inputs_and_outputs_may_be_anything(self, handler: Any) -> None:
         """A runnable takes and returns texts, mappings, lists, messages, nothing."""
-        for value in (*_ODD_VALUES, self.make_message("hello"), [self.make_document(_PASSAGE)], self.make_reply("hello")):
+        for value in (*ODD_VALUES, self.make_message("hello"), [self.make_document(_PASSAGE)], self.make_reply("hello")):
             run = Run("chain", value, value, (Run("tool", value, value), Run("chain", value, value)))
             self._tell(handler, events_of(run), f"a chain and a tool with {value!r}")
 
@@ -209,7 +200,7 @@ class CallbackHandlerTests:
             part = shared[1 + turn * share : 1 + (turn + 1) * share]
             self._tell(handler, [*part, *events_of(self.rag_run())], "many threads")
 
-        at_once([lambda turn=turn: tell(turn) for turn in range(THREADS)])  # type: ignore[misc]
+        at_once([partial(tell, turn) for turn in range(THREADS)])
         self._tell(handler, shared[-1:], "a chain that ends")
 
     def test_random_runs_raise_nothing(self, handler: Any) -> None:
@@ -261,7 +252,7 @@ class CallbackHandlerTests:
 
     def _tell(self, handler: Any, events: Sequence[Event], about: str) -> None:
         for event in events:
-            answered(lambda event=event: send(handler, event), f"{event.name} of {about}", _ADVICE)  # type: ignore[misc]
+            answered(partial(send, handler, event), f"{event.name} of {about}", _ADVICE)
 
     def _pending(self, handler: Any) -> int:
         self.settle(handler)
@@ -273,7 +264,7 @@ class CallbackHandlerTests:
 
     def _random_runs(self, ending: float) -> Iterator[Run]:
         random = Random(11)
-        odd = [lambda _, value=value: value for value in _ODD_VALUES]
+        odd = [lambda _, value=value: value for value in ODD_VALUES]
         for _ in range(_MANY):
             yield random_run(random, [self._given, self._made, *odd], ending=ending)
 

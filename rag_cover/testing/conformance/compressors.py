@@ -10,6 +10,7 @@ import asyncio
 import copy
 from collections import Counter
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,7 +127,7 @@ class CompressorTests:
         queries = [(_QUERY, _OTHER_QUERY)[turn % 2] for turn in range(THREADS)]
         alone = {query: self._names(compressor, query) for query in queries}
 
-        found = at_once([lambda query=query: self._names(compressor, query) for query in queries])  # type: ignore[misc]
+        found = at_once([partial(self._names, compressor, query) for query in queries])
 
         assert found == [alone[query] for query in queries], (
             f"{THREADS} threads got other documents than one; keep what belongs to a call in variables, not on the compressor"
@@ -150,7 +151,7 @@ class CompressorTests:
         for name, query in BLANK_TEXTS.items():
             documents = self._documents(_TEXTS)
             kept = answered_or_refused(
-                lambda documents=documents, query=query: self.compress(compressor, documents, query),  # type: ignore[misc]
+                partial(self.compress, compressor, documents, query),
                 f"compressing for {name} as query",
                 "keep documents, or raise a ValueError that says what to do",
             )
@@ -174,7 +175,14 @@ class CompressorTests:
 
     def _kept(self, compressor: Any, documents: Sequence[Any], query: str, about: str) -> Sequence[Any]:
         advice = "return documents, all of them where none can be chosen"
-        return answered(lambda: self.compress(compressor, documents, query), f"compressing {about}", advice)
+        kept = answered(partial(self.compress, compressor, documents, query), f"compressing {about}", advice)
+        assert isinstance(kept, Sequence), f"a {type(kept).__name__} came back, with {about}; return a list of documents"
+        answered(
+            lambda: [(self.name_of(each), self.text_of(each)) for each in kept],
+            f"reading what came back, with {about},",
+            "return documents",
+        )
+        return kept
 
     def _names(self, compressor: Any, query: str) -> list[str]:
         return [self.name_of(each) for each in self._kept(compressor, self._documents(_TEXTS), query, "plain documents")]

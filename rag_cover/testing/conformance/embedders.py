@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from rag_cover.backends import Embedder
-from rag_cover.testing.conformance.models import ModelTests
+from rag_cover.testing.conformance.models import Answers, ModelTests
 
 __all__ = ["EmbedderTests"]
 
@@ -45,12 +44,11 @@ class EmbedderTests(ModelTests[Embedder, str]):
         """Return the text, and one that holds it."""
         return (text, f"Bread {text}")
 
-    def ask(self, model: Embedder, items: Sequence[str]) -> Sequence[Any]:
+    def ask(self, model: Embedder, items: Sequence[str]) -> Answers:
         """Return the vector of each text."""
-        found: Sequence[Any] = model.embed(items)  # type: ignore[assignment]  # an array, as `check` demands
-        return found
+        return model.embed(items)
 
-    def check(self, found: Sequence[Any], items: Sequence[str], about: str) -> None:
+    def check(self, found: Answers, items: Sequence[str], about: str) -> None:
         """Fail unless these are vectors of unit length, one for each text."""
         assert isinstance(found, np.ndarray), f"embed returned a {type(found).__name__} for {about}; return an array"
         assert found.ndim == len(("texts", "dimensions")), (

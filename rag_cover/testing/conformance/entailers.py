@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from rag_cover.agreement import canary_verdicts, failure_of
 from rag_cover.backends import Entailer
 from rag_cover.testing.conformance.attempts import answered
-from rag_cover.testing.conformance.models import ModelTests
+from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import LONG, long_text
 from rag_cover.testing.judges import KeywordScorer
 
@@ -45,12 +44,11 @@ class EntailerTests(ModelTests[Entailer, tuple[str, str]]):
         both = [(text, text)] if len(text) < LONG else []
         return [(text, _HYPOTHESIS), (_PREMISE, text), *both]
 
-    def ask(self, model: Entailer, items: Sequence[tuple[str, str]]) -> Sequence[Any]:
+    def ask(self, model: Entailer, items: Sequence[tuple[str, str]]) -> Answers:
         """Return the three probabilities of each pair."""
-        found: Sequence[Any] = model.entail(items)  # type: ignore[assignment]  # an array, as `check` demands
-        return found
+        return model.entail(items)
 
-    def check(self, found: Sequence[Any], items: Sequence[tuple[str, str]], about: str) -> None:
+    def check(self, found: Answers, items: Sequence[tuple[str, str]], about: str) -> None:
         """Fail unless these are distributions over three classes, one for each pair."""
         assert isinstance(found, np.ndarray), f"entail returned a {type(found).__name__} for {about}; return an array"
         assert found.shape == (len(items), 3), (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rag_cover.backends import Locator, ScoringItem, Span
-from rag_cover.testing.conformance.models import ModelTests
+from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import BLANK_TEXTS, long_text
 
 __all__ = ["LocatorTests"]
@@ -40,11 +39,11 @@ class LocatorTests(ModelTests[Locator, ScoringItem]):
         """Return items with an odd text and an odd question."""
         return (ScoringItem(_QUESTION, text), ScoringItem(text, _ANSWER), ScoringItem(_QUESTION, f"{text} {_ANSWER} {text}"))
 
-    def ask(self, model: Locator, items: Sequence[ScoringItem]) -> Sequence[Any]:
+    def ask(self, model: Locator, items: Sequence[ScoringItem]) -> Answers:
         """Return the fragment of each item."""
         return model.locate(items)
 
-    def check(self, found: Sequence[Any], items: Sequence[ScoringItem], about: str) -> None:
+    def check(self, found: Answers, items: Sequence[ScoringItem], about: str) -> None:
         """Fail unless there is a fragment inside the text, or None, for each item."""
         assert isinstance(found, list | tuple), f"locate returned a {type(found).__name__} for {about}; return a list"
         assert len(found) == len(items), (

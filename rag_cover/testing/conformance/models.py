@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_cover.testing.conformance.attempts import THREADS, answered, at_once
 from rag_cover.testing.conformance.oddities import ODD_TEXTS, UNENCODABLE
 
-__all__ = ["ModelTests"]
+__all__ = ["Answers", "ModelTests"]
 
 M = TypeVar("M")
 Item = TypeVar("Item")
+
+Answers = Sequence[Any] | NDArray[Any]
+"""One for each item."""
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
@@ -37,11 +42,11 @@ class ModelTests(Generic[M, Item]):
         """Return items with a text in every place that takes one."""
         raise NotImplementedError
 
-    def ask(self, model: M, items: Sequence[Item]) -> Sequence[Any]:
+    def ask(self, model: M, items: Sequence[Item]) -> Answers:
         """Return the model's answers to items."""
         raise NotImplementedError
 
-    def check(self, found: Sequence[Any], items: Sequence[Item], about: str) -> None:
+    def check(self, found: Answers, items: Sequence[Item], about: str) -> None:
         """Fail unless these can be answers to the items."""
         raise NotImplementedError
 
@@ -101,7 +106,7 @@ class ModelTests(Generic[M, Item]):
         turns = [items[turn % len(items) :] + items[: turn % len(items)] for turn in range(THREADS)]
         alone = [self._asked(model, turn, "a few plain items") for turn in turns]
 
-        found = at_once([lambda turn=turn: self._asked(model, turn, "items from many threads") for turn in turns])  # type: ignore[misc]
+        found = at_once([partial(self._asked, model, turn, "items from many threads") for turn in turns])
 
         assert all(self._same(one, other, within=self.tolerance) for one, other in zip(alone, found, strict=True)), (
             f"{THREADS} threads got other answers than one; keep what belongs to a call in variables, not on the model, "
@@ -136,13 +141,13 @@ class ModelTests(Generic[M, Item]):
         )
         assert fingerprint == getattr(model, "fingerprint", None), "the fingerprint changes; compute it from what is fixed"
 
-    def _asked(self, model: M, items: Sequence[Item], about: str) -> Sequence[Any]:
+    def _asked(self, model: M, items: Sequence[Item], about: str) -> Answers:
         return answered(lambda: self.ask(model, items), f"asking about {about}", "answer it; an item is data, not a mistake")
 
     def _odd_texts(self) -> Mapping[str, str]:
         return {**ODD_TEXTS, **UNENCODABLE}
 
-    def _same(self, one: Sequence[Any], other: Sequence[Any], *, within: float) -> bool:
+    def _same(self, one: Answers, other: Answers, *, within: float) -> bool:
         if len(one) != len(other):
             return False
         if not isinstance(one, np.ndarray):

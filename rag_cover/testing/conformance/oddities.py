@@ -1,10 +1,11 @@
-"""Texts as the world writes them: blank, odd, very long."""
+"""Texts as the world writes them: blank, odd, very long. Values that nobody meant."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-__all__ = ["BLANK_TEXTS", "LONG", "ODD_TEXTS", "UNENCODABLE", "long_text"]
+__all__ = ["BLANK_TEXTS", "LONG", "ODD_TEXTS", "ODD_VALUES", "UNENCODABLE", "long_text"]
 
 LONG = 20_000
 """Characters of a very long text: more than any encoder reads at once."""
@@ -34,3 +35,12 @@ ODD_TEXTS: Mapping[str, str] = {
     "20,000 characters": long_text(),
 }
 """By what they are."""
+
+ODD_VALUES: tuple[object, ...] = (
+    *(None, "", "  ", {}, [], (), 0, 1.5, True, math.nan, b"bytes", object(), [None], ["a", 1], [[1], [2]], {1: {2: [3]}}),
+    *({"input": ""}, {"question": None}, {"question": ""}, {"question": ["a", 1]}, {"question": {"text": 1}}),
+    *({"answer": None}, {"answer": {"nested": [None]}}, {"answer": {"a": object()}}, {"unknown": object()}),
+    *({"documents": [None, 1, {}]}, {"context": 7}, {"context": object()}),
+    *({"messages": []}, {"messages": [{}]}, {"messages": [None, ("human", "Why?")]}),
+)
+"""What stands where a text, a mapping or messages are expected."""

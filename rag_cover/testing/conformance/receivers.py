@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from rag_cover.backends import Receiver
 from rag_cover.questions import Passage
 from rag_cover.testing.conformance.attempts import answered
-from rag_cover.testing.conformance.models import ModelTests
+from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import ODD_TEXTS
 from rag_cover.traces import Sample
 
@@ -55,11 +55,11 @@ class ReceiverTests(ModelTests[Receiver, Asked]):
         """Return an odd question, and an odd passage."""
         return [(text, ()), (_QUESTION, (Passage(text),))] if text.strip() else [(text, ())]
 
-    def ask(self, model: Receiver, items: Sequence[Asked]) -> Sequence[Any]:
+    def ask(self, model: Receiver, items: Sequence[Asked]) -> Answers:
         """Return the samples of each item."""
         return model.sample(items, n=_SAMPLES, seed=7)
 
-    def check(self, found: Sequence[Any], items: Sequence[Asked], about: str) -> None:
+    def check(self, found: Answers, items: Sequence[Asked], about: str) -> None:
         """Fail unless there are so many samples for each item, with log-probabilities that are some."""
         assert len(found) == len(items), f"sample returned {len(found)} tuples for {about}, {len(items)} items; return one each"
         for drawn in found:
@@ -85,7 +85,7 @@ class ReceiverTests(ModelTests[Receiver, Asked]):
     def test_as_many_samples_are_drawn_as_are_asked_for(self, model: Receiver) -> None:
         """One and many."""
         for n in (1, 5):
-            found = answered(lambda n=n: model.sample(self.items(), n=n), f"drawing {n} samples", "draw them")  # type: ignore[misc]
+            found = answered(partial(model.sample, self.items(), n=n), f"drawing {n} samples", "draw them")
             assert {len(drawn) for drawn in found} == {n}, f"n={n} did not draw {n} samples for each item; draw n for each"
 
     def _odd_texts(self) -> dict[str, str]:

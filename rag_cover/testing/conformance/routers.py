@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rag_cover.routing import Route
@@ -87,7 +88,7 @@ class RouterTests:
         questions = [self.questions()[turn % len(self.questions())] for turn in range(THREADS)]
         alone = [self._routed(router, question, "a plain question") for question in questions]
 
-        found = at_once([lambda asked=asked: self._routed(router, asked, "many threads") for asked in questions])  # type: ignore[misc]
+        found = at_once([partial(self._routed, router, question, "many threads") for question in questions])
 
         assert found == alone, (
             f"{THREADS} threads got other routes than one; keep what belongs to a call in variables, not on the router"
@@ -105,16 +106,15 @@ class RouterTests:
             self._check(self._routed(router, f"{self.questions()[0]} {text}", name), name)
 
     def _routed(self, router: Any, question: str, about: str) -> Route:
-        return answered(lambda: self.route(router, question), f"routing {about}", _ADVICE)
+        return _a_route(answered(lambda: self.route(router, question), f"routing {about}", _ADVICE), about)
 
     def _refused_or_routed(self, router: Any, question: str, about: str) -> None:
         route = answered_or_refused(lambda: self.route(router, question), f"routing {about}", _ADVICE)
         if route is not None:
-            self._check(route, about)
+            self._check(_a_route(route, about), about)
             assert route.reason.strip(), f"{about} was routed without a reason; say what was done, or raise a ValueError"
 
     def _check(self, route: Route, about: str) -> None:
-        assert isinstance(route, Route), f"routing {about} returned a {type(route).__name__}; return a Route"
         assert route.name in self.names(), f"{about} went to {route.name!r}; there are: {', '.join(self.names())}"
         probability = route.probability
         assert probability is None or 0 <= probability <= 1, (
@@ -122,3 +122,8 @@ class RouterTests:
         )
         for name, score in route.scores.items():
             assert math.isfinite(score), f"the score {name!r} is {score} for {about}; leave out what is undefined"
+
+
+def _a_route(found: object, about: str) -> Route:
+    assert isinstance(found, Route), f"routing {about} returned a {type(found).__name__}; return a Route"
+    return found

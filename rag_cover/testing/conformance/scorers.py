@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from rag_cover.agreement import canary_verdicts, failure_of
 from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.testing.conformance.attempts import answered
-from rag_cover.testing.conformance.models import ModelTests
+from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import BLANK_TEXTS, long_text
 
 __all__ = ["ScorerTests"]
@@ -59,12 +58,11 @@ class ScorerTests(ModelTests[Scorer, ScoringItem]):
         """Return items with an odd text, an odd question and an odd reference."""
         return (ScoringItem(_QUESTION, text), ScoringItem(text, _ANSWER), ScoringItem(_QUESTION, _ANSWER, (text,)))
 
-    def ask(self, model: Scorer, items: Sequence[ScoringItem]) -> Sequence[Any]:
+    def ask(self, model: Scorer, items: Sequence[ScoringItem]) -> Answers:
         """Return P(the text answers) of each item."""
-        found: Sequence[Any] = model.correctness(items)  # type: ignore[assignment]  # an array, as `check` demands
-        return found
+        return model.correctness(items)
 
-    def check(self, found: Sequence[Any], items: Sequence[ScoringItem], about: str) -> None:
+    def check(self, found: Answers, items: Sequence[ScoringItem], about: str) -> None:
         """Fail unless these are probabilities, one for each item."""
         assert isinstance(found, np.ndarray), f"correctness returned a {type(found).__name__} for {about}; return an array"
         assert found.shape == (len(items),), (

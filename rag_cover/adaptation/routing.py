@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rag_cover.backends import Retriever, fingerprint_of
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.registry import Models
 from rag_cover.routing import Caimira, ComplexityRouter, Demand, Probe, Route, SkillRecord, SkillRouter
 
-__all__ = ["Decision", "complexity_router_by", "decided", "for_agents", "skill_router_by"]
+__all__ = ["Decision", "complexity_router_by", "decided", "for_agents", "refuse_unknown_route", "skill_router_by"]
 
 T = TypeVar("T")
 
@@ -122,6 +122,17 @@ def for_agents(agents: Sequence[str], given: Mapping[str, T], *, called: str) ->
             message = f"no {called.removesuffix('s')} is named for the agent {agent!r}, which may be chosen; "
             raise InvalidValueError(message + f"{called} has: {', '.join(given)}")
     return {agent: given[agent] for agent in agents}
+
+
+def refuse_unknown_route(default: str, routes: Collection[str]) -> None:
+    """Refuse a default that names no route.
+
+    Raises:
+        InvalidValueError: it does not.
+    """
+    if default not in routes:
+        message = f"no route is called {default!r}.{nearest(default, list(routes))} There are: {', '.join(routes)}."
+        raise InvalidValueError(message)
 
 
 def _refuse_settings(**settings: object) -> None:

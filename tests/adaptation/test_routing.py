@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_cover import Models, Passage
-from rag_cover.adaptation import complexity_router_by, decided, for_agents
+from rag_cover.adaptation import complexity_router_by, decided, for_agents, refuse_unknown_route
 from rag_cover.backends import Retriever
 from rag_cover.errors import InvalidValueError
 from rag_cover.routing import Route
@@ -58,3 +58,10 @@ def test_every_agent_that_may_be_chosen_has_something() -> None:
     assert for_agents(["small"], {"large": 1, "small": 2}, called="models") == {"small": 2}
     with pytest.raises(InvalidValueError, match="no model is named for the agent 'small', .* models has: large"):
         for_agents(["small"], {"large": 1}, called="models")
+
+
+def test_a_default_is_a_route_that_there_is() -> None:
+    refuse_unknown_route("direct", ["direct", "complex"])
+
+    with pytest.raises(InvalidValueError, match="no route is called 'direkt'. Did you mean 'direct'.* direct, complex"):
+        refuse_unknown_route("direkt", ["direct", "complex"])

@@ -1,4 +1,4 @@
-"""LangChain's own conformance suite for retrievers, run on ours."""
+"""LangChain's own conformance suites, run on our retrievers and our embedding model."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain")
-pytest.importorskip("langchain_tests", reason="needs langchain-tests")
+pytest.importorskip("langchain_tests", reason="needs the development dependency langchain-tests")
 
+from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from langchain_tests.integration_tests import RetrieversIntegrationTests
+from langchain_tests.integration_tests import EmbeddingsIntegrationTests, RetrieversIntegrationTests
+from langchain_tests.unit_tests import EmbeddingsUnitTests
 
+from rag_cover_langchain.embeddings import RagCoverEmbeddings
 from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
 from tests.langchain.parts import corpus_documents, corpus_store
 
@@ -45,3 +48,19 @@ class TestRagCoverRetriever(RetrieversIntegrationTests):
     @property
     def retriever_query_example(self) -> str:
         return "What does a heat pump cost?"
+
+
+class TestEmbeddingsAsAUnit(EmbeddingsUnitTests):
+    """What LangChain asks of any embedding model's constructor."""
+
+    @property
+    def embeddings_class(self) -> type[Embeddings]:
+        return RagCoverEmbeddings
+
+
+class TestEmbeddingsInUse(EmbeddingsIntegrationTests):
+    """What LangChain asks of any embedding model's vectors, awaited or not."""
+
+    @property
+    def embeddings_class(self) -> type[Embeddings]:
+        return RagCoverEmbeddings
