@@ -87,6 +87,9 @@ def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, 
     Raises:
         InvalidValueError: an unknown name, no measure, or one asked for twice.
     """
+    if isinstance(measures, str):
+        message = f"measures is one text; give a list, if only of one: [{measures!r}]"
+        raise InvalidValueError(message)
     chosen = [Unasked(make()) for make in MEASURES.values()] if measures is None else [_measure(each) for each in measures]
     names = [measure.name for measure in chosen]
     if not names or len(set(names)) < len(names):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import islice
 from typing import Any
 
 from langchain_core.documents import Document
@@ -74,10 +73,10 @@ def _documents(values: Iterable[object], depth: int, left: Iterator[int]) -> Ite
     for value in values:
         if type(value) in _PLAIN:
             continue
-        if next(left, None) is None:
-            return
         if isinstance(value, Document):
             yield value
+        elif next(left, None) is None:
+            return
         elif depth > 0:
             yield from _documents(_inside(value), depth - 1, left)
 
@@ -89,7 +88,7 @@ def _inside(value: object) -> Iterable[object]:
         return ()
     if isinstance(value, list | tuple | Sequence):
         is_vector = len(value) > _PAIR and isinstance(value[0], int | float)
-        return () if is_vector else islice(value, _HOW_MANY)
+        return () if is_vector else value
     return fields_of(value).values()
 
 

@@ -12,8 +12,10 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
 from langchain_core.tracers.context import register_configure_hook
 
-from rag_cover.backends import Embedder, Generator, Receiver, Scorer
+from rag_cover.adaptation import given_as
+from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
+from rag_cover.errors import InvalidValueError
 from rag_cover.recording import Recording, References
 from rag_cover.results import Measure, TraceResult
 from rag_cover_langchain.models import Writer, models_of
@@ -41,6 +43,7 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
     Args:
         measures: names or values; None: all that a trace has the inputs for. Empty: record only.
         judge: tells what covers what: a name, a model of ours, or a chat model of LangChain.
+        entailer: tells what follows from what; the judge where it can, else the embedded one.
         receiver: whose belief tells what each step was worth; None: nobody's.
         generator: writes sub-questions, where it is given.
         decomposer: makes them instead.
@@ -66,6 +69,7 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         *,
         measures: Sequence[str | Measure] | None = None,
         judge: str | Scorer | Writer = "embedded",
+        entailer: str | Entailer | None = None,
         receiver: str | Receiver | Writer | None = "embedded",
         generator: str | Generator | Writer | None = None,
         decomposer: str | Path | Generator | Decomposer | Writer | None = None,
@@ -83,7 +87,9 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
     ) -> None:
         super().__init__(
             measures=measures,
-            models=models_of(judge=judge, receiver=receiver, generator=generator, decomposer=decomposer, embedder=embedder),
+            models=models_of(
+                judge=judge, entailer=entailer, receiver=receiver, generator=generator, decomposer=decomposer, embedder=embedder
+            ),
             references=references,
             traces=traces,
             store=store,
@@ -121,8 +127,15 @@ def attach(handler: RagCoverCallbackHandler | None = None) -> RagCoverCallbackHa
 
     Args:
         handler: what records it; one as it comes unless given.
+
+    Raises:
+        InvalidValueError: it is no handler of ours, or a closed one.
     """
     recording = RagCoverCallbackHandler() if handler is None else handler
+    if not isinstance(recording, RagCoverCallbackHandler):
+        message = f"{given_as(recording)} records nothing; give a RagCoverCallbackHandler, or leave it out"
+        raise InvalidValueError(message)
+    recording.refuse_closed()
     _EVERYWHERE.add(recording)
     return recording
 

@@ -11,7 +11,7 @@ from llama_index.core.llms import LLM
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
-from rag_cover.backends import Embedder, Generator, Receiver, Scorer
+from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.recording import Recording, References
@@ -29,6 +29,7 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
     *,
     measures: Sequence[str | Measure] | None = None,
     judge: str | Scorer | LLM = "embedded",
+    entailer: str | Entailer | None = None,
     receiver: str | Receiver | LLM | None = "embedded",
     generator: str | Generator | LLM | None = None,
     decomposer: str | Path | Generator | Decomposer | LLM | None = None,
@@ -59,6 +60,7 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
     Args:
         measures: names or values; None: all that a trace has the inputs for. Empty: record only.
         judge: tells what covers what: a name, a model of ours, or an ``LLM`` of LlamaIndex.
+        entailer: tells what follows from what; the judge where it can, else the embedded one.
         receiver: whose belief tells what each step was worth; None: nobody's.
         generator: writes sub-questions, where it is given.
         decomposer: makes them instead.
@@ -88,7 +90,9 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         _LOG.warning("%d recordings listen already: attach once for a process, and close what is not needed", listening)
     recording = Recording(
         measures=measures,
-        models=models_of(judge=judge, receiver=receiver, generator=generator, decomposer=decomposer, embedder=embedder),
+        models=models_of(
+            judge=judge, entailer=entailer, receiver=receiver, generator=generator, decomposer=decomposer, embedder=embedder
+        ),
         references=references,
         traces=traces,
         store=store,

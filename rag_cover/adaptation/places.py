@@ -7,7 +7,7 @@ generator or an embedder is the adapter's to say, in a `Framework`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -82,13 +82,16 @@ class Framework:
         """Return the models that measures ask, by the fields of `Models`, the framework's own objects translated.
 
         A language model in several places is one model: what it refuses, and as a judge what it has judged, is known in all.
-        Names are looked up when the models are opened.
+        One that judges does not tell what follows from what: the embedded entailer does, unless another is given. Names are
+        looked up when the models are opened.
 
         Raises:
             InvalidValueError: an object that cannot serve as what it is given as.
         """
         made: dict[tuple[int, object], Any] = {}
         models = Models(**{place: self._placed(model, place, made) for place, model in given.items()})
+        if models.entailer is None and not isinstance(models.judge, str | Entailer) and models.judge is not given.get("judge"):
+            models = replace(models, entailer="embedded")
         self._refuse_unfit(models)
         return models
 

@@ -47,8 +47,8 @@ def refuse_utility(min_utility: float) -> None:
     Raises:
         InvalidValueError: it is outside [-1, 1].
     """
-    if not -1 <= min_utility <= 1:
-        message = f"min_utility is {min_utility}; a utility is in [-1, 1]"
+    if not isinstance(min_utility, int | float) or not -1 <= min_utility <= 1:
+        message = f"min_utility is {min_utility!r}; a utility is in [-1, 1]"
         raise InvalidValueError(message)
 
 

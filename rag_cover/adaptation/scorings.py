@@ -282,6 +282,6 @@ def _no_contexts(trace: Trace, terms: Terms) -> Sequence[str]:
 
 
 def _refuse_out_of_range(name: str, limit: float | None, lowest: float, highest: float = 1) -> None:
-    if limit is not None and not lowest <= limit <= highest:
-        message = f"{name} is {limit}; scores lie in [{lowest:g}, {highest:g}]"
+    if limit is not None and (not isinstance(limit, int | float) or not lowest <= limit <= highest):
+        message = f"{name} is {limit!r}; scores lie in [{lowest:g}, {highest:g}]"
         raise InvalidValueError(message)

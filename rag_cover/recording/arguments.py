@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pydantic import ValidationError
+
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import Asked
@@ -15,7 +17,7 @@ _SAID = ("text", "id", "references", "sub_questions", "metadata")
 
 def asked_of(
     text: str | None,
-    id_: str | None,
+    id_: str | int | None,
     references: str | Sequence[str],
     sub_questions: Sequence[SubQuestion | str] | None,
     metadata: Mapping[str, object] | None,
@@ -31,10 +33,16 @@ def asked_of(
     if text is not None and not text.strip():
         message = "the question's text is blank; leave it out, and the one that the pipeline is asked is taken"
         raise InvalidValueError(message)
+    if isinstance(id_, bool) or not isinstance(id_, str | int | None):
+        message = f"the question's id is a {type(id_).__name__}; give a text"
+        raise InvalidValueError(message)
+    if metadata is not None and not isinstance(metadata, Mapping):
+        message = f"metadata is a {type(metadata).__name__}; give a mapping of data of your own"
+        raise InvalidValueError(message)
     _refuse_answers("references", references)
     given = (references,) if isinstance(references, str) else tuple(references)
     typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
-    return Asked(text, id_, given, typed, dict(metadata or {}))
+    return Asked(text, None if id_ is None else str(id_), given, typed, dict(metadata or {}))
 
 
 def asked_from(said: object) -> Asked:
@@ -48,7 +56,8 @@ def asked_from(said: object) -> Asked:
         raise InvalidValueError(message)
     for name in said:
         if name not in _SAID:
-            message = f"nothing that is said of a question is called {name!r}.{nearest(str(name), _SAID)}"
+            known = ", ".join(_SAID)
+            message = f"nothing that is said of a question is called {name!r}.{nearest(str(name), _SAID)} There are: {known}."
             raise InvalidValueError(message)
     text, id_, references, sub_questions, metadata = (said.get(name) for name in _SAID)
     return asked_of(text, id_, () if references is None else references, sub_questions, metadata)
@@ -80,5 +89,13 @@ def _refuse_answers(name: str, answers: object) -> None:
         raise InvalidValueError(message)
 
 
-def _sub_question(given: SubQuestion | str) -> SubQuestion:
-    return given if isinstance(given, SubQuestion) else SubQuestion(given, role=Role.CORE)
+def _sub_question(given: object) -> SubQuestion:
+    if isinstance(given, SubQuestion):
+        return given
+    data = {"text": given, "role": Role.CORE} if isinstance(given, str) else given
+    try:
+        return SubQuestion.model_validate(data)
+    except ValidationError as wrong:
+        problem = wrong.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        message = f"{given!r} is no sub-question ({problem}); give its text, or a SubQuestion"
+        raise InvalidValueError(message) from wrong

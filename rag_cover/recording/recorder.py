@@ -222,7 +222,18 @@ class Recording:
             except (OSError, RagCoverError) as unwritable:
                 self.fail(unwritable, "closing what is kept")
 
+    def refuse_closed(self) -> None:
+        """Refuse a recording that nothing would be recorded by.
+
+        Raises:
+            InvalidValueError: it is closed.
+        """
+        if self._closed:
+            message = "this recording is closed, and records nothing more; make another one"
+            raise InvalidValueError(message)
+
     def __enter__(self) -> Self:
+        self.refuse_closed()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -14,7 +14,7 @@ from rag_cover.backends import Generator, Locator, Receiver
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, NotOfferedError
 from rag_cover.judges import PromptedJudge
-from rag_cover.testing import KeywordScorer, ScriptedGenerator, ScriptedReceiver
+from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedGenerator, ScriptedReceiver
 from tests.entailing import LevelEmbedder
 
 
@@ -70,6 +70,15 @@ def test_what_judges_without_writing_is_a_judge_and_nothing_else() -> None:
     assert FRAMEWORK.models_of(judge=umpire).judge is umpire.judge
     with pytest.raises(InvalidValueError, match="'Umpire' cannot serve as generator: .*, or a Speaker"):
         FRAMEWORK.models_of(generator=umpire)
+
+
+def test_beside_a_language_model_that_judges_the_embedded_entailer_tells_what_follows() -> None:
+    speaker, entailer = Speaker(ScriptedGenerator()), KeywordEntailer()
+
+    assert FRAMEWORK.models_of(judge=speaker).entailer == "embedded"
+    assert FRAMEWORK.models_of(judge=speaker, entailer=entailer).entailer is entailer
+    assert FRAMEWORK.models_of(judge="embedded").entailer is None
+    assert FRAMEWORK.models_of(judge=KeywordScorer()).entailer is None
 
 
 def test_models_without_framework_objects_are_rag_covers_own() -> None:

@@ -141,6 +141,12 @@ def test_documents_are_found_in_their_order(value: object) -> None:
     assert documents_in(value) == [ONE, TWO]
 
 
+def test_all_documents_that_are_found_are_listed() -> None:
+    documents = [Document(f"Text {number}.") for number in range(5_000)]
+
+    assert len(documents_in({"context": documents})) == len(documents)
+
+
 def test_what_is_very_large_or_holds_itself_is_looked_at_no_further_than_is_worth_it() -> None:
     circle: list[Any] = [ONE]
     circle += [circle] * 50

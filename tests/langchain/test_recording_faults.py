@@ -25,6 +25,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
+from rag_cover.errors import InvalidValueError
 from rag_cover_langchain import calls, notes, runs
 from rag_cover_langchain.recording import RagCoverCallbackHandler, attach
 from tests.langchain.recordings import (
@@ -456,3 +457,13 @@ def _tell(handler: RagCoverCallbackHandler, what: str, kind: str, run_id: uuid.U
     ending = kind.removesuffix("_model").replace("chat", "llm")
     returned = {"chain": {"answer": ANSWER}, "retriever": documents, "tool": "A text.", "llm": written}[ending]
     getattr(handler, f"on_{ending}_{what}")(returned if what == "end" else ValueError("down"), run_id=run_id)
+
+
+def test_what_is_no_handler_is_not_attached() -> None:
+    with pytest.raises(InvalidValueError, match="'str' records nothing; give a RagCoverCallbackHandler"):
+        attach("handler")  # type: ignore[arg-type]
+
+    with RagCoverCallbackHandler(measures=()) as closed:
+        pass
+    with pytest.raises(InvalidValueError, match="this recording is closed"):
+        attach(closed)

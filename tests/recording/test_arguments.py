@@ -22,6 +22,12 @@ def test_what_is_said_as_data_is_what_is_said() -> None:
     assert asked.sub_questions == (SubQuestion("What?", role=Role.CORE), typed)
 
 
+def test_a_sub_question_may_be_data_and_an_id_a_number() -> None:
+    asked = asked_from({"id": 7, "sub_questions": [{"text": "How?", "role": "background"}]})
+
+    assert asked == Asked(id="7", sub_questions=(SubQuestion("How?", role=Role.BACKGROUND),))
+
+
 def test_one_reference_may_be_a_text() -> None:
     assert asked_from({"references": "Air."}) == Asked(references=("Air.",))
 
@@ -41,6 +47,10 @@ def test_what_is_not_said_is_not_known(said: object) -> None:
         ({"references": [3]}, "references: [3] is neither a text nor a list of texts"),
         ({"sub_questions": "Why?"}, "sub_questions is one text; give a list of them"),
         ({"text": "  "}, "the question's text is blank"),
+        ({"refs": "Air."}, "There are: text, id, references, sub_questions, metadata."),
+        ({"sub_questions": [1]}, "1 is no sub-question"),
+        ({"id": True}, "the question's id is a bool; give a text"),
+        ({"metadata": "Ada"}, "metadata is a str; give a mapping"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(said: object, problem: str) -> None:

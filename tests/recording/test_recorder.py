@@ -455,6 +455,19 @@ def test_measures_that_cannot_be_are_refused_at_once(measures: list[str]) -> Non
         Recording(measures=measures)
 
 
+def test_one_measure_is_given_in_a_list() -> None:
+    with pytest.raises(InvalidValueError, match=r"measures is one text; give a list, if only of one: \['coverage'\]"):
+        Recording(measures="coverage")
+
+
+def test_a_closed_recording_is_not_entered_again() -> None:
+    with Recording(measures=()) as recording:
+        pass
+
+    with pytest.raises(InvalidValueError, match="this recording is closed, and records nothing more"), recording:
+        pass
+
+
 def test_files_that_cannot_be_written_are_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written to: .*name another file"):
         Recording(measures=(), traces=tmp_path)
