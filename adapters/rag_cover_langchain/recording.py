@@ -16,7 +16,7 @@ from rag_cover.adaptation import given_as
 from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.recording import Recording, References
+from rag_cover.recording import Recording, References, refuse_closed
 from rag_cover.results import Measure, TraceResult
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.notes import RunNotes
@@ -135,7 +135,7 @@ def attach(handler: RagCoverCallbackHandler | None = None) -> RagCoverCallbackHa
     if not isinstance(recording, RagCoverCallbackHandler):
         message = f"{given_as(recording)} records nothing; give a RagCoverCallbackHandler, or leave it out"
         raise InvalidValueError(message)
-    recording.refuse_closed()
+    refuse_closed(recording.is_closed)
     _EVERYWHERE.add(recording)
     return recording
 

@@ -1,7 +1,7 @@
 """What pipelines do, recorded while they run and measured beside them: the part that every framework's adapter shares."""
 
 from rag_cover.importers.spans import SpanKind as CallKind
-from rag_cover.recording.arguments import asked_from
+from rag_cover.recording.arguments import asked_from, refuse_closed
 from rag_cover.recording.assembly import References
 from rag_cover.recording.calls import Asked, Call, Draft
 from rag_cover.recording.fates import RecordingCounts
@@ -22,4 +22,5 @@ __all__ = [
     "References",
     "asked_from",
     "place",
+    "refuse_closed",
 ]

@@ -10,7 +10,7 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import Asked
 
-__all__ = ["asked_from", "asked_of", "refuse_unusable"]
+__all__ = ["asked_from", "asked_of", "refuse_closed", "refuse_unusable"]
 
 _SAID = ("text", "id", "references", "sub_questions", "metadata")
 
@@ -61,6 +61,17 @@ def asked_from(said: object) -> Asked:
             raise InvalidValueError(message)
     text, id_, references, sub_questions, metadata = (said.get(name) for name in _SAID)
     return asked_of(text, id_, () if references is None else references, sub_questions, metadata)
+
+
+def refuse_closed(is_closed: bool) -> None:  # noqa: FBT001  # what is refused
+    """Refuse a recording that nothing would be recorded by.
+
+    Raises:
+        InvalidValueError: it is closed.
+    """
+    if is_closed:
+        message = "this recording is closed, and records nothing more; make another one"
+        raise InvalidValueError(message)
 
 
 def refuse_unusable(*, sampling: object, capacity: object, keep: object, references: object, on_result: object) -> None:

@@ -16,7 +16,7 @@ from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
 from rag_cover.evaluation import Evaluation
 from rag_cover.questions import SubQuestion
-from rag_cover.recording.arguments import asked_of, refuse_unusable
+from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unusable
 from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
 from rag_cover.recording.deliveries import LOG, log_result
@@ -222,18 +222,13 @@ class Recording:
             except (OSError, RagCoverError) as unwritable:
                 self.fail(unwritable, "closing what is kept")
 
-    def refuse_closed(self) -> None:
-        """Refuse a recording that nothing would be recorded by.
-
-        Raises:
-            InvalidValueError: it is closed.
-        """
-        if self._closed:
-            message = "this recording is closed, and records nothing more; make another one"
-            raise InvalidValueError(message)
+    @property
+    def is_closed(self) -> bool:
+        """Tell whether nothing is recorded any more."""
+        return self._closed
 
     def __enter__(self) -> Self:
-        self.refuse_closed()
+        refuse_closed(self.is_closed)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
