@@ -78,7 +78,8 @@ class _Reader:
         given, below = keys_of(span.consumed), keys_of([*chain.from_iterable(live)])
         new = [passage for passage in span.passages if not keys_of([passage]) & given]
         if not new:
-            return span if live or _same(span.passages, span.consumed) else self._choosing(span)
+            did_nothing = _same(span.passages, span.consumed) and not _is_scored_anew(span)
+            return span if live or did_nothing else self._choosing(span)
         own = [passage for passage in new if not keys_of([passage]) & below]
         kept = keys_of(span.passages)
         if own and not live and span.consumed and not all(keys_of([passage]) & kept for passage in span.consumed):
@@ -94,8 +95,15 @@ class _Reader:
         return replace(span, kind="synthesis")
 
     def _choosing(self, span: Span) -> Span:
-        kind: SpanKind = "reranker" if "rerank" in span.name.lower() else "postprocessor"
+        kind: SpanKind = "reranker" if "rerank" in span.name.lower() or _is_scored_anew(span) else "postprocessor"
         return replace(span, kind=kind, query=span.query or self._root.query)
+
+
+def _is_scored_anew(span: Span) -> bool:
+    """Tell whether a passage came back with another score, as from what orders passages even where their order is kept."""
+    before = {key: passage.get("score") for passage in span.consumed for key in keys_of([passage])}
+    scored = [passage for passage in span.passages if passage.get("score") is not None]
+    return any(before[key] != passage["score"] for passage in scored for key in keys_of([passage]) & set(before))
 
 
 def _given(root: Span) -> list[Span]:

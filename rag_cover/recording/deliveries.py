@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 
 from rag_cover.questions import Role
 from rag_cover.results import CoverageResult, TraceResult, TraceUtility
 
-__all__ = ["LOG", "log_result"]
+__all__ = ["LOG", "FailureLog", "log_result"]
 
 LOG = logging.getLogger("rag_cover.recording")
 _WIDTH = 80
+
+
+class FailureLog:
+    """Warns of what went wrong in recording: of what goes wrong again and again the first, tenth, hundredth time and so on."""
+
+    def __init__(self) -> None:
+        self._times: Counter[tuple[str, str]] = Counter()
+
+    def warn(self, error: BaseException, where: str) -> None:
+        """Write a line, unless it would be one of many alike."""
+        kind = type(error).__name__
+        self._times[where, kind] += 1
+        times = self._times[where, kind]
+        if str(times).rstrip("0") == "1":
+            LOG.warning("%s: %s: %s%s", where, kind, error, f" ({times} times by now)" if times > 1 else "")
 
 
 def log_result(result: TraceResult) -> None:

@@ -19,7 +19,7 @@ from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unusable
 from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
-from rag_cover.recording.deliveries import LOG, log_result
+from rag_cover.recording.deliveries import LOG, FailureLog, log_result
 from rag_cover.recording.endings import close_at_exit, is_closed
 from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.gathering import Gathering
@@ -96,6 +96,7 @@ class Recording:
         self._asked: ContextVar[Asked | None] = ContextVar("rag_cover_asked", default=None)
         self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
         self._counts = Counter[str]()
+        self._failures = FailureLog()
         self._closed = False
         self._detach: Callable[[], object] | None = None
         close_at_exit(self)
@@ -180,7 +181,7 @@ class Recording:
     def fail(self, error: BaseException, where: str) -> None:
         """Keep an error that must not reach the pipeline."""
         self._errors.append(Failure(type(error).__name__, f"{where}: {error}"))
-        LOG.warning("%s: %s: %s", where, type(error).__name__, error)
+        self._failures.warn(error, where)
 
     def on_detach(self, detach: Callable[[], object]) -> None:
         """Remember how to stop listening; for whoever listens for this recording."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,6 +72,16 @@ def test_what_returns_some_of_what_it_was_given_filters() -> None:
     pipeline.add("grade", consumed=passages("a", "b"), passages=passages("b"))
 
     assert pipeline.steps[1:] == [("grade", "filter", ["b"], ("search",))]
+
+
+@pytest.mark.parametrize("kept", [("a", "b", "c"), ("a", "b")])
+def test_what_gives_passages_another_score_reranks_also_where_their_order_is_kept(kept: tuple[str, ...]) -> None:
+    scored = [{**passage, "score": 0.5} for passage in passages(*kept)]
+
+    pipeline = Pipeline().add("search", kind="retriever", passages=passages("a", "b", "c"))
+    pipeline.add("judge", consumed=passages("a", "b", "c"), passages=scored)
+
+    assert [step[:2] for step in pipeline.steps] == [("search", "retrieve"), ("judge", "rerank")]
 
 
 def test_what_returns_all_it_was_given_in_another_order_reranks_and_in_the_same_order_did_nothing() -> None:

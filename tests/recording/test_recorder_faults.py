@@ -243,3 +243,20 @@ def test_errors_are_kept_up_to_a_thousand() -> None:
             recording.fail(ValueError(str(number)), "counting")
 
         assert (len(recording.errors), recording.errors[-1].message) == (1000, "counting: 1099")
+
+
+def test_what_goes_wrong_again_and_again_is_warned_of_less_and_less(caplog: pytest.LogCaptureFixture) -> None:
+    recording = Recording(measures=())
+
+    with caplog.at_level(logging.WARNING, "rag_cover.recording"):
+        for number in range(150):
+            recording.fail(ValueError(f"number {number}"), "noting a chain")
+        recording.fail(KeyError("other"), "noting a chain")
+
+    assert [record.message for record in caplog.records] == [
+        "noting a chain: ValueError: number 0",
+        "noting a chain: ValueError: number 9 (10 times by now)",
+        "noting a chain: ValueError: number 99 (100 times by now)",
+        "noting a chain: KeyError: 'other'",
+    ]
+    assert len(recording.errors) == 151
