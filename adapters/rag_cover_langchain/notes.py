@@ -138,6 +138,12 @@ class RunNotes:
         if draft is not None and draft.root is run:
             draft.unfinished = _last_written(draft)
 
+    def routed(self, run_id: UUID, decision: object) -> None:
+        """Note which way a router sent a question."""
+        draft = self.recording.gathering.draft_of(str(run_id))
+        if draft is not None and isinstance(decision, Mapping):
+            draft.routes.append(dict(decision))
+
     def _root_of(self, run: Run) -> Run:
         draft = self.recording.gathering.draft_of(run.id)
         return draft.root if draft is not None and isinstance(draft.root, Run) else run

@@ -15,6 +15,7 @@ from langchain_core.outputs import LLMResult
 from rag_cover.recording import CallKind
 from rag_cover_langchain.calls import Run, read_inputs, read_tool, records_of, shown_in, tool_query, written_in
 from rag_cover_langchain.notes import RunNotes
+from rag_cover_langchain.route_events import EVENT
 
 __all__ = ["RunCallbacks"]
 
@@ -104,6 +105,14 @@ class RunCallbacks(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
         """Note that a model failed."""
         self._fail(run_id, error, told)
+
+    def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **told: Any) -> None:
+        """Note what a router of ours decided."""
+        del told
+        if name == EVENT:
+            for notes in self.notes:
+                with notes.unheard("noting a route"):
+                    notes.routed(run_id, data)
 
     def _begin(
         self,

@@ -73,12 +73,13 @@ def _spans(draft: Draft, names: Mapping[str, str]) -> list[Span]:
 
 
 def _notes(draft: Draft, names: Mapping[str, str]) -> dict[str, Any]:
-    """Say why there is no answer, where it failed or was left, and where the question stands in a distributed trace."""
+    """Say where it was sent, why there is no answer, where it failed or was left, and its place in a distributed trace."""
+    routed = {"routes": list(draft.routes)} if draft.routes else {}
     failed = {} if draft.root.error is None else {"error": draft.root.error}
     failed |= {} if draft.unfinished is None else {"unfinished_answer": draft.unfinished}
     steps = {names[call.id]: list(call.place) for call in draft.calls[1:] if call.place is not None}
     root = {} if draft.root.place is None else {"root": list(draft.root.place)}
-    return failed | ({NAME: {**root, "steps": steps}} if root or steps else {})
+    return routed | failed | ({NAME: {**root, "steps": steps}} if root or steps else {})
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -80,7 +80,8 @@ class Call:
 class Draft:
     """All the calls of one question, the outermost first.
 
-    ``unfinished`` is what was read of a streamed answer that was left, or broke, before its end.
+    ``routes`` are what routers decided on it, as JSON data. ``unfinished`` is what was read of a streamed answer that was left,
+    or broke, before its end.
 
     ``awaited`` counts the answers that are still being written after their call ended. It is ``over`` with its outermost call,
     ``taken`` once nothing more is to come, and ``broken`` where it made more calls than are kept.
@@ -89,6 +90,7 @@ class Draft:
     root: Call
     asked: Asked | None = None
     calls: list[Call] = field(default_factory=list)
+    routes: list[Mapping[str, Any]] = field(default_factory=list)
     unfinished: str | None = None
     awaited: int = 0
     over: bool = False

@@ -32,6 +32,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover import read_traces
 from rag_cover.errors import InvalidValueError
+from rag_cover.questions import json_value
 from rag_cover.testing import KeywordScorer, ScriptedScorer
 from rag_cover_langchain.recording import RagCoverCallbackHandler
 from rag_cover_langchain.route_events import EVENT
@@ -257,7 +258,7 @@ def test_a_chat_model_that_judges_is_part_of_the_probe(store: InMemoryVectorStor
     assert all(UNHEARD & set(tags) for tags in tree.tags("ScriptedChatModel"))
 
 
-def test_a_recording_leaves_the_probe_out_and_keeps_what_the_chosen_chain_retrieves(
+def test_a_recording_tells_the_route_and_what_the_chosen_chain_retrieves_and_leaves_the_probe_out(
     store: InMemoryVectorStore, tmp_path: Path
 ) -> None:
     model = ScriptedChatModel(default="It costs 12,000 euros.")
@@ -266,9 +267,12 @@ def test_a_recording_leaves_the_probe_out_and_keeps_what_the_chosen_chain_retrie
     chain = find | prompt | model | StrOutputParser()
 
     with RagCoverCallbackHandler(measures=(), traces=tmp_path / "traces.jsonl") as handler:
-        router(store, routes={"direct": chain, "complex": chain}, k=5).invoke(COST, {"callbacks": [handler]})
+        made = router(store, routes={"direct": chain, "complex": chain}, k=5)
+        made.invoke(COST, {"callbacks": [handler]})
 
     (trace,) = read_traces(tmp_path / "traces.jsonl")
+    (route,) = trace.metadata["routes"]
+    assert json_value(route) == made.route(COST).to_dict()
     assert [len(step.passages) for step in trace.steps] == [2]
     assert trace.answer == "It costs 12,000 euros."
 
