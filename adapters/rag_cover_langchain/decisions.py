@@ -15,6 +15,7 @@ import numpy as np
 from langchain_core.runnables import Runnable, RunnableConfig
 from numpy.typing import NDArray
 
+from rag_cover.adaptation import identity_of
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import ModelFailedError, RagCoverError
 from rag_cover_langchain.generators import inmost
@@ -62,7 +63,7 @@ class DecisionJudge:
     def fingerprint(self) -> str:
         """Return what names this model in caches: its class and its name."""
         model = inmost(self.model)
-        return f"langchain:{type(model).__module__}.{type(model).__qualname__}:{self.name}"
+        return identity_of(model, self.name, framework="langchain")
 
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty.

@@ -24,7 +24,7 @@ from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
-from rag_cover.adaptation import GeneratorByCalls, Written, server_of
+from rag_cover.adaptation import GeneratorByCalls, Written, identity_of
 from rag_cover.backends import Generation, Message, Prompt, Sampling
 from rag_cover_langchain.completions import written_of, written_of_result
 from rag_cover_langchain.tags import INTERNAL
@@ -70,10 +70,8 @@ class LangChainGenerator:
     @property
     def fingerprint(self) -> str:
         """Return what names this model in caches: class, name, server where it has an address, and what it is bound to."""
-        model = inmost(self.llm)
-        address = next((given for field in _ADDRESSES if isinstance(given := getattr(model, field, None), str)), "")
-        server = f"@{server_of(address)}" if address else ""
-        return f"langchain:{type(model).__module__}.{type(model).__qualname__}:{self.name}{server}{_setting(self.llm)}"
+        named = identity_of(inmost(self.llm), self.name, framework="langchain", addresses=_ADDRESSES)
+        return f"{named}{_setting(self.llm)}"
 
     @property
     def notes(self) -> tuple[str, ...]:

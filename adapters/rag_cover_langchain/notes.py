@@ -51,7 +51,7 @@ class RunNotes:
         except Exception as error:  # noqa: BLE001  # likewise
             self.recording.fail(error, where)
 
-    def begin(  # what LangChain tells, all by name
+    def begin(
         self,
         kind: CallKind,
         name: str,

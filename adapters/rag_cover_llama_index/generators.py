@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from pydantic import BaseModel
 
-from rag_cover.adaptation import GeneratorByCalls, Written, server_of
+from rag_cover.adaptation import GeneratorByCalls, Written, identity_of
 from rag_cover.backends import Generation, Message, Prompt, Sampling
 from rag_cover_llama_index.completions import written_of
 
@@ -46,9 +46,7 @@ class LlamaIndexGenerator:
     @property
     def fingerprint(self) -> str:
         """Return what names this model in caches: its class, its name, and its server where it has an address."""
-        address = next((given for field in _ADDRESSES if isinstance(given := getattr(self.llm, field, None), str)), "")
-        server = f"@{server_of(address)}" if address else ""
-        return f"llama-index:{type(self.llm).__module__}.{type(self.llm).__qualname__}:{self.name}{server}"
+        return identity_of(self.llm, self.name, framework="llama-index", addresses=_ADDRESSES)
 
     @property
     def notes(self) -> tuple[str, ...]:

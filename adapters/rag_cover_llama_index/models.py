@@ -19,7 +19,7 @@ from llama_index.core.retrievers import BaseRetriever
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.adaptation import Framework, given_as, unit_vectors
+from rag_cover.adaptation import Framework, given_as, identity_of, unit_vectors
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
@@ -52,7 +52,7 @@ class LlamaIndexEmbedder:
     @property
     def fingerprint(self) -> str:
         """Return what names this model in caches: its class and its name."""
-        return f"llama-index:{type(self.model).__module__}.{type(self.model).__qualname__}:{self.name}"
+        return identity_of(self.model, self.name, framework="llama-index")
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, d) vectors of unit length; a blank text is embedded as a space.

@@ -13,7 +13,7 @@ from rag_cover.adaptation.choosing import OnError, chosen, estimated_by, reranke
 from rag_cover.adaptation.completions import Written, first_choice_of, told_in, written_from
 from rag_cover.adaptation.copies import MadeAgain
 from rag_cover.adaptation.feedback import core_of
-from rag_cover.adaptation.generation import GeneratorByCalls, server_of
+from rag_cover.adaptation.generation import GeneratorByCalls, identity_of
 from rag_cover.adaptation.inputs import Given, Terms, refuse_misspelt, trace_from
 from rag_cover.adaptation.lazy_models import LazyModels
 from rag_cover.adaptation.places import Framework
@@ -76,6 +76,7 @@ __all__ = [
     "first_choice_of",
     "for_agents",
     "given_as",
+    "identity_of",
     "probability_borne_out",
     "refuse_below",
     "refuse_blank",
@@ -86,7 +87,6 @@ __all__ = [
     "refuse_utility",
     "reranked_by",
     "scored",
-    "server_of",
     "shares_borne_out",
     "skill_router_by",
     "told_in",

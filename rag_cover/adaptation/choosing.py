@@ -23,7 +23,7 @@ T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 
 
-def chosen(  # who chooses among what, and what is done where that fails
+def chosen(
     choose: Callable[[Sequence[T], str, Models], list[T]],
     given: Sequence[T],
     question: str,
@@ -63,7 +63,7 @@ def chosen(  # who chooses among what, and what is done where that fails
         return list(given[:most])
 
 
-def reranked_by(  # what rerank takes, all but three by name
+def reranked_by(
     models: Models,
     question: str,
     passages: Sequence[Passage],
@@ -92,7 +92,7 @@ def reranked_by(  # what rerank takes, all but three by name
     )
 
 
-def estimated_by(  # what estimated_utilities takes, all but three by name
+def estimated_by(
     models: Models, question: str, passages: Sequence[Passage], *, attribution: Attribution, samples: int, seed: int
 ) -> EstimatedUtility:
     """Estimate what passages are worth, by models that are open (`rag_cover.coverage.estimated_utilities`).

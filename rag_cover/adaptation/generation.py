@@ -21,7 +21,7 @@ from rag_cover.backends import Failure, Generation, Message, Prompt, Sampling
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.traces import Sample
 
-__all__ = ["CallableModel", "GeneratorByCalls", "server_of"]
+__all__ = ["CallableModel", "GeneratorByCalls", "identity_of"]
 
 _SAMPLING = Sampling()
 _UNSUPPORTED = re.compile(
@@ -117,10 +117,21 @@ class GeneratorByCalls:
                 self._refused[name] = f"{self._model.name} refuses {name}; it is no longer sent"
 
 
-def server_of(address: str) -> str:
+def identity_of(model: object, name: str, *, framework: str, addresses: Sequence[str] = ()) -> str:
+    """Return what names a framework's model in caches: its class, its name, and its server, without anything secret.
+
+    The server's address is the first text among the attributes that ``addresses`` names.
+    """
+    known = (getattr(model, attribute, None) for attribute in addresses)
+    address = next((each for each in known if isinstance(each, str)), "")
+    server = f"@{_server(address)}" if address else ""
+    return f"{framework}:{type(model).__module__}.{type(model).__qualname__}:{name}{server}"
+
+
+def _server(address: str) -> str:
     """Return the host and port of an address, and nothing that may be a secret.
 
-    >>> server_of("https://user:secret@example.org:8443/v1?key=hidden"), server_of("localhost:8000/v1")
+    >>> _server("https://user:secret@example.org:8443/v1?key=hidden"), _server("localhost:8000/v1")
     ('example.org:8443', 'localhost:8000')
     """
     return urlsplit(address if "://" in address else f"//{address}").netloc.rpartition("@")[2]

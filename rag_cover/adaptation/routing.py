@@ -63,7 +63,7 @@ def complexity_router_by(
     )
 
 
-def skill_router_by(  # what SkillRouter takes, all but two by name
+def skill_router_by(
     skills: Path | str | SkillRouter,
     models: Models,
     *,

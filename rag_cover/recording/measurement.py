@@ -34,9 +34,9 @@ class Measurement:
 
     def __init__(self, measures: Sequence[str | Measure] | None, models: Models) -> None:
         self._models = models
-        self._with_gold = chosen_measures(list(MEASURES) if measures is None else measures)
-        chosen = list(MEASURES) if measures is None else list(measures)
-        self._against_answer = chosen_measures([_against_answer(each) for each in chosen])
+        asked = list(MEASURES) if measures is None else measures
+        self._with_gold = chosen_measures(asked)
+        self._against_answer = chosen_measures([_against_answer(each) for each in asked])
         models.check(self._kinds)
         self._opened: Mapping[ModelKind, Any] | None = None
         self._lock = threading.Lock()

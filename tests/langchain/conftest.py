@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
     from langchain_core.vectorstores import InMemoryVectorStore
 
+    from rag_cover_langchain import RagCoverCallbackHandler
     from tests.langchain.parts import ScriptedChatModel
 
 
@@ -38,3 +43,20 @@ def model() -> ScriptedChatModel:
     from tests.langchain.parts import ScriptedChatModel
 
     return ScriptedChatModel(script={"sky": "The sky is blue because air scatters blue light."})
+
+
+@pytest.fixture
+def handler() -> Iterator[RagCoverCallbackHandler]:
+    """A handler that only records."""
+    from tests.langchain.recordings import recorder
+
+    with recorder() as made:
+        yield made
+
+
+@pytest.fixture
+def chain(store: InMemoryVectorStore, model: BaseChatModel) -> Runnable[str, str]:
+    """The chain that most recordings are of."""
+    from tests.langchain.recordings import rag
+
+    return rag(store.as_retriever(search_kwargs={"k": 2}), model)

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import logging
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -45,13 +44,6 @@ from tests.langchain.recordings import (
     steps,
     told,
 )
-
-
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
 
 
 @pytest.mark.parametrize("is_async", [False, True])

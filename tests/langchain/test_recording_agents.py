@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import pytest
@@ -24,16 +24,9 @@ from langgraph.types import Command, interrupt
 
 from rag_cover_langchain.recording import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedAgentModel
-from tests.langchain.recordings import HEAT, SKY, config, find, is_empty, joined, only, prompt, rag, recorder, steps, told
+from tests.langchain.recordings import HEAT, SKY, config, find, is_empty, joined, only, prompt, rag, steps, told
 
 LOOKED_UP = "I looked it up."
-
-
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -43,13 +42,6 @@ def question(number: int) -> str:
 def said(handler: RagCoverCallbackHandler, number: int) -> RunnableConfig:
     known = {"id": f"id {number}", "references": f"gold {number}", "metadata": {"number": number}}
     return config(handler, metadata={"rag_cover": known})
-
-
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
 
 
 @pytest.fixture

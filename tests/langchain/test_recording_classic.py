@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -25,7 +25,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover_langchain.recording import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedChatModel
-from tests.langchain.recordings import ANSWER, HEAT, SKY, config, ids, only, prompt, rag, recorder, steps
+from tests.langchain.recordings import ANSWER, HEAT, SKY, config, ids, only, prompt, rag, steps
 
 HISTORY = [HumanMessage(SKY), AIMessage("Because of the air.")]
 REWRITTEN = "Why is the sky blue at noon?"
@@ -38,13 +38,6 @@ class LastTwo(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         return list(documents)[::-1][:2]
-
-
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
 
 
 @pytest.fixture

@@ -48,19 +48,6 @@ from tests.langchain.recordings import (
 )
 
 
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
-
-
-@pytest.fixture
-def chain(store: InMemoryVectorStore, model: BaseChatModel) -> Runnable[str, str]:
-    """The chain that everybody begins with."""
-    return rag(store.as_retriever(search_kwargs={"k": 2}), model)
-
-
 def fail(*_: object, **__: object) -> Any:
     message = "no such attribute"
     raise AttributeError(message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
 
@@ -35,7 +35,6 @@ from tests.langchain.recordings import (
     joined,
     only,
     prompt,
-    recorder,
     steps,
     told,
 )
@@ -80,13 +79,6 @@ class Conversation(MessagesState):
     """Messages, and what was found for the last."""
 
     documents: list[Document]
-
-
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
 
 
 @pytest.fixture

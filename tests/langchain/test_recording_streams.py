@@ -28,23 +28,9 @@ from tests.langchain.recordings import (
     only,
     prompt,
     rag,
-    recorder,
     steps,
     told,
 )
-
-
-@pytest.fixture
-def handler() -> Iterator[RagCoverCallbackHandler]:
-    """A handler that only records."""
-    with recorder() as made:
-        yield made
-
-
-@pytest.fixture
-def chain(store: InMemoryVectorStore, model: BaseChatModel) -> Runnable[str, str]:
-    """The chain that everybody begins with."""
-    return rag(store.as_retriever(search_kwargs={"k": 2}), model)
 
 
 def test_a_streamed_answer_is_recorded_once_it_was_read(handler: RagCoverCallbackHandler, chain: Runnable[str, str]) -> None:
