@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import Entailer, Locator, Scorer, ScoringItem, Span, fingerprint_of
+from rag_cover.backends import Entailer, Failure, Locator, Scorer, ScoringItem, Span, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 
-__all__ = ["entailments", "fragments", "probabilities", "relations", "threshold_in_range"]
+__all__ = ["each_or_failure", "entailments", "fragments", "probabilities", "relations", "threshold_in_range"]
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 _ROUNDING = 1e-5  # a softmax in single precision may add up to a hair above 1
 
@@ -74,6 +78,19 @@ def fragments(locator: Locator, items: Iterable[ScoringItem]) -> Mapping[Scoring
         message = f"{_name(locator)}: locate returned {len(spans)} fragments for {len(distinct)} texts; it must return one each"
         raise ModelFailedError(message)
     return {item: _inside(locator, item, span) for item, span in zip(distinct, spans, strict=True)}
+
+
+def each_or_failure(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]]) -> dict[T, V | Failure]:
+    """Ask about all things at once; where that fails, about each half of them, so that one costs no other its verdict."""
+    if not things:
+        return {}
+    try:
+        return dict(zip(things, ask(things), strict=True))
+    except ModelFailedError as error:
+        if len(things) == 1:
+            return {things[0]: Failure.of(error)}
+        middle = len(things) // 2
+        return each_or_failure(things[:middle], ask) | each_or_failure(things[middle:], ask)
 
 
 def _inside(locator: Locator, item: ScoringItem, span: Span | None) -> Span | None:

@@ -11,9 +11,8 @@ the right name in a document that is about something else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -22,12 +21,9 @@ from rag_cover.coverage.passages import titled
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.results import DocumentEvidence
-from rag_cover.verdicts import probabilities
+from rag_cover.verdicts import each_or_failure, probabilities
 
 __all__ = ["Case", "Read", "read_documents"]
-
-T = TypeVar("T")
-V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +81,13 @@ def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance |
     A blank document is not sent to the scorer: it answers with probability 0.
     """
     wanted = tuple(dict.fromkeys(item for case in cases for items in case.items for item in items))
-    scores = _each(wanted, lambda items: list(probabilities(scorer, items).values()))
+    scores = each_or_failure(wanted, lambda items: list(probabilities(scorer, items).values()))
     return [_read(case, scores, relevance) for case in cases]
 
 
 def _read(case: Case, scores: Mapping[ScoringItem, float | Failure], relevance: Relevance | None) -> Read:
     texts = tuple(dict.fromkeys(case.texts))
-    told = {} if relevance is None else _each(texts, lambda some: _relevances(relevance, case.question, some))
+    told = {} if relevance is None else each_or_failure(texts, lambda some: _relevances(relevance, case.question, some))
     documents = tuple(
         _document(passage.key, [scores[item] for item in items], told.get(text, _NOTHING))
         for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)
@@ -119,16 +115,3 @@ def _relevances(model: Relevance, question: str, texts: Sequence[str]) -> list[_
         )
         raise ModelFailedError(message)
     return [_Told(tuple(found.tokens), tuple(row)) for row in values.tolist()]
-
-
-def _each(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]]) -> dict[T, V | Failure]:
-    """Ask about all things at once; where that fails, about each half of them."""
-    if not things:
-        return {}
-    try:
-        return dict(zip(things, ask(things), strict=True))
-    except ModelFailedError as error:
-        if len(things) == 1:
-            return {things[0]: Failure.of(error)}
-        middle = len(things) // 2
-        return _each(things[:middle], ask) | _each(things[middle:], ask)

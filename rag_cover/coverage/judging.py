@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Embedder, Locator, Scorer, ScoringItem, Span
-from rag_cover.coverage.augmentation.searching import plain
 from rag_cover.coverage.decomposition import Decomposer, decompose, source_of
 from rag_cover.coverage.embedded_roles import Untyped, typed
 from rag_cover.coverage.passages import titled
@@ -22,6 +21,7 @@ from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.searching import plain
 from rag_cover.traces import Trace
 from rag_cover.verdicts import fragments, probabilities, threshold_in_range
 

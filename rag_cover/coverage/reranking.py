@@ -23,13 +23,13 @@ from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.reading import SAMPLES, reading_receiver
 from rag_cover.coverage.augmentation.retrieving import Retrieval
-from rag_cover.coverage.augmentation.searching import Searches
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.coverage.marginals import Pick, picks, reciprocal_ranks
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import Sought
+from rag_cover.searching import Searches
 from rag_cover.traces import distinct
 
 __all__ = ["RETRIEVAL_WEIGHT", "RankedPassage", "Reranking", "rerank"]

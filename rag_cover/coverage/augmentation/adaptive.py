@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from rag_cover.coverage.augmentation.chains import searchable
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.retrieving import Retrieval
-from rag_cover.coverage.augmentation.searching import plain
 from rag_cover.questions import Passage
+from rag_cover.searching import plain
 
 __all__ = ["search_where_it_pays", "surely"]
 

@@ -15,7 +15,6 @@ from rag_cover.coverage.augmentation.outcomes import Keeping, Outcome, failures_
 from rag_cover.coverage.augmentation.prompts import answering, combining, with_definition, with_sub_questions
 from rag_cover.coverage.augmentation.reading import SAMPLES, Reader, reading_receiver, writing_generator, written_by
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
-from rag_cover.coverage.augmentation.searching import Searches, plain
 from rag_cover.coverage.augmentation.selection import FAIR_SHARE
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.augmentation.worth import worth_of
@@ -24,6 +23,7 @@ from rag_cover.coverage.prompts import Conversation
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.results import Augmentation, AugmentationMode, TraceUtility
+from rag_cover.searching import Searches, plain
 
 __all__ = ["MODES", "ROUNDS", "Augmenter", "tokens_in", "unknown_mode"]
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Generator
-from rag_cover.coverage.augmentation.searching import plain
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.decomposition import Decomposer, decompose
 from rag_cover.coverage.hops import hops_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, Role, SubQuestion
+from rag_cover.searching import plain
 
 __all__ = ["Decomposed", "by_rules", "decomposed"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from rag_cover.backends import Failure
 from rag_cover.coverage.augmentation.chains import Chain, searchable
 from rag_cover.coverage.augmentation.reading import Reader
-from rag_cover.coverage.augmentation.searching import Searches
 from rag_cover.questions import Passage
+from rag_cover.searching import Searches
 from rag_cover.traces import distinct
 
 __all__ = ["Retrieval", "search_and_answer", "search_for_all"]

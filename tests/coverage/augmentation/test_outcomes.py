@@ -8,9 +8,9 @@ from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sought
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_for_all
-from rag_cover.coverage.augmentation.searching import Searches
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage, SubQuestion
+from rag_cover.searching import Searches
 from rag_cover.testing import ScriptedRetriever, ScriptedScorer
 
 QUESTION, SKY, GRASS = "Why is the sky blue and grass green?", "Why is the sky blue?", "Why is grass green?"

@@ -4,8 +4,8 @@ from rag_cover.backends import Failure
 from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.reading import Reader, reading_receiver
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
-from rag_cover.coverage.augmentation.searching import Searches
 from rag_cover.questions import Passage
+from rag_cover.searching import Searches
 from rag_cover.testing import ScriptedReceiver, ScriptedRetriever
 
 QUESTION = "When was the director of Jaws born?"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.coverage.augmentation.searching import Searches, plain
 from rag_cover.questions import Passage
+from rag_cover.searching import Searches, plain
 from rag_cover.testing import ScriptedRetriever
 
 SKY, GRASS = "Why is the sky blue?", "Why is grass green?"

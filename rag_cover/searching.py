@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from rag_cover.backends import Retriever
 from rag_cover.questions import Passage
@@ -22,7 +23,7 @@ class Searches:
 
     Args:
         retriever: who is asked.
-        k: how many passages to ask for.
+        k: how many passages to ask for, unless a search says another number.
         most: how many times to ask at most; None is as often as wanted.
         workers: how many searches run at a time.
     """
@@ -43,7 +44,7 @@ class Searches:
         """Return the searches that did not fail."""
         return [step for step in self.steps if step.error is None]
 
-    def search(self, queries: Sequence[str]) -> list[RetrievalStep]:
+    def search(self, queries: Sequence[str], *, k: int | None = None) -> list[RetrievalStep]:
         """Search for queries that were not searched for before; those that the number of calls leaves no room for are not."""
         asked = {plain(query): query for query in reversed(queries)}  # of equal ones the first
         known = self.known
@@ -51,7 +52,7 @@ class Searches:
         room = len(new) if self._most is None else max(0, self._most - len(self.steps))
         self.unasked += new[room:]
         with ThreadPoolExecutor(max(1, min(self._workers, len(new))), thread_name_prefix="rag-cover-search") as pool:
-            made = list(pool.map(self._step, new[:room]))
+            made = list(pool.map(partial(self._step, k=k or self._k), new[:room]))
         self.batches += bool(made)
         steps = [step.model_copy(update={"id": f"step-{number}"}) for number, step in enumerate(made, len(self.steps) + 1)]
         self.steps += steps
@@ -61,9 +62,9 @@ class Searches:
         """Return the search for a query, if it was made."""
         return next((step for step in self.steps if plain(step.query) == plain(query)), None)
 
-    def _step(self, query: str) -> RetrievalStep:
+    def _step(self, query: str, *, k: int) -> RetrievalStep:
         try:
-            passages = _first(self._k, _read(self._retriever.retrieve(query, k=self._k)))
+            passages = _first(k, _read(self._retriever.retrieve(query, k=k)))
         except Exception as broken:  # noqa: BLE001  # the plugin boundary: recorded in the step
             return RetrievalStep(query=query, error=f"{type(broken).__name__}: {broken}")
         return RetrievalStep(query=query, passages=passages)
