@@ -33,6 +33,8 @@ with needs_extra("langchain", "langchain_core"):
     from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
     from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
     from rag_cover_langchain.routers import ComplexityRouter, SkillRouter
+    from rag_cover_langchain.set_queries import SetQueryRetriever
+    from rag_cover_langchain.set_query_routing import SetQueryRouter, is_set_query
 
 if TYPE_CHECKING:
     from rag_cover_langchain.decision_models import RagCoverDecisionModel as RagCoverDecisionModel
@@ -51,12 +53,15 @@ __all__ = [
     "RagCoverRetriever",
     "RetrievalComplexityEvaluator",
     "RetrievalUtilityEvaluator",
+    "SetQueryRetriever",
+    "SetQueryRouter",
     "SkillRouter",
     "SubQuestionCoverageEvaluator",
     "SubQuestionRetriever",
     "UtilityFilter",
     "attach",
     "document_of",
+    "is_set_query",
     "models_of",
     "passage_of",
 ]

@@ -33,6 +33,8 @@ with needs_extra("llama-index", "llama_index"):
     from rag_cover_llama_index.reranking import CoverageRerank, UtilityFilter
     from rag_cover_llama_index.retrievers import RagCoverRetriever, SubQuestionRetriever
     from rag_cover_llama_index.routers import RetrievalComplexitySelector, SkillSelector
+    from rag_cover_llama_index.set_queries import SetQueryRetriever
+    from rag_cover_llama_index.set_query_routing import SetQueryQuestionGenerator, SetQuerySelector
 
 __all__ = [
     "ComplexityEvaluationResult",
@@ -47,6 +49,9 @@ __all__ = [
     "RetrievalComplexityEvaluator",
     "RetrievalComplexitySelector",
     "RetrievalUtilityEvaluator",
+    "SetQueryQuestionGenerator",
+    "SetQueryRetriever",
+    "SetQuerySelector",
     "SkillSelector",
     "SubQuestionCoverageEvaluator",
     "SubQuestionRetriever",

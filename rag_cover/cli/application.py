@@ -22,6 +22,7 @@ from rag_cover.cli.listing import list_backends
 from rag_cover.cli.reporting import report_results
 from rag_cover.cli.routing import route_questions
 from rag_cover.cli.screens import say
+from rag_cover.cli.set_queries import answer_set_query
 from rag_cover.cli.skills import skills_app
 from rag_cover.cli.studying import study_traces
 from rag_cover.cli.utility import measure_utilities
@@ -74,6 +75,7 @@ app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("route", rich_help_panel="Route")(route_questions)
 app.add_typer(skills_app, name="skills", rich_help_panel="Route")
 app.command("augment", rich_help_panel="Retrieve")(augment_questions)
+app.command("set-query", rich_help_panel="Retrieve")(answer_set_query)
 app.command("convert", rich_help_panel="Prepare")(convert_traces)
 app.command("decompose", rich_help_panel="Prepare")(decompose_questions)
 app.command("backends", rich_help_panel="Prepare")(list_backends)

@@ -7,13 +7,13 @@ of the run where it has one: a dataset is decomposed once, whatever is measured 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Self, TypedDict
 
 from rag_cover.backends import Embedder, Failure, Generator, fingerprint_of
 from rag_cover.coverage.asking import replies_to
+from rag_cover.coverage.memories import Memory
 from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.repetitions import ALIKE, distinct_questions
 from rag_cover.coverage.written import SubQuestionsReply, TypesReply, roles_in, sub_questions_in
@@ -62,7 +62,7 @@ class GeneratedDecomposer:
         if max_sub_questions < 1:
             message = f"max_sub_questions is {max_sub_questions}; a question has at least one sub-question"
             raise InvalidValueError(message)
-        self._generator, self._embedder, self._run = generator, embedder, run
+        self._generator, self._embedder = generator, embedder
         self._prompts = prompts or DecompositionPrompts.read()
         self._most = max_sub_questions
         self._options: _Options = {
@@ -70,8 +70,7 @@ class GeneratedDecomposer:
             "prompts": self._prompts,
             "max_sub_questions": max_sub_questions,
         }
-        self._known: dict[str, Decomposed | Failure] = {}
-        self._lock = threading.Lock()
+        self._memory = Memory(self._asked, self._key, _packed, _unpacked, run)
 
     @property
     def source(self) -> str:
@@ -103,17 +102,7 @@ class GeneratedDecomposer:
 
     def split(self, questions: Sequence[Question]) -> list[Decomposed | Failure]:
         """Split questions, each distinct text once; in place of one that could not be split, why."""
-        with self._lock:
-            texts = [text for text in dict.fromkeys(question.text for question in questions) if text not in self._known]
-            recalled = self._recalled(texts)
-            asked = [text for text in texts if text not in recalled]
-            made = dict(zip(asked, self._asked(asked), strict=True))
-            self._keep(made)
-            self._known |= recalled | made
-            found = [self._known[question.text] for question in questions]
-            if self._run is None:  # outside a run there is always a next time
-                self._known = {text: each for text, each in self._known.items() if not isinstance(each, Failure)}
-        return found
+        return self._memory.made_of([question.text for question in questions])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to another process without memories: a lock cannot."""
@@ -158,18 +147,6 @@ class GeneratedDecomposer:
 
     def _key(self, text: str) -> str:
         return content_hash({"decomposed": text, "by": self.fingerprint})
-
-    def _recalled(self, texts: Sequence[str]) -> dict[str, Decomposed]:
-        if self._run is None or not texts:
-            return {}
-        keys = {self._key(text): text for text in texts}
-        kept = self._run.recall(list(keys))
-        return {keys[key]: found for key, answer in kept.items() if (found := _unpacked(answer)) is not None}
-
-    def _keep(self, made: Mapping[str, Decomposed | Failure]) -> None:
-        if self._run is not None:
-            good = {text: each for text, each in made.items() if not isinstance(each, Failure)}
-            self._run.keep({self._key(text): _packed(each) for text, each in good.items()})
 
 
 def _packed(sub_questions: Decomposed) -> bytes:

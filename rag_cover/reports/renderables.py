@@ -11,7 +11,7 @@ from rich.table import Table
 
 __all__ = ["Encodable", "plain_table"]
 
-_PLAIN = str.maketrans("–—\N{MINUS SIGN}…·●━─█→≥×±λ⟦⟧Δ’✓✗\N{NO-BREAK SPACE}", "---~*o=-#>>x+l[]d'+x ")
+_PLAIN = str.maketrans("–—\N{MINUS SIGN}…·●━─█→≥×±λ⟦⟧Δ’✓✗∪∩“”\N{NO-BREAK SPACE}", '---~*o=-#>>x+l[]d\'+x|&"" ')
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,41 @@
-"""Questions with implicit set operations, "A or B but not C", answered by set algebra over retrieval (QUEST)."""
+"""Questions with implicit set operations, "A or B but not C", answered by set algebra over retrieval (QUEST).
 
-from rag_cover.setqueries.algebra import SetQuery
+Malaviya et al., "QUEST: A retrieval dataset of entity-seeking queries with implicit set operations" (ACL 2023).
+"""
 
-__all__ = ["SetQuery"]
+from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
+from rag_cover.setqueries.answering import MOST_PAIRS, Parser, SetAnswerer, answer
+from rag_cover.setqueries.answers import AtomEvidence, Candidate, SetAnswer
+from rag_cover.setqueries.calibration import MembershipCalibration
+from rag_cover.setqueries.candidates import DEPTH
+from rag_cover.setqueries.generated import GeneratedParser
+from rag_cover.setqueries.membership import COMBINATIONS, Combination, contradictory, equivalent, membership
+from rag_cover.setqueries.metrics import SetScores, average_scores, mrecall_at_k, recall_at_k, set_scores
+from rag_cover.setqueries.parsing import ParsedQuery, parse
+
+__all__ = [
+    "COMBINATIONS",
+    "DEPTH",
+    "MOST_ATOMS",
+    "MOST_PAIRS",
+    "AtomEvidence",
+    "Candidate",
+    "Combination",
+    "GeneratedParser",
+    "MembershipCalibration",
+    "ParsedQuery",
+    "Parser",
+    "SetAnswer",
+    "SetAnswerer",
+    "SetQuery",
+    "SetScores",
+    "answer",
+    "average_scores",
+    "contradictory",
+    "equivalent",
+    "membership",
+    "mrecall_at_k",
+    "parse",
+    "recall_at_k",
+    "set_scores",
+]

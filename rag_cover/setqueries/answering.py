@@ -1,0 +1,202 @@
+"""Set queries answered: a search for each atom, one batch of judgments, set algebra on calibrated probabilities.
+
+Malaviya et al., "QUEST" (ACL 2023), §4, names what retrievers lack: they treat an intersection as a union and pass over what is
+negated. Here every atom is searched for by itself, deeper where it is intersected; whatever was found is judged by every atom,
+negated ones among them; and what is kept is all that is probable enough, not the first k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_cover.backends import Failure, Locator, Retriever, Scorer, fingerprint_of
+from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.searching import Searches
+from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
+from rag_cover.setqueries.answers import Candidate, SetAnswer
+from rag_cover.setqueries.calibration import MembershipCalibration, calibration_for
+from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, named_by, pooled
+from rag_cover.setqueries.deciding import LIKELY, Verdicts, decided
+from rag_cover.setqueries.explanations import budget_note, notes_on, reading_notes
+from rag_cover.setqueries.judging import Judged, Pair, fragments_of, judged_pairs, within
+from rag_cover.setqueries.membership import contradictory
+from rag_cover.setqueries.parsing import ParsedQuery, parse
+from rag_cover.traces import RetrievalStep
+
+__all__ = ["MOST_PAIRS", "Parser", "SetAnswerer", "answer"]
+
+Parser = Callable[[str], ParsedQuery]
+"""Reads a question as a set query."""
+
+MOST_PAIRS = 1200
+"""How many (passage, atom) pairs are judged for one query, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAnswerer:
+    """Answers set queries over one retriever; as thread-safe as its models are. `answer` explains the fields.
+
+    Raises:
+        InvalidValueError: a number out of range.
+    """
+
+    retriever: Retriever
+    scorer: Scorer
+    locator: Locator | None = None
+    parser: Parser = parse
+    calibration: MembershipCalibration | None = None
+    threshold: float | None = None
+    depth: int = DEPTH
+    max_pairs: int = MOST_PAIRS
+    explained: int = 20
+    entity_of: EntityOf = named_by
+    workers: int = 8
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work before anything is searched for."""
+        for name in ("depth", "max_pairs", "workers"):
+            if getattr(self, name) < 1:
+                message = f"{name} is {getattr(self, name)}; it is at least 1"
+                raise InvalidValueError(message)
+        if self.threshold is not None and not 0 <= self.threshold < 1:
+            message = f"threshold is {self.threshold}; a candidate is kept above it, so it lies in [0, 1)"
+            raise InvalidValueError(message)
+
+    def answer(self, question: str | ParsedQuery | SetQuery) -> SetAnswer:
+        """Answer one question, as `rag_cover.setqueries.answer` does.
+
+        Raises:
+            InvalidValueError: the question is no set query, or has too many atoms.
+            ModelFailedError: every search failed.
+        """
+        parsed = self._parsed(question)
+        calibration = self.calibration or calibration_for(fingerprint_of(self.scorer)) or MembershipCalibration()
+        threshold = calibration.threshold if self.threshold is None else self.threshold
+        if contradictory(parsed.query):
+            note = f"nothing can belong to {parsed.query}: it contradicts itself"
+            notes = tuple(dict.fromkeys((*parsed.notes, note)))
+            return SetAnswer(parsed, (), (), (), threshold, calibration.combination, notes=notes)
+        steps = self._searched(parsed)
+        found = pooled(parsed.query, {atom: step.passages for atom, step in steps.items()}, self.entity_of)
+        judged = within(found, len(parsed.atoms), self.max_pairs)
+        verdicts = judged_pairs(judged, {atom: _asked(parsed, atom) for atom in parsed.atoms}, self.scorer, calibration)
+        made = decided(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
+        made = made.explained(self._fragments(parsed, [*made.kept, *made.others[: self.explained]], verdicts))
+        unjudged = len(found) - len(judged)
+        return SetAnswer(
+            parsed=parsed,
+            entities=made.kept,
+            left_out=made.others,
+            steps=tuple({step.id: step for step in steps.values()}.values()),
+            threshold=threshold,
+            combination=calibration.combination,
+            judged=sum(len(each.passages) for each in judged) * len(parsed.atoms),
+            unjudged=unjudged,
+            failures=_failures(steps, verdicts),
+            notes=(
+                *reading_notes(parsed),
+                *notes_on(parsed.query, (*made.kept, *made.others), steps, threshold),
+                *budget_note(unjudged, self.max_pairs),
+            ),
+        )
+
+    def _parsed(self, question: str | ParsedQuery | SetQuery) -> ParsedQuery:
+        parsed = self.parser(question) if isinstance(question, str) else _given(question)
+        if len(parsed.atoms) > MOST_ATOMS:
+            message = f"the query has {len(parsed.atoms)} atoms; at most {MOST_ATOMS} are searched for: ask in parts"
+            raise InvalidValueError(message)
+        return parsed
+
+    def _searched(self, parsed: ParsedQuery) -> dict[str, RetrievalStep]:
+        """Search for every atom by the user's words for it, those that are to be searched for equally deep together."""
+        searches = Searches(self.retriever, k=self.depth, most=None, workers=self.workers)
+        depths = depths_of(parsed.query, self.depth)
+        for depth in sorted(set(depths.values()), reverse=True):
+            searches.search([_asked(parsed, atom) for atom in parsed.atoms if depths[atom] == depth], k=depth)
+        steps = {atom: step for atom in parsed.atoms if (step := searches.step_of(_asked(parsed, atom))) is not None}
+        if steps and all(step.error is not None for step in steps.values()):
+            message = f"no search succeeded: {next(iter(steps.values())).error}"
+            raise ModelFailedError(message)
+        return steps
+
+    def _fragments(
+        self, parsed: ParsedQuery, some: Sequence[Candidate], verdicts: Verdicts
+    ) -> dict[tuple[str, str], str | None]:
+        """Find the words that tell, where something tells: of what was kept, and of what was nearly kept."""
+        if self.locator is None:
+            return {}
+        pairs = {
+            (atom, each.name): Pair(_asked(parsed, atom), verdict.passage)
+            for each in some
+            for atom in parsed.atoms
+            if isinstance(verdict := verdicts[atom, each.name], Judged) and verdict.probability > LIKELY
+        }
+        found = fragments_of(pairs.values(), self.locator)
+        return {key: found[pair] for key, pair in pairs.items()}
+
+
+def answer(  # noqa: PLR0913  # all but two by name
+    question: str | ParsedQuery | SetQuery,
+    retriever: Retriever,
+    *,
+    scorer: Scorer,
+    locator: Locator | None = None,
+    parser: Parser = parse,
+    calibration: MembershipCalibration | None = None,
+    threshold: float | None = None,
+    depth: int = DEPTH,
+    max_pairs: int = MOST_PAIRS,
+    explained: int = 20,
+    entity_of: EntityOf = named_by,
+    workers: int = 8,
+) -> SetAnswer:
+    """Answer a question with set operations in it: everything that belongs, with the evidence for each atom.
+
+    Args:
+        question: a question, which is parsed, a parsed one, or a set query.
+        retriever: asked for each atom, from several threads.
+        scorer: the judge.
+        locator: finds the words that tell; without one, evidence has no fragments.
+        parser: reads the question: the grammar, ``partial(parse, embedder=…)``, or a `GeneratedParser`.
+        calibration: makes probabilities of what the judge says; by default what was fitted for this judge, else none.
+        threshold: an entity is kept if its probability is above this; by default the calibration's.
+        depth: how many passages to search for by each atom; twice as many where it is intersected.
+        max_pairs: how many (passage, atom) pairs to judge at most; the most promising candidates first.
+        explained: of how many candidates that were left out the telling words are sought, too.
+        entity_of: names the entity that a passage is about; by default its title, else its id.
+        workers: how many searches run at a time.
+
+    Raises:
+        InvalidValueError: a blank question, one that names nothing to start from, over 20 atoms, or a number out of range.
+        ModelFailedError: every search failed.
+    """
+    answerer = SetAnswerer(
+        retriever=retriever,
+        scorer=scorer,
+        locator=locator,
+        parser=parser,
+        calibration=calibration,
+        threshold=threshold,
+        depth=depth,
+        max_pairs=max_pairs,
+        explained=explained,
+        entity_of=entity_of,
+        workers=workers,
+    )
+    return answerer.answer(question)
+
+
+def _given(question: ParsedQuery | SetQuery) -> ParsedQuery:
+    if isinstance(question, ParsedQuery):
+        return question
+    return ParsedQuery(question=str(question), query=question, confidence=1.0, source="given")
+
+
+def _asked(parsed: ParsedQuery, atom: str) -> str:
+    return parsed.words.get(atom, atom)
+
+
+def _failures(steps: Mapping[str, RetrievalStep], verdicts: Verdicts) -> tuple[Failure, ...]:
+    searches = [Failure("search", f"{atom!r}: {step.error}") for atom, step in steps.items() if step.error is not None]
+    return tuple(dict.fromkeys([*searches, *(each for each in verdicts.values() if isinstance(each, Failure))]))

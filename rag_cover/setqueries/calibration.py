@@ -1,0 +1,106 @@
+"""How a judge's word about a candidate becomes a probability, and from which one a candidate is kept.
+
+P(a passage's entity belongs to an atom) is a logistic regression on what is known of the pair (`features_of`); the threshold
+is the one of the grid with the best mean F1 on validation queries (QUEST; Malaviya et al., ACL 2023, §4: keep iff p > t). Both
+hold for one judge, which is known by its fingerprint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.coverage.words import content_words
+from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.regression import logits_of, probabilities_of
+from rag_cover.setqueries.membership import COMBINATIONS, Combination
+
+__all__ = ["FEATURES", "NUMBERS", "MembershipCalibration", "calibration_for", "features_of"]
+
+Floats = NDArray[np.float64]
+
+NUMBERS = Path(__file__).with_name("memberships.json")
+FEATURES = ("log-odds of the judge's probability", "share of the atom's words that the text has")
+
+_SURE = 1e-4  # probabilities nearer to 0 or 1 are alike
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipCalibration:
+    """What makes memberships of a judge's probabilities: nothing unless fitted.
+
+    Args:
+        threshold: a candidate is kept if its probability is above this.
+        combination: how the probabilities of a query's atoms are combined.
+        weights: the intercept, then one for each of `FEATURES`; empty: the judge's probability is taken as it is.
+        name: what it was fitted on; empty: on nothing.
+        n: on how many queries.
+    """
+
+    threshold: float = 0.5
+    combination: Combination = "product"
+    weights: tuple[float, ...] = ()
+    name: str = ""
+    n: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be calibrated by."""
+        if not 0 <= self.threshold < 1:
+            message = f"threshold is {self.threshold}; a candidate is kept above it, so it lies in [0, 1)"
+            raise InvalidValueError(message)
+        if self.combination not in COMBINATIONS or len(self.weights) not in (0, 1 + len(FEATURES)):
+            message = f"a calibration has {1 + len(FEATURES)} weights or none, and one of the combinations "
+            raise InvalidValueError(message + ", ".join(COMBINATIONS))
+
+    def memberships(self, probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
+        """Return (n,) P(belongs) of (atom, text) pairs, by what the judge says of them, (n,)."""
+        if not self.weights or not pairs:
+            return np.asarray(probabilities, dtype=np.float64)
+        return probabilities_of(self.weights, features_of(probabilities, pairs))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote.
+
+        Raises:
+            InputError: it is nothing that `to_dict` writes.
+        """
+        try:
+            return cls(**{**data, "weights": tuple(data["weights"])})
+        except (KeyError, TypeError, InvalidValueError) as error:
+            message = f"this is no calibration of set queries ({error}); write one with MembershipCalibration.to_dict"
+            raise InputError(message) from error
+
+
+def features_of(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
+    """Return (n, features) of (atom, text) pairs and what the judge says of them."""
+    return np.column_stack([logits_of(probabilities, edge=_SURE), [_share(atom, text) for atom, text in pairs]])
+
+
+def _share(atom: str, text: str) -> float:
+    words = content_words(atom)
+    return len(words & content_words(text)) / len(words) if words else 0.0
+
+
+def calibration_for(fingerprint: str) -> MembershipCalibration | None:
+    """Return what was fitted for a judge, known by its fingerprint; None for one that nothing was fitted for."""
+    return _shipped().get(fingerprint)
+
+
+@cache
+def _shipped() -> Mapping[str, MembershipCalibration]:
+    if not NUMBERS.exists():
+        return {}
+    fitted = json.loads(NUMBERS.read_text(encoding="utf-8"))
+    return {fingerprint: MembershipCalibration.from_dict(each) for fingerprint, each in fitted.items()}

@@ -1,0 +1,121 @@
+"""Items of an intersection made whole: what each leaves unsaid is taken from the phrase before it.
+
+An item is told by its form: with a head it is a phrase; what begins with a marker says more of the head before it; bare words stand
+beside the last object ("of Peru and Chile"), before a head to come ("British and historical novels"), or are a kind of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rag_cover.setqueries.parsing.naming import headed, settled
+from rag_cover.setqueries.parsing.parallels import (
+    Phrase,
+    as_object,
+    clause_of,
+    is_own,
+    is_taxon,
+    only_modifiers,
+    parallel_to,
+    same_verb,
+)
+from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of, modifiers
+from rag_cover.setqueries.parsing.splitting import Item
+
+__all__ = ["conjoined", "continued", "negatives", "own_phrase", "whole_phrase"]
+
+_GENERIC = frozenset({"species", "works", "ones", "things", "kinds", "types"})
+_EMPTY = frozenset({"have", "has", "also", "only", "take place", "are", "were"})
+
+
+def conjoined(items: Sequence[Item]) -> list[Phrase]:
+    """Make the items of an intersection whole: facets gather at their heads."""
+    phrases: list[Phrase] = []
+    waiting: list[Facet] = []
+    for item in items:
+        last = phrases[-1] if phrases else None
+        fragment = as_object(fragment_of(item.words), last, item)
+        link = "also" if item.also else {"first": "", "comma": "and"}.get(item.link, item.link)
+        if fragment.head is not None and not (last and is_generic(fragment)):
+            phrases.append(whole_phrase(fragment, link, waiting))
+            waiting = []
+        elif last is not None:
+            phrases += continued(last, fragment, item, link)
+        elif only_modifiers(fragment) and fragment.before and len(items) > 1 and not fragment.after:
+            waiting += [facet.linked("and") for facet in fragment.before]
+        else:
+            phrases.append(first_phrase(fragment, item))
+    return phrases or [own_phrase(fragment_of([word for item in items for word in item.words]), "")]
+
+
+def first_phrase(fragment: Fragment, item: Item) -> Phrase:
+    """Make a phrase of a first item without a head; "who likes …" has none."""
+    if item.lead in {"that", "do"}:
+        return Phrase("", "", [Facet("rel", " ".join(item.words), item.pronoun)], link=item.link)
+    return own_phrase(fragment, item.link)
+
+
+def is_generic(fragment: Fragment) -> bool:
+    """Tell whether a head only stands for the one before: "animals that are species from Africa"."""
+    return (fragment.head or "").lower() in _GENERIC and not any(each.kind in {"name", "other"} for each in fragment.before)
+
+
+def whole_phrase(fragment: Fragment, link: str, waiting: Iterable[Facet] = ()) -> Phrase:
+    """Make a phrase of a fragment with a head, and of modifiers that waited for it."""
+    head, extra = headed(fragment.head or "")
+    facets = (*waiting, *fragment.before, *extra, *fragment.after)
+    return Phrase(head, fragment.domain, [settled(each, fragment.domain, head) for each in facets], link=link)
+
+
+def own_phrase(fragment: Fragment, link: str) -> Phrase:
+    """Read bare words as a kind of their own: their last word is the head."""
+    words = " ".join(facet.text for facet in fragment.before).split() or list(fragment.words)
+    domain = "organisms" if is_taxon(words[-1]) else ""
+    facets = (*modifiers(words[:-1]), *(fragment.after if fragment.before else ()))
+    return Phrase(words[-1], domain, [settled(each, domain) for each in facets], "own", link)
+
+
+def continued(last: Phrase, fragment: Fragment, item: Item, link: str) -> list[Phrase]:
+    """Read an item without a head after a phrase: add its facets to that phrase, or return a phrase of its own."""
+    link, bare, predicate = link or "rel", " ".join(item.words), item.lead in {"are", "can"}
+    if item.lead == "with":
+        return _added(last, link, [Facet("other", bare, "with", "", "other")])
+    if not fragment.before or (item.lead in {"do", "that"} and fragment.after and _says_nothing(fragment)):
+        return _added(last, link, fragment.after)
+    if item.lead in {"do", "that"}:
+        return _added(last, link, [clause_of(item, last)])
+    if not predicate and (beside := same_verb(last, bare) or parallel_to(last, fragment, bare, negated=link == "not")):
+        return _added(last, link, [beside, *(fragment.after if beside.kind != "rel" else ())])
+    if (is_own(fragment, last) and (last.domain or not predicate)) or not (last.domain or predicate):
+        return [own_phrase(fragment, link)]
+    if not last.domain:
+        return _added(last, link, [Facet("rel", bare, "that are")])
+    return _added(last, link, [*fragment.before, *fragment.after])
+
+
+def _added(last: Phrase, link: str, facets: Iterable[Facet]) -> list[Phrase]:
+    last.facets += [settled(each, last.domain, last.head).linked(link) for each in facets]
+    return []
+
+
+def _says_nothing(fragment: Fragment) -> bool:
+    return all(facet.text.lower() in _EMPTY for facet in fragment.before)
+
+
+def negatives(items: Iterable[Item], base: Phrase) -> list[Phrase]:
+    """Make what is taken away whole by the phrase it is taken from."""
+    return [phrase for item in items for phrase in _negative(item, base)]
+
+
+def _negative(item: Item, base: Phrase) -> list[Phrase]:
+    fragment = as_object(fragment_of(item.words), base, item)
+    if fragment.head is not None and not is_generic(fragment):
+        return [whole_phrase(fragment, "not")]
+    trial = Phrase(base.head, base.domain, [] if item.prefixed else list(base.facets), "head", "not")
+    had = len(trial.facets)
+    if item.prefixed:
+        _added(trial, "", fragment.before)
+    elif own := continued(trial, fragment, item, "not"):
+        return [replace(phrase, link="not") for phrase in own]
+    return [replace(trial, facets=[facet.linked("") for facet in trial.facets[had:]])]

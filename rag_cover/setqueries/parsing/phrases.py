@@ -1,0 +1,237 @@
+"""A description taken apart: its head noun, and what is said of it before and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag_cover.setqueries.parsing.lexicon import is_name, lexicon, time_of
+
+__all__ = ["Facet", "Fragment", "fragment_of", "modifiers", "object_kind", "postmodifiers"]
+
+_MARKERS = re.compile(
+    r"""(?:(?P<shot>(?:shot|filmed)(?:\s(?:on\slocation|primarily|mostly|partly))?(?:\s(?:in|on|at|around))?)
+      | (?P<set>(?:set|taking\splace|takes?\splace|took\splace|that\soccur)\s(?:in|during|on|at|within|around))
+      | (?P<based>(?:based|adapted)\s(?:on|upon|off\sof|off|from))
+      | (?P<described>(?:as\s|first\s|originally\s|formally\s)?(?:described|discovered|identified|spotted)\sin)
+      | (?P<originating>(?:that\s)?originat(?:e|es|ed|ing)\s(?:from|in))
+      | (?P<found>(?:can\sbe\s|be\s|also\s)*(?:found|lives?|living|native|located|grown|grows?|growing|occur|occurs|occurring|indigenous|present|seen
+          |inhabit|inhabits|inhabiting|exist|exists|residing|reside|common|also)
+          \s(?:only\s|also\s|naturally\s|exclusively\s)*(?:in|to|of|from|on|throughout|at|within|across|around))
+      | (?P<about>about|regarding|concerning|(?:dealing|deals?|that\sdeal)\swith|on\sthe\s(?:subject|topic|theme)\sof|focus(?:ed|ing|es)?\son
+          |with\sthemes?\sof|relat(?:ing|ed)\sto|discuss(?:es|ing)?|involv(?:e|es|ed|ing)|depict(?:s|ing)?|have\sto\sdo\swith|centered\s(?:on|around))
+      | (?P<by>(?:that\swere\s|was\s|were\s)?(?:written|authored|penned)\sby|by)
+      | (?P<participle>(?!coming|following|during|according)(?:[a-z]{2,}(?:ed|ing)|made|remade|shown|known|drawn|given|driven|taken|spoken|sung|held|built|told|sold|won)\s(?:by|in|into|on|for|from|to|with|at|of|as|using)|made\s(?:into|with|for|by)
+          |set\sto|featur(?:ing|e|es)|starring|using)
+      | (?P<from>from(?:\sthe\syears?)?|(?:released|published|made|produced|written|issued|printed)\sin|out\sof|dating\sfrom)
+      | (?P<of>of) | (?P<in>in|within|throughout|inside) | (?P<on>on)
+      | (?P<other>for|with|during|to|under|over|against|at|around|near|without)
+      )(?=\s|$)""",
+    re.VERBOSE,
+)
+_SPAN = 4  # words of the longest marker
+_UNKNOWN = frozenset({"name", "other"})
+_ARTICLES = frozenset({"the", "a", "an", "some", "any", "all", "those", "these", "their", "its", "other", "various", "many", "which", "are", "is", "as"})
+_TIME_WORDS = re.compile(
+    r"(?:\b(?:century|millennium|period|era|age|ages|dynasty|war|wars|1?\d{3}s?|antiquity|future|past|world war|revolution|renaissance|victorian|medieval|prehistory|day|year|night|christmas|winter|summer)\b)",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(r"\s*\b(?:period|epoch|era|age)$", re.IGNORECASE)
+_NESTED = frozenset({"about", "based", "by", "participle", "on", "other"})
+_HEAD_PAIRS = {"plant life": "organisms", "animal life": "organisms", "plant species": "organisms", "animal species": "organisms",
+    "short films": "", "bird life": "organisms", "bird species": "organisms", "fish species": "organisms", "tree species": "organisms"}
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One thing that is said of a head.
+
+    Attributes:
+        kind: what kind of thing: ``year``, ``nat``, ``genre``, ``about``, ``set``, …
+        text: its words, without the marker.
+        marker: what it begins with after the head ("set in"); blank before the head.
+        link: how it is attached: directly (blank), by ``rel``, ``and``, ``also``, ``non``.
+        object: the kind of what follows the marker.
+    """
+
+    kind: str
+    text: str
+    marker: str = ""
+    link: str = ""
+    object: str = ""
+
+    def linked(self, link: str) -> Facet:
+        """Attach it in another way."""
+        return replace(self, link=link)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """An item taken apart: what stands before the head, the head (None where there is none), what stands after."""
+
+    before: tuple[Facet, ...]
+    head: str | None
+    domain: str
+    after: tuple[Facet, ...]
+    words: tuple[str, ...] = ()
+
+
+def fragment_of(words: Sequence[str]) -> Fragment:
+    """Take the words of an item apart.
+
+    >>> fragment = fragment_of("Dutch crime comedy films set in Lisbon".split())
+    >>> fragment.head, [facet.text for facet in fragment.before], [facet.text for facet in fragment.after]
+    ('films', ['Dutch', 'crime comedy'], ['Lisbon'])
+    """
+    at = next((place for place in range(len(words)) if marker_at(words, place)), len(words))
+    noun, after = _without_articles(words[:at]), postmodifiers(words[at:])
+    if len(noun) > 1 and noun[-1].lower() in {"genre", "genres"}:
+        noun = noun[:-1]
+    head, domain, size = _head(noun)
+    before = noun[: len(noun) - size] if size else noun
+    if head and "based" in before[1:]:
+        place = before.index("based", 1)
+        after, before = [_basis(before[:place]), *after], before[place + 1 :]
+    return Fragment(tuple(_imprinted(before, head)), head, domain, tuple(after), tuple(words))
+
+
+def _basis(words: Sequence[str]) -> Facet:
+    """Read "Knut Hamsun based" and "Cuban novel based"."""
+    text = " ".join(words)
+    if is_name(text):
+        return Facet("based", f"works by {text}", "based on", "", "name")
+    return Facet("based", text if text.endswith("s") else f"{text}s", "based on", "", "other")
+
+
+def _imprinted(words: Sequence[str], head: str | None) -> list[Facet]:
+    """Read the words before a head; the "Books" of a publisher are not only the head."""
+    found = modifiers(words)
+    if head == "Books" and found and found[-1].kind == "publisher" and not found[-1].text.endswith(("Books", "Library", "Press")):
+        found[-1] = replace(found[-1], text=f"{found[-1].text} Books")
+    return found
+
+
+def marker_at(words: Sequence[str], at: int) -> re.Match[str] | None:
+    """Find the marker of a postmodifier that begins at a word."""
+    if words[at][0] in "\"“«":
+        return None
+    return _MARKERS.match(" ".join(words[at : at + _SPAN]).lower())
+
+
+def _without_articles(words: Sequence[str]) -> list[str]:
+    start = 0
+    while start < len(words) and words[start].lower() in _ARTICLES:
+        start += 1
+    return list(words[start:])
+
+
+def _head(noun: Sequence[str]) -> tuple[str | None, str, int]:
+    """Find the head at the end of a noun phrase: its words, its domain, of how many words it is."""
+    if not noun:
+        return None, "", 0
+    pair = " ".join(noun[-2:]).lower()
+    if domain := _HEAD_PAIRS.get(pair):
+        return pair, domain, 2
+    low = noun[-1].lower()
+    if low in {"fiction", "nonfiction"} and len(lexicon().runs(noun)[-1][1].split()) > 1:
+        return None, "", 0
+    if low in lexicon().heads and not (len(noun) == 1 and low in {"non-fiction", "nonfiction", "fiction", "short", "shorts"}):
+        return noun[-1], lexicon().heads[low], 1
+    return None, "", 0
+
+
+def modifiers(words: Sequence[str]) -> list[Facet]:
+    """Group the words before a head into facets: known runs, then runs of unknown words."""
+    found: list[Facet] = []
+    for kind, text in lexicon().runs([_unpossessed(word) for word in words]):
+        if text.lower() in _ARTICLES and not (text.lower() == "the" and found and found[-1].kind == "name"):
+            continue
+        facet = Facet("name", text) if text.lower() == "the" else _modifier(kind, text)
+        if found and facet.kind in _UNKNOWN and found[-1].kind in _UNKNOWN:
+            both = "name" if found[-1].kind == facet.kind == "name" else "other"
+            facet = Facet(both, f"{found.pop().text} {text}")
+        found.append(facet)
+    return [_named(facet) for facet in found]
+
+
+def _modifier(kind: str, text: str) -> Facet:
+    """Write a modifier as categories do, and tell unknown ones apart by their capitals."""
+    low = text.lower()
+    if kind in {"year", "decade", "century"}:
+        return Facet(kind, time_of(low)[1])
+    if kind == "genre":
+        return Facet(kind, text if text.isupper() else lexicon().spelt.get(low, low))
+    if kind == "other" and "-" in text and (place := lexicon().place(text.replace("-", " "))):
+        return Facet("place", place)
+    return Facet(("name" if is_name(text) else "other") if kind == "other" else kind, text)
+
+
+def _unpossessed(word: str) -> str:
+    """Take the possessive ending off what is not a genre of its own ("children's")."""
+    low = word.lower().replace("’", "'")
+    return word[:-2] if low.endswith("'s") and not low[0].isdigit() and lexicon().kind(low) is None else word
+
+
+def _named(facet: Facet) -> Facet:
+    """Tell publishers from persons among names."""
+    if facet.kind == "name" and facet.text.split()[-1].lower() in lexicon().publishers:
+        return replace(facet, kind="publisher")
+    return facet
+
+
+def postmodifiers(words: Sequence[str]) -> list[Facet]:
+    """Cut what follows a head into facets, each from its marker to the next."""
+    found: list[tuple[str, str, list[str]]] = []
+    at = 0
+    while at < len(words):
+        match = marker_at(words, at)
+        if match and not _nested(found, match, words, at):
+            found.append((match.lastgroup or "", match.group(), []))
+            at += len(match.group().split())
+            continue
+        if found:
+            found[-1][2].append(words[at])
+        at += 1
+    return [_facet(kind, marker, objects) for kind, marker, objects in found if objects]
+
+
+def _nested(found: Sequence[tuple[str, str, list[str]]], match: re.Match[str], words: Sequence[str], at: int) -> bool:
+    """Tell whether a preposition belongs to the object before it: "about the history of Spain"."""
+    kind = match.lastgroup
+    if not found:
+        return False
+    if not found[-1][2]:
+        return True
+    if kind in {"of", "on", "other"}:
+        return True
+    if kind == "in":
+        return found[-1][0] in _NESTED
+    if kind == "participle":
+        return False
+    if kind == "from":
+        following = " ".join(words[at + 1 : at + 4])
+        return found[-1][0] in _NESTED and object_kind(following) == "other"
+    return False
+
+
+def _facet(kind: str, marker: str, objects: Sequence[str]) -> Facet:
+    text = " ".join(objects)
+    what = object_kind(text)
+    if kind in {"from", "of", "in", "found"} and what == "period":
+        return Facet("period", _PERIOD.sub("", text.removeprefix("the ").removeprefix("The ")), "", "", "period")
+    return Facet(kind, text, marker, "", what)
+
+
+def object_kind(text: str) -> str:
+    """Tell what an object is: a year, a decade, a century, a period, a place, another time, a name, or something else."""
+    bare = re.sub(r"^(?:the|a|an)\s", "", text, flags=re.IGNORECASE)
+    low = bare.lower()
+    kind = lexicon().kind(low) or lexicon().kind(_PERIOD.sub("", low))
+    if kind in {"year", "decade", "century", "period"}:
+        return kind
+    if lexicon().place(bare):
+        return "place"
+    if _TIME_WORDS.search(low):
+        return "time"
+    return "name" if is_name(bare) else "other"

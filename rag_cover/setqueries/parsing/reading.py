@@ -1,0 +1,119 @@
+"""A question read: framed, cut, its readings listed, and the likeliest taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_cover.backends import Embedder
+from rag_cover.errors import InvalidValueError
+from rag_cover.setqueries.algebra import SetQuery
+from rag_cover.setqueries.parsing.candidates import Reading, readings_of
+from rag_cover.setqueries.parsing.choice import chosen, refuse_too_many
+from rag_cover.setqueries.parsing.framing import framed
+from rag_cover.setqueries.parsing.grouping import operands_of, ungrouped
+from rag_cover.setqueries.parsing.parsed import ParsedQuery
+from rag_cover.setqueries.parsing.scoring import Weights, shipped
+from rag_cover.setqueries.parsing.splitting import Cut, cut, sides_of
+from rag_cover.setqueries.parsing.tokens import joined, tokens_of
+
+__all__ = ["LONGEST", "Proposals", "parse", "parse_by", "proposed"]
+
+LONGEST = 2_000
+"""Characters of the longest question that is read as more than one atom."""
+
+_TOO_VAGUE = frozenset("things thing ones anything everything something items stuff all any entities".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """What a question may mean: its readings (none where it is ordinary), or the operands that brackets set apart."""
+
+    asked: str
+    readings: tuple[Reading, ...] = ()
+    notes: tuple[str, ...] = ()
+    operands: tuple[tuple[str, Proposals], ...] = ()
+
+
+def parse(question: str, *, embedder: Embedder | None = None) -> ParsedQuery:  # noqa: ARG001  # measured, and of no help
+    r"""Read a question as a set query, without a language model.
+
+    A question that asks for no set, or for one, is one atom.
+
+    >>> print(parse("birds of Chile that are also birds of Peru but not fauna of the Guianas").query)
+    ("Birds of Chile" ∩ "Birds of Peru") \ "Fauna of the Guianas"
+    >>> parse("Why is the sky blue?").is_set_query
+    False
+
+    Raises:
+        InvalidValueError: the question is blank, names nothing to start from, or asks for more than 20 atoms.
+    """
+    return parse_by(question, shipped())
+
+
+def parse_by(question: str, weights: Weights) -> ParsedQuery:
+    """Read a question by given weights; raises as `parse` does."""
+    proposals = proposed(question)
+    return _combined(question, proposals, weights) if proposals.operands else chosen(question, proposals, weights)
+
+
+def proposed(question: str) -> Proposals:
+    """List what a question may mean; raises as `parse` does."""
+    if not question.strip():
+        message = "a question needs words; this one is blank: ask for something, as in 'birds of Chile but not of Peru'"
+        raise InvalidValueError(message)
+    asked = " ".join(question.split())
+    if len(asked) > LONGEST:
+        note = f"A question of {len(asked):,} characters is taken as a whole: set operations are read in {LONGEST:,} at most."
+        return Proposals(asked, notes=(note,))
+    frame = framed(asked)
+    if frame.frame == "ordinary":
+        return Proposals(asked)
+    tokens, open_quote = tokens_of(frame.body)
+    notes = ("A quotation mark without its partner was ignored.",) if open_quote else ()
+    if operands := operands_of(tokens):
+        parts = tuple((each.joined, _proposed(joined(each.words), each.words, ())) for each in operands)
+        return Proposals(asked, notes=notes, operands=parts)
+    return _proposed(asked, ungrouped(tokens), notes)
+
+
+def _proposed(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Proposals:
+    """List what words may mean in which nothing is set apart by brackets."""
+    parts = cut(tokens)
+    if not parts.items:
+        return Proposals(asked, notes=notes)
+    if parts.doubled:
+        notes = (*notes, "A double negation was read as none.")
+    _refuse_only_taken_away(parts)
+    return Proposals(asked, tuple(readings_of(parts)), notes)
+
+
+def _combined(question: str, proposals: Proposals, weights: Weights) -> ParsedQuery:
+    """Join operands from the left; what is taken away is taken away from all of it."""
+    parsed = [(joiner, chosen(each.asked, each, weights)) for joiner, each in proposals.operands]
+    wanted = [(joiner, one.query) for joiner, one in parsed if joiner != "not"]
+    taken = [one.query for joiner, one in parsed if joiner == "not"]
+    if not wanted:
+        raise InvalidValueError(_nothing_wanted(str(taken[0])))
+    query = wanted[0][1]
+    for joiner, other in wanted[1:]:
+        query = query | other if joiner == "or" else query & other
+    query = SetQuery.difference(query, *taken)
+    refuse_too_many(query)
+    notes = (*proposals.notes, *(note for _, one in parsed for note in one.notes))
+    words = {atom: said for _, one in parsed for atom, said in one.words.items()}
+    confidence = math.prod(one.confidence for _, one in parsed)
+    return ParsedQuery(question, query, confidence, "grammar", notes=notes, words=words)
+
+
+def _refuse_only_taken_away(parts: Cut) -> None:
+    positive, negative = sides_of(parts.items)
+    vague = len(positive) == 1 and len(positive[0].words) == 1 and positive[0].words[0].lower() in _TOO_VAGUE
+    if not positive or (vague and len(parts.items) > 1):
+        raise InvalidValueError(_nothing_wanted(joined((negative or parts.items)[0].words)))
+
+
+def _nothing_wanted(taken: str) -> str:
+    message = f"the question only says what is not wanted ({taken!r}) and names nothing to start from; "
+    return message + "say of what it is taken away, as in 'birds of South America but not birds of Chile'"
