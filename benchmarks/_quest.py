@@ -1,18 +1,18 @@
 """QUEST's queries as the benchmarks read them, and how a reading of one is scored.
 
-A row has a person's paraphrase and the query it was made from, its atoms marked. Rows whose question lies in the test buckets test;
-of the others only those that share no atom with a test row may teach, and folds keep rows that share an atom together.
+A row has a person's paraphrase and the query it was made from, its atoms marked. Rows whose question lies in the test buckets
+test; of the others only those that share no atom with a test row may teach, and folds keep rows that share an atom together.
 
-The token F1 of two atoms is 2·|common tokens| / (|tokens| + |tokens|), tokens as a multiset, lower-cased (``[\\w'’-]+``). Atoms of a
-reading and of the row are matched one to one so that the sum of F1 is largest; the sum is divided by the larger number of the two
-sides, so that an unmatched atom counts 0. The measure is symmetric.
+The token F1 of two atoms is 2·|common tokens| / (|tokens| + |tokens|), tokens as a multiset, lower-cased (words with their
+apostrophes and hyphens). Atoms of a reading and of the row are matched one to one so that the sum of F1 is largest; the sum is
+divided by the larger number of the two sides, so that an unmatched atom counts 0. The measure is symmetric.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -155,18 +155,13 @@ _TAKEN = re.compile(
 
 
 def by_connectives(question: str) -> SetQuery:
-    """Read a question by splitting it at its connectives, and nothing else: the baseline.
+    r"""Read a question by splitting it at its connectives, and nothing else: the baseline.
 
     >>> print(by_connectives("Birds of Chile but not of Peru"))
-    "Birds of Chile" \\ "of Peru"
+    "Birds of Chile" \ "of Peru"
     """
     text = re.sub(r"^(?:what are(?: some)?|find me|,)\s*", "", question.strip(" ?."), flags=re.IGNORECASE)
     wanted, *taken = _TAKEN.split(text)
     parts = [part for part in _CUTS.split(wanted) if part.strip()] or [text]
     join = SetQuery.union if re.search(r"\bor\b", wanted, re.IGNORECASE) else SetQuery.intersection
     return SetQuery.difference(join(*parts), *(part for part in taken if part.strip()))
-
-
-def connective_templates(rows: Sequence[Row]) -> Iterator[str]:
-    """Name the template of each row by the baseline."""
-    return (by_connectives(row.question).template for row in rows)

@@ -1,9 +1,9 @@
 """The fit of the local parser of set queries: a conditional log-linear model over the readings that the grammar allows.
 
-Of each question the readings are known, and how near each comes to the row; the target is a distribution over them, sharply peaked at
-the nearest: proportional to exp(nearness / 0.1), nearness = 2·template + 2·token F1 + atoms exact. Fitted by minimising the
-cross-entropy with that target plus ``ridge/2 · |w|²``, by L-BFGS (Liu & Nocedal, 1989). Features seen in one question only are
-left out.
+Of each question the readings are known, and how near each comes to the row; the target is a distribution over them, sharply
+peaked at the nearest: proportional to exp(nearness / 0.1), nearness = 2·template + 2·token F1 + atoms exact. Fitted by
+minimising the cross-entropy with that target plus ``ridge/2 · |w|²``, by L-BFGS (Liu & Nocedal, 1989). Features seen in one
+question only are left out.
 """
 
 from __future__ import annotations

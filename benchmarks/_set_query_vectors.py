@@ -1,7 +1,8 @@
 """Features of readings by sentence embeddings: tried beside the grammar's, measured, and not shipped.
 
-Three, each of a reading: how near its atoms are to known atoms of other questions (mean of the three nearest, averaged and least over
-atoms); the share of its template among the 15 nearest known questions; the cosine of the question with the sum of the atoms.
+Three, each of a reading: how near its atoms are to known atoms of other questions (mean of the three nearest, averaged and
+least over atoms); the share of its template among the 15 nearest known questions; the cosine of the question with the sum of
+the atoms.
 """
 
 from __future__ import annotations

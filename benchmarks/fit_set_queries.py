@@ -2,8 +2,8 @@
 
     python benchmarks/fit_set_queries.py
 
-It is fitted on the training rows of QUEST that share no atom with a test row; how sure it says it is, on the same rows read by weights
-fitted without them, in ten folds. Fit it anew when the grammar or the features change.
+It is fitted on the training rows of QUEST that share no atom with a test row; how sure it says it is, on the same rows read by
+weights fitted without them, in ten folds. Fit it anew when the grammar or the features change.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ from _tables import arguments
 
 from rag_cover.setqueries.parsing.scoring import WEIGHTS
 
+LEAST = 0.001
+"""The smallest weight that is kept."""
+
+
+def alone(name: str) -> bool:
+    """Tell the feature that only atoms asked for by themselves have."""
+    return name.startswith("alone:")
+
 
 def main() -> None:
     """Fit and write."""
@@ -29,7 +37,7 @@ def main() -> None:
         "fitted_on": f"{len(rows)} questions of QUEST, sha256 {hashlib.sha256(told.encode()).hexdigest()}",
         "slope": slope,
         "offset": offset,
-        "weights": {name: weight for name, weight in weights.weights.items() if abs(weight) >= 0.001 and not name.startswith("alone:")},  # noqa: PLR2004
+        "weights": {name: weight for name, weight in weights.weights.items() if abs(weight) >= LEAST and not alone(name)},
     }
     WEIGHTS.write_text(json.dumps(numbers, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{WEIGHTS}: {len(numbers['weights'])} weights, {numbers['fitted_on']}; calibration {slope}, {offset}")

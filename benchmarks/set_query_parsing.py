@@ -18,6 +18,7 @@ import csv
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,9 @@ def certainty(title: str, parsed: Sequence[ParsedQuery], scores: Sequence[Score]
     """Print how often readings are right by how sure the parser was of them."""
     edges = [0.0, 0.5, 0.7, 0.85, 1.01]
     body = []
-    for low, high in zip(edges, edges[1:], strict=False):
-        chosen = [(one.confidence, is_right(each)) for one, each in zip(parsed, scores, strict=True) if low <= one.confidence < high]
+    judged = [(one.confidence, is_right(each)) for one, each in zip(parsed, scores, strict=True)]
+    for low, high in pairwise(edges):
+        chosen = [(sure, right) for sure, right in judged if low <= sure < high]
         if chosen:
             mean = sum(sure for sure, _ in chosen) / len(chosen)
             right = percent(wilson(sum(right for _, right in chosen), len(chosen)))

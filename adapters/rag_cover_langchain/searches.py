@@ -59,14 +59,14 @@ def searched_by(retriever: Searched) -> Runnable[str, Any]:
 
 
 def first_documents(
-    retriever: Runnable[str, Any], query: str, k: int, config: RunnableConfig | None = None, **settings: Any
+    retriever: Runnable[str, Any], query: str, k: int | None, config: RunnableConfig | None = None, **settings: Any
 ) -> list[Document]:
-    """Return the first k documents that a retriever finds; it is asked for so many where that may be asked.
+    """Return the first k documents that a retriever finds, all without k; it is asked for so many where that may be asked.
 
     Raises:
         InvalidValueError: it gave something else than a list of documents.
     """
-    asked = {"k": k} if _takes_k(retriever) else {}
+    asked = {"k": k} if k is not None and _takes_k(retriever) else {}
     found = retriever.invoke(query, config, **settings, **asked)
     listed = isinstance(found, Sequence) and not isinstance(found, str)
     if listed and all(isinstance(each, Document) for each in found):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableConfig, run_in_executor
+from langchain_core.runnables import RunnableConfig, run_in_executor
 from pydantic import PrivateAttr, SkipValidation
 
 from rag_cover.adaptation import (
@@ -150,7 +150,7 @@ class SetQueryRetriever(MadeAgain, BaseRetriever):
                 on_error=self.on_error,
             )
             if made is None:
-                return _as_it_is(retriever, query, most, config, **settings)
+                return first_documents(retriever, query, most, config, **settings)
             return [_explained(member) if self.explain else member.find for member in made.members(most)]
 
         return called_under(config, found)
@@ -159,15 +159,6 @@ class SetQueryRetriever(MadeAgain, BaseRetriever):
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **settings: Any
     ) -> list[Document]:
         return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **settings)
-
-
-def _as_it_is(
-    retriever: Runnable[str, Any], query: str, most: int | None, config: RunnableConfig, **settings: Any
-) -> list[Document]:
-    """Return what a retriever finds for a question that is no set query: as many documents as it does, unless told."""
-    if most is None:
-        return list(retriever.invoke(query, config, **settings))
-    return first_documents(retriever, query, most, config, **settings)
 
 
 def _explained(member: Member[Document]) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
@@ -11,7 +11,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, json_value
 
-__all__ = ["node_of", "passage_of", "passages_of", "record_of"]
+__all__ = ["node_of", "noted", "passage_of", "passages_of", "record_of"]
 
 
 def passage_of(node: NodeWithScore | BaseNode) -> Passage:
@@ -38,6 +38,12 @@ def node_of(passage: Passage) -> NodeWithScore:
     metadata = title | dict(passage.metadata)
     identity = {} if passage.id is None else {"id_": passage.id}
     return NodeWithScore(node=TextNode(text=passage.text, metadata=metadata, **identity), score=passage.score)
+
+
+def noted(node: BaseNode, told: Mapping[str, Any]) -> BaseNode:
+    """Return a copy whose metadata says more, which no model is shown; whoever else holds the node sees nothing of it."""
+    hidden = {name: [*getattr(node, name), *told] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")}
+    return node.model_copy(update={"metadata": {**node.metadata, **told}, **hidden})
 
 
 def record_of(node: NodeWithScore | BaseNode) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from rag_cover import Models
 from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen
 from rag_cover.errors import InvalidValueError
+from rag_cover_llama_index.passages import noted
 
 __all__ = ["EXPLANATION", "ModelPostprocessor", "explained", "name_of"]
 
@@ -86,11 +87,7 @@ def name_of(field: str, model: object) -> str | None:
 
 def explained(node: NodeWithScore, why: Mapping[str, Any]) -> NodeWithScore:
     """Return a node with its metadata saying why, on a copy that shows it neither to language nor to embedding models."""
-    inner = node.node.model_copy()
-    inner.metadata = {**inner.metadata, EXPLANATION: dict(why)}
-    inner.excluded_llm_metadata_keys = [*inner.excluded_llm_metadata_keys, EXPLANATION]
-    inner.excluded_embed_metadata_keys = [*inner.excluded_embed_metadata_keys, EXPLANATION]
-    return NodeWithScore(node=inner, score=node.score)
+    return NodeWithScore(node=noted(node.node, {EXPLANATION: dict(why)}), score=node.score)
 
 
 def _named(model: object) -> bool:

@@ -20,7 +20,7 @@ from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover_llama_index.augmentations import augmenter_of, searched_by
-from rag_cover_llama_index.passages import passage_of
+from rag_cover_llama_index.passages import noted, passage_of
 from rag_cover_llama_index.searches import NodeSearch
 
 __all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
@@ -183,10 +183,5 @@ class RagCoverRetriever(BaseRetriever):
 
 
 def _explained(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:
-    """Return a copy that names what the node was found for; whoever else holds the node sees nothing of it."""
-    node = found.node
-    hidden = {
-        name: [*getattr(node, name), FOUND_FOR] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
-    }
-    told = {"metadata": {**node.metadata, FOUND_FOR: list(questions)}, **hidden}
-    return NodeWithScore(node=node.model_copy(update=told), score=found.score)
+    """Return a copy that names what the node was found for."""
+    return NodeWithScore(node=noted(found.node, {FOUND_FOR: list(questions)}), score=found.score)

@@ -24,7 +24,15 @@ from rag_cover.routing import Demand, Route, SkillRouter
 from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import models_of, retriever_of
 
-__all__ = ["Choice", "RetrievalComplexitySelector", "RoutedResult", "RoutedSelection", "SkillSelector"]
+__all__ = [
+    "Choice",
+    "RetrievalComplexitySelector",
+    "RoutedResult",
+    "RoutedSelection",
+    "RoutingSelector",
+    "SkillSelector",
+    "place_of",
+]
 
 Choice = str | int
 """A tool: its name, or its place among the choices."""
@@ -57,7 +65,7 @@ class RoutedResult(MultiSelection):
     selections: list[SerializeAsAny[SingleSelection]]
 
 
-class _RoutingSelector(BaseSelector):
+class RoutingSelector(BaseSelector):
     """Lets a router of rag_cover choose one tool; where it fails, takes the default or raises."""
 
     def __init__(self, route: Callable[[str], Route], tools: Mapping[str, Choice], default: Choice | None) -> None:
@@ -70,8 +78,8 @@ class _RoutingSelector(BaseSelector):
         """Do nothing: there are no templates."""
 
     def _select(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
-        places = {name: _place(choice, choices) for name, choice in self._tools.items()}
-        default = None if self._default is None else _place(self._default, choices)
+        places = {name: place_of(choice, choices) for name, choice in self._tools.items()}
+        default = None if self._default is None else place_of(self._default, choices)
         decision = decided(lambda: self._routed(query.query_str), default=None if default is None else _DEFAULT)
         if default is not None and decision.error is not None:
             return _result(_fallen_back(default, choices, decision))
@@ -85,7 +93,7 @@ class _RoutingSelector(BaseSelector):
         return await asyncio.to_thread(self._select, choices, query)
 
 
-class RetrievalComplexitySelector(_RoutingSelector):
+class RetrievalComplexitySelector(RoutingSelector):
     """Chooses by what a retriever brings back: one passage answers, several together may, or this corpus does not.
 
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
@@ -122,7 +130,7 @@ class RetrievalComplexitySelector(_RoutingSelector):
         super().__init__(self.router.route, {str(demand): choice for demand, choice in routes.items()}, default)
 
 
-class SkillSelector(_RoutingSelector):
+class SkillSelector(RoutingSelector):
     """Chooses by what each pipeline was seen to be able to do: the likeliest to succeed, or the cheapest likely enough.
 
     CAIMIRA (Gor et al., EMNLP 2024), as `rag_cover.routing.SkillRouter` decides; that explains the settings.
@@ -173,7 +181,7 @@ class SkillSelector(_RoutingSelector):
         super().__init__(self.router.route, chosen, default)
 
 
-def _place(choice: Choice, choices: Sequence[ToolMetadata]) -> int:
+def place_of(choice: Choice, choices: Sequence[ToolMetadata]) -> int:
     """Find a tool among the choices.
 
     Raises:

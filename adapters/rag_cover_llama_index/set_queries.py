@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -33,7 +33,7 @@ from rag_cover.backends import Generator, Scorer
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer
 from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import models_of, retriever_of
-from rag_cover_llama_index.passages import passage_of
+from rag_cover_llama_index.passages import noted, passage_of
 from rag_cover_llama_index.retrievers import RagCoverRetriever
 
 __all__ = ["SetQueryRetriever"]
@@ -177,10 +177,4 @@ def _of_found(entity: str | Callable[[BaseNode], str] | None) -> str | Callable[
 
 def _scored(member: Member[NodeWithScore], *, explain: bool) -> NodeWithScore:
     node = member.find.node
-    return NodeWithScore(node=_noted(node, {SET_QUERY: dict(member.told)}) if explain else node, score=member.probability)
-
-
-def _noted(node: BaseNode, told: Mapping[str, Any]) -> BaseNode:
-    """Return a copy whose metadata says more, which no model is shown; whoever else holds the node sees nothing of it."""
-    hidden = {name: [*getattr(node, name), *told] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")}
-    return node.model_copy(update={"metadata": {**node.metadata, **told}, **hidden})
+    return NodeWithScore(node=noted(node, {SET_QUERY: dict(member.told)}) if explain else node, score=member.probability)

@@ -15,7 +15,7 @@ from rag_cover.adaptation import MIN_CONFIDENCE, OTHERWISE, SET, given_as, refus
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Role
 from rag_cover_llama_index.question_generators import RagCoverQuestionGenerator, TypedSubQuestion
-from rag_cover_llama_index.routers import Choice, _place, _RoutingSelector
+from rag_cover_llama_index.routers import Choice, RoutingSelector, place_of
 
 __all__ = ["SetQueryQuestionGenerator", "SetQuerySelector"]
 
@@ -33,7 +33,7 @@ class _OneTool(BaseQuestionGenerator):
         """Do nothing: there are no templates."""
 
     def generate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
-        tool = tools[_place(self._name, tools)].get_name()
+        tool = tools[place_of(self._name, tools)].get_name()
         return [TypedSubQuestion(sub_question=query.query_str, tool_name=tool, role=Role.CORE.value)]
 
     async def agenerate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
@@ -98,13 +98,13 @@ class SetQueryQuestionGenerator(BaseQuestionGenerator):
     ) -> tuple[BaseQuestionGenerator, Sequence[ToolMetadata]]:
         """Return who makes the sub-questions, and for which tools."""
         refuse_blank(query.query_str)
-        own = _place(self._set_tool, tools)
+        own = place_of(self._set_tool, tools)
         if set_route(query.query_str, min_confidence=self._min_confidence).name == SET:
             return self._whole, tools
         return self._otherwise, [tool for place, tool in enumerate(tools) if place != own] or tools
 
 
-class SetQuerySelector(_RoutingSelector):
+class SetQuerySelector(RoutingSelector):
     """Chooses one tool for set queries, "A or B but not C", and another one for any other question.
 
     Whether a question is one is told by its words alone, offline (`rag_cover.setqueries.parse`).

@@ -199,11 +199,9 @@ def why_nothing(answer: SetAnswer) -> str:
     known = [each for each in answer.left_out if each.probability is not None]
     said = [note.rstrip(".") for note in answer.notes]
     if known:
-        near = known[0]
-        said.append(
-            f"nearest of {len(answer.left_out)} candidates is {near.name} "
-            f"({near.probability:.2f}, kept above {answer.threshold:.2f}): {near.reason}"
-        )
+        near, count = known[0], len(answer.left_out)
+        nearest = "the one candidate is" if count == 1 else f"nearest of {count} candidates is"
+        said.append(f"{nearest} {near.name} ({near.probability:.2f}, kept above {answer.threshold:.2f}): {near.reason}")
     return "; ".join(said) or "no search found a candidate"
 
 

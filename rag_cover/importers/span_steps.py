@@ -42,7 +42,7 @@ class _Steps:
     def _add(self, span: Span, inner: list[str]) -> None:
         passages = [self._filled(passage) for passage in span.passages]
         match span.kind:
-            case "retriever" if inner and passages:
+            case "retriever" if inner and (passages or not span.error):
                 self._selection(span, passages, [step for step in inner if step in self._live])
             case "retriever":
                 self._step(span, "retrieve", passages, [])

@@ -9,11 +9,12 @@ import re
 
 __all__ = ["clipped", "one_line", "visible"]
 
-_REORDERING = {
+_NAMES = {
+    "\u061c": "ALM", "\u200b": "ZWSP", "\u200e": "LRM", "\u200f": "RLM",
     "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
     "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI",
 }  # fmt: skip
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 def visible(text: str) -> str:
@@ -51,4 +52,4 @@ def _symbol(match: re.Match[str]) -> str:
         return chr(0x2400 + code)
     if code == 0x7F:  # noqa: PLR2004 - DEL
         return "␡"
-    return f"⟦{_REORDERING.get(character) or f'U+{code:04X}'}⟧"
+    return f"⟦{_NAMES.get(character) or f'U+{code:04X}'}⟧"

@@ -9,7 +9,7 @@ from rag_cover.setqueries.answers import AtomEvidence, Candidate, SetAnswer
 from rag_cover.setqueries.calibration import MembershipCalibration
 from rag_cover.setqueries.candidates import DEPTH
 from rag_cover.setqueries.generated import GeneratedParser
-from rag_cover.setqueries.membership import COMBINATIONS, Combination, contradictory, equivalent, membership
+from rag_cover.setqueries.memberships import COMBINATIONS, Combination, contradictory, equivalent, membership
 from rag_cover.setqueries.metrics import SetScores, average_scores, mrecall_at_k, recall_at_k, set_scores
 from rag_cover.setqueries.parsing import ParsedQuery, parse
 

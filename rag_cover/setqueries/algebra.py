@@ -13,13 +13,13 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar, get_args
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries import notation
-from rag_cover.setqueries.notation import DEEPEST, Written, quoted
+from rag_cover.setqueries.notation import DEEPEST
 
 __all__ = ["MOST_ATOMS", "Operator", "SetQuery"]
 
@@ -29,8 +29,6 @@ MOST_ATOMS = 20
 Operator = Literal["atom", "union", "intersection", "difference"]
 T = TypeVar("T")
 Key = tuple[str, str, tuple["Key", ...]]
-
-_SIGNS: Mapping[Operator, str] = {"union": " ∪ ", "intersection": " ∩ ", "difference": " \\ "}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,18 +48,14 @@ class SetQuery:
     key: Key = field(init=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is no query, and note what it is equal by."""
+        """Refuse what is no query, write nested operators as one, and note what it is equal by."""
         if self.operator == "atom":
             _refuse_no_atom(self.text, self.parts)
-        elif self.operator not in _SIGNS or self.text is not None or len(self.parts) < 2:  # noqa: PLR2004  # an operator joins
-            message = f"{self.operator!r} of {len(self.parts)} parts is no set query: "
-            message += "write an atom, or a union, intersection or difference of at least two parts"
-            raise InvalidValueError(message)
-        depth = 1 + max((part.depth for part in self.parts), default=-1)
-        if depth > DEEPEST:
-            message = f"a set query nests at most {DEEPEST} operators; bring it into fewer by SetQuery.normal_form()"
-            raise InvalidValueError(message)
-        object.__setattr__(self, "depth", depth)
+            object.__setattr__(self, "text", " ".join(str(self.text).split()))
+        else:
+            _refuse_no_operator(self.operator, self.text, self.parts)
+            object.__setattr__(self, "parts", _flat(self.operator, map(query_of, self.parts)))
+        object.__setattr__(self, "depth", _depth(self.operator, self.parts))
         object.__setattr__(self, "key", self._made_key())
 
     def _made_key(self) -> Key:
@@ -76,7 +70,7 @@ class SetQuery:
         Raises:
             InvalidValueError: it is blank.
         """
-        return cls("atom", " ".join(text.split()) if isinstance(text, str) else text)
+        return cls("atom", text)
 
     @classmethod
     def union(cls, *parts: SetQuery | str) -> SetQuery:
@@ -91,23 +85,31 @@ class SetQuery:
     @classmethod
     def difference(cls, of: SetQuery | str, *without: SetQuery | str) -> SetQuery:
         """Ask for what belongs to the first part and to none of the others."""
-        first, others = query_of(of), [query_of(part) for part in without]
-        if not others:
-            return first
-        flat = first.parts if first.operator == "difference" else (first,)
-        return SetQuery("difference", parts=(*flat, *others))
+        return _joined("difference", (of, *without))
 
     def __or__(self, other: SetQuery | str) -> SetQuery:
         """Ask for both sets' members."""
-        return SetQuery.union(self, other)
+        return SetQuery.union(self, other) if _is_part(other) else NotImplemented
+
+    def __ror__(self, other: SetQuery | str) -> SetQuery:
+        """Ask for both sets' members."""
+        return SetQuery.union(other, self) if _is_part(other) else NotImplemented
 
     def __and__(self, other: SetQuery | str) -> SetQuery:
         """Ask for what both sets share."""
-        return SetQuery.intersection(self, other)
+        return SetQuery.intersection(self, other) if _is_part(other) else NotImplemented
+
+    def __rand__(self, other: SetQuery | str) -> SetQuery:
+        """Ask for what both sets share."""
+        return SetQuery.intersection(other, self) if _is_part(other) else NotImplemented
 
     def __sub__(self, other: SetQuery | str) -> SetQuery:
         """Ask for what the other set does not have."""
-        return SetQuery.difference(self, other)
+        return SetQuery.difference(self, other) if _is_part(other) else NotImplemented
+
+    def __rsub__(self, other: SetQuery | str) -> SetQuery:
+        """Ask for what the other set has and this one does not."""
+        return SetQuery.difference(other, self) if _is_part(other) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         """Compare up to associativity and commutativity."""
@@ -119,9 +121,7 @@ class SetQuery:
 
     def __str__(self) -> str:
         """Write it as `rag_cover.setqueries.notation.read` reads it: atoms quoted, operators within operators in brackets."""
-        if self.text is not None:
-            return quoted(self.text)
-        return _SIGNS[self.operator].join(f"({part})" if part.parts else str(part) for part in self.parts)
+        return notation.text_of(self)
 
     def __repr__(self) -> str:
         """Show how it is made again from its text."""
@@ -129,15 +129,17 @@ class SetQuery:
 
     @classmethod
     def from_text(cls, text: str) -> SetQuery:
-        r"""Read what `str` wrote, or somebody by hand: ``|``, ``&`` and ``-`` bind as in Python.
+        r"""Read what `str` wrote, or somebody by hand: ``|``, ``&``, ``-`` bind as in Python, ``∩`` and ``\`` as QUEST writes.
 
         >>> SetQuery.from_text("novels & (thrillers | satires) - 'books by women'").template
         'A ∩ ((B ∪ C) \\ D)'
+        >>> print(SetQuery.from_text(r"novels ∩ satires \ 'books by women'"))
+        ("novels" ∩ "satires") \ "books by women"
 
         Raises:
             InvalidValueError: the text is no set query; says at which character, and what was expected.
         """
-        return _made(notation.read(text))
+        return notation.read(text, SetQuery.atom, _joined)
 
     def to_dict(self) -> dict[str, object]:
         """Write it as JSON data: ``{"atom": "…"}``, or the operator's name with its parts."""
@@ -150,7 +152,7 @@ class SetQuery:
         Raises:
             InvalidValueError: it is something else; says what.
         """
-        return _made(notation.read_data(data))
+        return notation.read_data(data, SetQuery.atom, _joined)
 
     @property
     def atoms(self) -> tuple[str, ...]:
@@ -171,8 +173,7 @@ class SetQuery:
         >>> (SetQuery.atom("Indian books") & "1959 books").template
         'A ∩ B'
         """
-        letters = {atom: _letter(number) for number, atom in enumerate(self.atoms)}
-        return _shape(self, letters)
+        return notation.template_of(self, self.atoms)
 
     def normal_form(self) -> SetQuery:
         r"""Return an equivalent query in one form: parts once and in order, what is taken away taken away at the end.
@@ -239,50 +240,61 @@ def known(atom: str, values: Mapping[str, T]) -> T:
     return values[atom]
 
 
-def _made(written: Written) -> SetQuery:
-    if isinstance(written, str):
-        return SetQuery.atom(written)
-    operator, parts = written
-    queries = [_made(part) for part in parts]
-    return SetQuery.difference(*queries) if operator == "difference" else _joined(operator, queries)
+def _is_part(other: object) -> bool:
+    return isinstance(other, SetQuery | str)
 
 
-def _refuse_no_atom(text: str | None, parts: tuple[SetQuery, ...]) -> None:
+def _refuse_no_atom(text: object, parts: object) -> None:
     if not isinstance(text, str) or not text.strip() or parts:
         message = f"an atom is a phrase such as 'birds of Chile', not {text!r}"
         raise InvalidValueError(message)
 
 
+def _refuse_no_operator(operator: object, text: object, parts: object) -> None:
+    joins = operator in get_args(notation.Operator) and text is None
+    if not joins or not isinstance(parts, list | tuple) or len(parts) < 2:  # noqa: PLR2004  # an operator joins
+        message = f"{operator!r:.40} of {parts!r:.80} is no set query: write an atom, or an operator of at least two parts"
+        raise InvalidValueError(message)
+
+
+def _flat(operator: Operator, parts: Iterable[SetQuery]) -> tuple[SetQuery, ...]:
+    """Put a nested operator's parts in its place where that means the same: of a difference, in the first place."""
+    first, *others = parts
+    if operator == "difference":
+        return (*(first.parts if first.operator == operator else (first,)), *others)
+    return tuple(each for part in (first, *others) for each in (part.parts if part.operator == operator else (part,)))
+
+
+def _depth(operator: Operator, parts: Sequence[SetQuery]) -> int:
+    r"""Count operators within operators; ``A ∩ B \ C`` is one, as QUEST writes it, so no normal form is deeper than its query.
+
+    Raises:
+        InvalidValueError: there are more than 50.
+    """
+    heads = parts[0].parts if operator == "difference" and parts[0].operator == "intersection" else parts[:1]
+    depth = 1 + max((part.depth for part in (*heads, *parts[1:])), default=-1)
+    if depth > DEEPEST:
+        message = f"a set query nests at most {DEEPEST} operators; bring its parts into fewer by SetQuery.normal_form()"
+        raise InvalidValueError(message)
+    return depth
+
+
 def _joined(operator: notation.Operator, parts: Iterable[SetQuery | str]) -> SetQuery:
-    queries = [query_of(part) for part in parts]
-    flat = [each for query in queries for each in (query.parts if query.operator == operator else (query,))]
-    return flat[0] if len(flat) == 1 else SetQuery(operator, parts=tuple(flat))
+    queries = tuple(map(query_of, parts))
+    return queries[0] if len(queries) == 1 else SetQuery(operator, parts=queries)
 
 
 def _ordered(operator: notation.Operator, parts: Iterable[SetQuery]) -> SetQuery:
     """Join parts, those of nested joins among them, each once and in the order of their keys."""
-    flat: list[SetQuery] = [each for part in parts for each in (part.parts if part.operator == operator else (part,))]
-    distinct = sorted(dict.fromkeys(flat), key=lambda part: part.key)
-    return _joined(operator, distinct)
+    return _joined(operator, _distinct(_flat(operator, parts)))
 
 
 def _less(head: SetQuery, taken: Iterable[SetQuery]) -> SetQuery:
     """Take parts in normal form away from a head in normal form."""
     first, *before = head.parts if head.operator == "difference" else (head,)
-    flat: list[SetQuery] = [
-        each for part in (*before, *taken) for each in (part.parts if part.operator == "union" else (part,))
-    ]
-    return SetQuery.difference(first, *sorted(dict.fromkeys(flat), key=lambda part: part.key))
+    others = [*before, *taken]
+    return SetQuery.difference(first, *_distinct(_flat("union", others) if others else ()))
 
 
-def _letter(number: int) -> str:
-    return chr(ord("A") + number) if number < 26 else f"A{number}"  # noqa: PLR2004  # letters
-
-
-def _shape(query: SetQuery, letters: Mapping[str, str]) -> str:
-    if query.text is not None:
-        return letters[query.text]
-    plain = query.operator == "difference" and query.parts[0].operator == "intersection"  # QUEST writes A ∩ B \\ C
-    written = [_shape(part, letters) for part in query.parts]
-    bare = [not part.parts or (plain and not place) for place, part in enumerate(query.parts)]
-    return _SIGNS[query.operator].join(each if free else f"({each})" for each, free in zip(written, bare, strict=True))
+def _distinct(parts: Iterable[SetQuery]) -> list[SetQuery]:
+    return sorted(dict.fromkeys(parts), key=lambda part: part.key)

@@ -19,8 +19,8 @@ from rag_cover.setqueries.calibration import MembershipCalibration, calibration_
 from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, named_by, pooled
 from rag_cover.setqueries.deciding import LIKELY, Verdicts, decided
 from rag_cover.setqueries.explanations import budget_note, notes_on, reading_notes
-from rag_cover.setqueries.judging import Judged, Pair, fragments_of, judged_pairs, within
-from rag_cover.setqueries.membership import contradictory
+from rag_cover.setqueries.judging import Judged, MembershipJudge, Pair, fragments_of, within
+from rag_cover.setqueries.memberships import contradictory
 from rag_cover.setqueries.parsing import ParsedQuery, parse
 from rag_cover.traces import RetrievalStep
 
@@ -74,13 +74,13 @@ class SetAnswerer:
         calibration = self.calibration or calibration_for(fingerprint_of(self.scorer)) or MembershipCalibration()
         threshold = calibration.threshold if self.threshold is None else self.threshold
         if contradictory(parsed.query):
-            note = f"nothing can belong to {parsed.query}: it contradicts itself"
-            notes = tuple(dict.fromkeys((*parsed.notes, note)))
+            notes = parsed.notes or (f"nothing can belong to {parsed.query}: it contradicts itself",)
             return SetAnswer(parsed, (), (), (), threshold, calibration.combination, notes=notes)
         steps = self._searched(parsed)
         found = pooled(parsed.query, {atom: step.passages for atom, step in steps.items()}, self.entity_of)
         judged = within(found, len(parsed.atoms), self.max_pairs)
-        verdicts = judged_pairs(judged, {atom: _asked(parsed, atom) for atom in parsed.atoms}, self.scorer, calibration)
+        judge = MembershipJudge(self.scorer, calibration)
+        verdicts = judge.judged(judged, {atom: _asked(parsed, atom) for atom in parsed.atoms})
         made = decided(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
         made = made.explained(self._fragments(parsed, [*made.kept, *made.others[: self.explained]], verdicts))
         unjudged = len(found) - len(judged)

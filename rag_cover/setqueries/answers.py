@@ -9,7 +9,7 @@ from typing import Any, Self
 from rag_cover.backends import Failure
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover.setqueries.membership import Combination
+from rag_cover.setqueries.memberships import Combination
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.traces import RetrievalStep, Trace
 

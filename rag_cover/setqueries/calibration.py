@@ -1,8 +1,9 @@
 """How a judge's word about a candidate becomes a probability, and from which one a candidate is kept.
 
-P(a passage's entity belongs to an atom) is a logistic regression on what is known of the pair (`features_of`); the threshold
-is the one of the grid with the best mean F1 on validation queries (QUEST; Malaviya et al., ACL 2023, §4: keep iff p > t). Both
-hold for one judge, which is known by its fingerprint.
+P(a passage's entity belongs to an atom) is a logistic regression on what the scorer says of a pair and the words it shares
+(`FEATURES`): a text that mentions or denies a thing answers questions about it all the same. The threshold is the one of the
+grid with the best mean F1 on validation queries (QUEST; Malaviya et al., ACL 2023, §4: keep iff p > t). Both hold for one
+judge, which is known by its fingerprint.
 """
 
 from __future__ import annotations
@@ -17,17 +18,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.coverage.words import content_words
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.regression import logits_of, probabilities_of
-from rag_cover.setqueries.membership import COMBINATIONS, Combination
+from rag_cover.setqueries.features import word_features
+from rag_cover.setqueries.memberships import COMBINATIONS, Combination
 
 __all__ = ["FEATURES", "NUMBERS", "MembershipCalibration", "calibration_for", "features_of"]
 
 Floats = NDArray[np.float64]
 
 NUMBERS = Path(__file__).with_name("memberships.json")
-FEATURES = ("log-odds of the judge's probability", "share of the atom's words that the text has")
+FEATURES = (
+    "log-odds of the scorer's probability",
+    "share of the predicate's words in the sentence with most of them",
+    "whether that sentence denies",
+    "both",
+)
 
 _SURE = 1e-4  # probabilities nearer to 0 or 1 are alike
 
@@ -39,7 +45,7 @@ class MembershipCalibration:
     Args:
         threshold: a candidate is kept if its probability is above this.
         combination: how the probabilities of a query's atoms are combined.
-        weights: the intercept, then one for each of `FEATURES`; empty: the judge's probability is taken as it is.
+        weights: the intercept, then one for each of `FEATURES`; empty: the scorer's probability is taken as it is.
         name: what it was fitted on; empty: on nothing.
         n: on how many queries.
     """
@@ -59,11 +65,9 @@ class MembershipCalibration:
             message = f"a calibration has {1 + len(FEATURES)} weights or none, and one of the combinations "
             raise InvalidValueError(message + ", ".join(COMBINATIONS))
 
-    def memberships(self, probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
-        """Return (n,) P(belongs) of (atom, text) pairs, by what the judge says of them, (n,)."""
-        if not self.weights or not pairs:
-            return np.asarray(probabilities, dtype=np.float64)
-        return probabilities_of(self.weights, features_of(probabilities, pairs))
+    def memberships(self, features: Floats) -> Floats:
+        """Return (n,) P(belongs) of (n, `FEATURES`)."""
+        return probabilities_of(self.weights, features)
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
@@ -84,13 +88,9 @@ class MembershipCalibration:
 
 
 def features_of(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
-    """Return (n, features) of (atom, text) pairs and what the judge says of them."""
-    return np.column_stack([logits_of(probabilities, edge=_SURE), [_share(atom, text) for atom, text in pairs]])
-
-
-def _share(atom: str, text: str) -> float:
-    words = content_words(atom)
-    return len(words & content_words(text)) / len(words) if words else 0.0
+    """Return (n, `FEATURES`) of (predicate, text) pairs and what the scorer says of them."""
+    words = [word_features(predicate, text) for predicate, text in pairs]
+    return np.column_stack([logits_of(probabilities, edge=_SURE), np.array(words).reshape(-1, 3)])
 
 
 def calibration_for(fingerprint: str) -> MembershipCalibration | None:

@@ -14,7 +14,7 @@ from rag_cover.setqueries.answers import AtomEvidence, Candidate
 from rag_cover.setqueries.candidates import Pooled
 from rag_cover.setqueries.explanations import reason_for
 from rag_cover.setqueries.judging import Judged
-from rag_cover.setqueries.membership import Combination, membership
+from rag_cover.setqueries.memberships import Combination, membership
 
 __all__ = ["LIKELY", "Decided", "Verdicts", "decided"]
 

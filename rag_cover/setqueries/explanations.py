@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.answers import AtomEvidence, Candidate
+from rag_cover.setqueries.memberships import Combination, membership
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.traces import RetrievalStep
 
@@ -23,14 +24,21 @@ def reason_for(evidence: Sequence[AtomEvidence], turning: Collection[str], *, ke
 
 
 def notes_on(
-    query: SetQuery, candidates: Sequence[Candidate], steps: Mapping[str, RetrievalStep], threshold: float
+    query: SetQuery,
+    candidates: Sequence[Candidate],
+    steps: Mapping[str, RetrievalStep],
+    threshold: float,
+    combination: Combination = "product",
 ) -> tuple[str, ...]:
     """Say which searches failed or found nothing, and which atoms nothing matches, with what that means for the answer."""
     failed = [f"the search for {atom!r} failed: {step.error}" for atom, step in steps.items() if step.error is not None]
     empty = [
         f"the search for {atom!r} found nothing" for atom, step in steps.items() if step.error is None and not step.passages
     ]
-    return (*failed, *empty, *(_unmatched(query, atom, candidates) for atom in _matched_by_none(query, candidates, threshold)))
+    unmatched = [
+        _unmatched(query, atom, candidates, threshold, combination) for atom in _matched_by_none(query, candidates, threshold)
+    ]
+    return (*failed, *empty, *unmatched)
 
 
 def reading_notes(parsed: ParsedQuery) -> tuple[str, ...]:
@@ -66,15 +74,42 @@ def _says(evidence: AtomEvidence) -> str:
 def _matched_by_none(query: SetQuery, candidates: Sequence[Candidate], threshold: float) -> list[str]:
     best: dict[str, float] = {}
     for candidate in candidates:
-        for each in candidate.evidence:
-            if each.probability is not None:
-                best[each.atom] = max(best.get(each.atom, 0.0), each.probability)
+        for atom, value in _probabilities(candidate).items():
+            best[atom] = max(best.get(atom, 0.0), value)
     return [atom for atom in query.atoms if atom in best and best[atom] <= max(threshold, _UNSURE)]
 
 
-def _unmatched(query: SetQuery, atom: str, candidates: Sequence[Candidate]) -> str:
-    judged = [(each.probability, one.name) for one in candidates for each in one.evidence if each.atom == atom]
-    best, name = max((value, name) for value, name in judged if value is not None)
-    taken = atom not in query.sources
-    meaning = "so nothing is taken away for it" if taken else "so nothing belongs to what needs it"
-    return f"none of {len(candidates)} candidates matches {atom!r}, {meaning}; nearest is {name} ({best:.2f})"
+def _unmatched(query: SetQuery, atom: str, candidates: Sequence[Candidate], threshold: float, combination: Combination) -> str:
+    """Say that nothing matches an atom, and what follows: a low threshold may keep what rests on it all the same."""
+    values = [(value, one.name) for one in candidates for value in [_probabilities(one).get(atom)] if value is not None]
+    best, name = max(values)
+    turned = sum(_turns(query, atom, one, threshold, combination) for one in candidates)
+    none = f"none of {len(values)} candidates matches" if len(values) > 1 else "the one candidate does not match"
+    surely = " surely enough" if best > _UNSURE else ""
+    meaning = _despite(query, atom, turned, threshold) if turned else _therefore(query, atom)
+    return f"{none} {atom!r}{surely}, {meaning}; nearest is {name} ({best:.2f})"
+
+
+def _therefore(query: SetQuery, atom: str) -> str:
+    return "so nothing belongs to what needs it" if atom in query.sources else "so nothing is taken away for it"
+
+
+def _despite(query: SetQuery, atom: str, turned: int, threshold: float) -> str:
+    if atom in query.sources:
+        what = f"yet {turned} that {'is' if turned == 1 else 'are'} kept {'rests' if turned == 1 else 'rest'} on it"
+    else:
+        what = f"yet {turned} {'is' if turned == 1 else 'are'} left out for it"
+    return f"{what}, by a threshold of {threshold:.2f}"
+
+
+def _turns(query: SetQuery, atom: str, candidate: Candidate, threshold: float, combination: Combination) -> bool:
+    """Tell whether a candidate's outcome would be another one if the atom were certain not to hold of it."""
+    if candidate.probability is None:
+        return False
+    without = {each: [value] for each, value in (_probabilities(candidate) | {atom: 0.0}).items()}
+    value = membership(query, without, combination=combination)[0]
+    return bool((value > threshold) != (candidate.probability > threshold))
+
+
+def _probabilities(candidate: Candidate) -> dict[str, float]:
+    return {each.atom: each.probability for each in candidate.evidence if each.probability is not None}

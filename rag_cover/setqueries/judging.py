@@ -13,11 +13,12 @@ from rag_cover.backends import Failure, Locator, Scorer, ScoringItem
 from rag_cover.coverage.passages import titled
 from rag_cover.questions import Passage
 from rag_cover.setqueries.answers import question_for
-from rag_cover.setqueries.calibration import MembershipCalibration
+from rag_cover.setqueries.calibration import MembershipCalibration, features_of
 from rag_cover.setqueries.candidates import Pooled
+from rag_cover.setqueries.predicates import predicate_of
 from rag_cover.verdicts import each_or_failure, fragments, probabilities
 
-__all__ = ["Judged", "Pair", "fragments_of", "judged_pairs", "within"]
+__all__ = ["Judged", "MembershipJudge", "Pair", "fragments_of", "within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,11 @@ class Pair:
     def text(self) -> str:
         """Return the passage as the judge reads it, under its title; a blank one stays blank."""
         return titled(self.passage.title, self.passage.text) if self.passage.text.strip() else (self.passage.title or "")
+
+    @property
+    def predicate(self) -> str:
+        """Return what the atom says of its members."""
+        return predicate_of(self.asked)
 
     @property
     def item(self) -> ScoringItem:
@@ -57,31 +63,47 @@ def within(candidates: Sequence[Pooled], atoms: int, most: int) -> list[Pooled]:
     return kept
 
 
-def judged_pairs(
-    candidates: Sequence[Pooled], atoms: Mapping[str, str], scorer: Scorer, calibration: MembershipCalibration
-) -> dict[tuple[str, str], Judged | Failure]:
-    """Judge every candidate by every atom, in one batch; pairs that the judge fails on cost no other its verdict.
+@dataclass(frozen=True, slots=True)
+class MembershipJudge:
+    """Tells how probable it is that passages' entities belong to atoms.
 
     Args:
-        candidates: the candidates.
-        atoms: the atoms, each with the words it is asked for by.
-        scorer: the judge.
+        scorer: asked whether a passage answers `question_for` an atom.
         calibration: makes memberships of what it says.
-
-    Returns:
-        What was found, by (atom, candidate's name).
     """
-    pairs = {Pair(asked, passage): None for each in candidates for passage in each.passages for asked in atoms.values()}
-    said = each_or_failure(list({pair.item: None for pair in pairs}), lambda items: list(probabilities(scorer, items).values()))
-    known = [(pair, value) for pair in pairs if not isinstance(value := said[pair.item], Failure)]
-    members = calibration.memberships([value for _, value in known], [(pair.asked, pair.text) for pair, _ in known])
-    found: dict[Pair, float | Failure] = {pair: value for pair in pairs if isinstance(value := said[pair.item], Failure)}
-    found |= {pair: float(value) for (pair, _), value in zip(known, members, strict=True)}
-    return {
-        (atom, each.name): _best([(passage, found[Pair(asked, passage)]) for passage in each.passages])
-        for each in candidates
-        for atom, asked in atoms.items()
-    }
+
+    scorer: Scorer
+    calibration: MembershipCalibration
+
+    def judged(self, candidates: Sequence[Pooled], atoms: Mapping[str, str]) -> dict[tuple[str, str], Judged | Failure]:
+        """Judge every candidate by every atom, in one batch; pairs that a model fails on cost no other its verdict.
+
+        Args:
+            candidates: the candidates.
+            atoms: the atoms, each with the words it is asked for by.
+
+        Returns:
+            What was found, by (atom, candidate's name).
+        """
+        pairs = {Pair(asked, passage): None for each in candidates for passage in each.passages for asked in atoms.values()}
+        found = self.memberships(list(pairs))
+        return {
+            (atom, each.name): _best([(passage, found[Pair(asked, passage)]) for passage in each.passages])
+            for each in candidates
+            for atom, asked in atoms.items()
+        }
+
+    def memberships(self, pairs: Sequence[Pair]) -> dict[Pair, float | Failure]:
+        """Return P(belongs) of each pair, or why it could not be judged."""
+        items = list(dict.fromkeys(pair.item for pair in pairs))
+        said = each_or_failure(items, lambda some: list(probabilities(self.scorer, some).values()))
+        found: dict[Pair, float | Failure] = {pair: said[pair.item] for pair in pairs}
+        known = {pair: value for pair, value in found.items() if not isinstance(value, Failure)}
+        if not self.calibration.weights or not known:
+            return found
+        features = features_of(list(known.values()), [(pair.predicate, pair.text) for pair in known])
+        members = self.calibration.memberships(features)
+        return found | dict(zip(known, members.tolist(), strict=True))
 
 
 def _best(said: Sequence[tuple[Passage, float | Failure]]) -> Judged | Failure:
@@ -97,5 +119,10 @@ def fragments_of(pairs: Iterable[Pair], locator: Locator) -> dict[Pair, str | No
     found: dict[Pair, str | None] = {}
     for pair in wanted:
         span = spans[pair.item]
-        found[pair] = None if span is None or isinstance(span, Failure) else " ".join(span.of(pair.text).split())
+        title = len(pair.text) - len(pair.passage.text)
+        found[pair] = None if span is None or isinstance(span, Failure) else _line(pair.text[max(span.start, title) : span.end])
     return found
+
+
+def _line(text: str) -> str | None:
+    return " ".join(text.split()) or None

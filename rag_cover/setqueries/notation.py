@@ -1,38 +1,62 @@
 r"""Set queries as text and as JSON data.
 
-The text: atoms in double or single quotes, or bare where they hold no sign; ``∪`` or ``|``, ``∩`` or ``&``, ``\`` or ``-``
-(between spaces), brackets. ``-`` binds closest, then ``&``, then ``|``, as in Python; equal ones from the left.
+The text: atoms in double or single quotes, where ``\n``, ``\u00e9`` and the like mean what they mean in JSON, or bare where
+they hold no sign; brackets; and signs:
+
+- ``-`` binds closest, as in Python; it stands between spaces, since words have hyphens;
+- ``&`` or ``∩``, and ``\`` or ``∖``, bind alike, from the left: ``A ∩ B \ C`` is ``(A ∩ B) \ C``, as QUEST writes it;
+- ``|`` or ``∪`` binds least.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+import reprlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["DEEPEST", "Operator", "Written", "quoted", "read", "read_data"]
+__all__ = ["DEEPEST", "Operator", "Tree", "read", "read_data", "template_of", "text_of"]
 
 DEEPEST = 50
 """How deep operators may stand within operators."""
 
 Operator = Literal["union", "intersection", "difference"]
-Written = str | tuple[Operator, tuple["Written", ...]]
-"""An atom's text, or an operator with its parts, as they are written."""
+T = TypeVar("T")
+Join = Callable[[Operator, Sequence[T]], T]
+"""Makes a query of an operator and its parts."""
 
-_TOKEN = re.compile(
-    r"""\s*(?: (?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'(?=[\s()|&∪∩]|$))
-             | (?P<open>\() | (?P<close>\))
-             | (?P<union>[|∪]) | (?P<intersection>[&∩])
-             | (?P<difference>(?:(?<=[\s()|&∪∩"'])|^)[-−\\∖](?=[\s("']|$))
-             | (?P<bare>[^\s()|&∪∩"]+) )""",
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_OPERATORS: tuple[Operator, ...] = ("union", "intersection", "difference")  # the last binds closest
+_SIGNS: Mapping[str, str] = {"union": " ∪ ", "intersection": " ∩ ", "difference": " \\ "}
+_SINGLE = r"'(?:[^'\\]|\\.)*"
+
+
+def _token_where(quoted_part: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""\s*(?: (?P<quoted>{quoted_part})
+                  | (?P<open>\() | (?P<close>\))
+                  | (?P<union>[|∪]) | (?P<intersection>[&∩]) | (?P<without>[\\∖])
+                  | (?P<minus>(?:(?<=[\s()|&∪∩\\∖"'])|^)[-−](?=[\s("']|$))
+                  | (?P<bare>[^\s()|&∪∩\\∖"]+) )""",
+        re.VERBOSE | re.DOTALL,
+    )
+
+
+_DOUBLE_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_TOKEN = _token_where(rf"{_DOUBLE_QUOTED}|{_SINGLE}'(?=[\s()|&∪∩\\∖]|[-−][\s(\"']|$)")
+_TOKEN_AMID_APOSTROPHES = _token_where(_DOUBLE_QUOTED)
+_APOSTROPHE = re.compile(_SINGLE, re.DOTALL)
+_BINDING = {"open": 0, "union": 1, "intersection": 2, "without": 2, "minus": 3}
+_OPERATORS: Mapping[str, Operator] = {
+    "union": "union",
+    "intersection": "intersection",
+    "without": "difference",
+    "minus": "difference",
+}
+_ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\(.)", re.DOTALL)
+_CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,107 +66,189 @@ class _Token:
     place: int
 
 
-def quoted(atom: str) -> str:
-    """Write an atom's text in double quotes, so that `read` finds it again."""
-    return json.dumps(atom, ensure_ascii=False)
+class Tree(Protocol):
+    """What is written: an atom's text, or an operator and its parts."""
+
+    @property
+    def operator(self) -> str:
+        """Return the operator's name, or ``"atom"``."""
+
+    @property
+    def text(self) -> str | None:
+        """Return an atom's text."""
+
+    @property
+    def parts(self) -> Sequence[Tree]:
+        """Return what the operator joins."""
 
 
-def read(text: str) -> Written:
-    """Read the text of a set query.
+def text_of(query: Tree) -> str:
+    """Write a query as `read` reads it: atoms in double quotes, operators within operators in brackets."""
+    if query.text is not None:
+        return json.dumps(query.text, ensure_ascii=False)
+    return _SIGNS[query.operator].join(f"({text_of(part)})" if part.parts else text_of(part) for part in query.parts)
+
+
+def template_of(query: Tree, atoms: Sequence[str]) -> str:
+    """Write a query with letters for its atoms, by their order, and no more brackets than QUEST does."""
+    if query.text is not None:
+        return _letter(atoms.index(query.text))
+    plain = query.operator == "difference" and query.parts[0].operator == "intersection"  # QUEST writes A ∩ B \ C
+    written = [template_of(part, atoms) for part in query.parts]
+    bare = [not part.parts or (plain and not place) for place, part in enumerate(query.parts)]
+    return _SIGNS[query.operator].join(each if free else f"({each})" for each, free in zip(written, bare, strict=True))
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else f"A{number}"  # noqa: PLR2004  # letters
+
+
+def read(text: str, atom: Callable[[str], T], join: Join[T]) -> T:
+    """Read the text of a set query, and make each atom and each operator with its parts, the inner ones first.
 
     Raises:
         InvalidValueError: the text is none; says at which character, and what was expected.
     """
-    tokens = [*_tokens(text), _Token("end", "", len(text))]
-    query, rest = _joined(tokens, 0, 0, 0)
-    if tokens[rest].kind != "end":
-        raise _unexpected(tokens[rest], "an operator, or the end")
-    return query
+    if not isinstance(text, str):
+        message = f"a set query is read from a text such as 'birds of Chile | birds of Peru', not from {type(text).__name__}"
+        raise InvalidValueError(message)
+    reader = _Reader(atom, join)
+    for token in _tokens(text):
+        reader.take(token)
+    return reader.whole(_Token("end", "", len(text)))
 
 
-def read_data(data: object) -> Written:
-    """Read the JSON data of a set query: a string, or one operator's name with its parts.
+def read_data(data: object, atom: Callable[[str], T], join: Join[T]) -> T:
+    """Read the JSON data of a set query, a string, or one operator's name with its parts, and make it as `read` does.
 
     Raises:
         InvalidValueError: it is something else.
     """
-    return _from_data(data, 0)
+    return _from_data(data, 0, atom, join)
 
 
-def _from_data(data: object, depth: int) -> Written:
-    if isinstance(data, str):
-        return data
-    if depth > DEEPEST:
+def _from_data(data: object, depth: int, atom: Callable[[str], T], join: Join[T]) -> T:
+    if depth > 2 * DEEPEST:  # a difference and the intersection that it is taken from are one of the levels of a query
         message = f"a set query nests at most {DEEPEST} operators"
         raise InvalidValueError(message)
     match data:
+        case str():
+            return atom(data)
         case {"atom": str(text), **others} if not others:
-            return text
-        case Mapping() if len(data) == 1 and next(iter(data)) in _OPERATORS:
+            return atom(text)
+        case Mapping() if len(data) == 1 and next(iter(data)) in get_args(Operator):
             ((operator, parts),) = data.items()
             if isinstance(parts, list | tuple) and parts:
-                return operator, tuple(_from_data(part, depth + 1) for part in parts)
-    message = f"{json.dumps(data, default=repr)[:80]} is no set query: write a text, "
+                return join(operator, [_from_data(part, depth + 1, atom, join) for part in parts])
+    message = f"{_shown(data)} is no set query: write a text, "
     message += '{"atom": "…"}, or {"union": […]}, {"intersection": […]} or {"difference": […]}'
     raise InvalidValueError(message)
 
 
+def _shown(data: object) -> str:
+    try:
+        return reprlib.repr(data)[:80]
+    except ValueError:  # a number of more digits than Python writes
+        return type(data).__name__
+
+
+class _Reader(Generic[T]):
+    """Holds operands, and the signs and brackets that wait for what follows; so no depth of brackets is too deep to read."""
+
+    def __init__(self, atom: Callable[[str], T], join: Join[T]) -> None:
+        self._atom, self._join = atom, join
+        self._operands: list[T] = []
+        self._waiting: list[_Token] = []
+        self._words: list[str] = []
+        self._operand_is_next = True
+
+    def take(self, token: _Token) -> None:
+        """Take the next token."""
+        if token.kind == "bare" and (self._words or self._operand_is_next):
+            self._words.append(token.text)
+            self._operand_is_next = False
+            return
+        self._close_words()
+        if self._operand_is_next:
+            self._begin(token)
+        else:
+            self._go_on(token)
+
+    def whole(self, end: _Token) -> T:
+        """Return the query, all of whose tokens were taken."""
+        self._close_words()
+        if self._operand_is_next:
+            raise _unexpected(end, "an atom")
+        self._join_above(0)
+        if self._waiting:
+            raise self._expected_after_an_operand(end)
+        return self._operands[0]
+
+    def _close_words(self) -> None:
+        if self._words:
+            self._operands.append(self._atom(" ".join(self._words)))
+            self._words = []
+
+    def _begin(self, token: _Token) -> None:
+        match token.kind:
+            case "open":
+                self._waiting.append(token)
+            case "quoted":
+                self._operands.append(self._atom(_unquoted(token.text)))
+                self._operand_is_next = False
+            case _:
+                raise _unexpected(token, "an atom")
+
+    def _go_on(self, token: _Token) -> None:
+        if token.kind in _OPERATORS:
+            self._join_above(_BINDING[token.kind], but=token.kind)
+            self._waiting.append(token)
+            self._operand_is_next = True
+            return
+        self._join_above(0)
+        if token.kind != "close" or not self._waiting:
+            raise self._expected_after_an_operand(token)
+        self._waiting.pop()
+
+    def _join_above(self, binding: int, *, but: str = "open") -> None:
+        """Join what waiting signs bind that bind closer than what follows, or as close and are others."""
+        while self._waiting and self._waiting[-1].kind != but and _BINDING[self._waiting[-1].kind] >= binding:
+            kind, count = self._waiting[-1].kind, 1
+            while self._waiting and self._waiting[-1].kind == kind:
+                self._waiting.pop()
+                count += 1
+            self._operands[-count:] = [self._join(_OPERATORS[kind], self._operands[-count:])]
+
+    def _expected_after_an_operand(self, token: _Token) -> InvalidValueError:
+        if not self._waiting:
+            return _unexpected(token, "an operator, or the end")
+        return _unexpected(token, f"the ')' of the bracket at character {self._waiting[-1].place + 1}")
+
+
 def _tokens(text: str) -> Iterator[_Token]:
-    place = 0
-    while place < len(text.rstrip()):
-        found = _TOKEN.match(text, place)
+    place, end = 0, len(text.rstrip())
+    unquoted = 0  # up to where no single quote opens, since the one that did so first is an apostrophe
+    while place < end:
+        found = (_TOKEN if place >= unquoted else _TOKEN_AMID_APOSTROPHES).match(text, place)
         if found is None:
-            message = f'the quote at character {_next(text, place) + 1} of the set query is not closed; close it, or write \\" '
+            place += len(text[place:]) - len(text[place:].lstrip())
+            message = f'the quote at character {place + 1} of the set query is not closed; close it, or write \\" '
             raise InvalidValueError(message + "within an atom")
         kind = str(found.lastgroup)
         yield _Token(kind, found[kind], found.start(kind))
         place = found.end()
-
-
-def _next(text: str, place: int) -> int:
-    return place + len(text[place:]) - len(text[place:].lstrip())
-
-
-def _joined(tokens: list[_Token], place: int, level: int, depth: int) -> tuple[Written, int]:
-    """Read parts joined by one level's operator; deeper levels bind closer."""
-    if level == len(_OPERATORS):
-        return _operand(tokens, place, depth)
-    part, place = _joined(tokens, place, level + 1, depth)
-    parts = [part]
-    while tokens[place].kind == _OPERATORS[level]:
-        part, place = _joined(tokens, place + 1, level + 1, depth)
-        parts.append(part)
-    return (part if len(parts) == 1 else (_OPERATORS[level], tuple(parts))), place
-
-
-def _operand(tokens: list[_Token], place: int, depth: int) -> tuple[Written, int]:
-    token = tokens[place]
-    if token.kind == "open":
-        if depth >= DEEPEST:
-            message = f"a set query nests at most {DEEPEST} brackets; there are more at character {token.place + 1}"
-            raise InvalidValueError(message)
-        query, place = _joined(tokens, place + 1, 0, depth + 1)
-        if tokens[place].kind != "close":
-            raise _unexpected(tokens[place], f"the ')' of the bracket at character {token.place + 1}")
-        return query, place + 1
-    if token.kind == "quoted":
-        return _unquoted(token.text), place + 1
-    words = list[str]()
-    while tokens[place].kind == "bare":
-        words.append(tokens[place].text)
-        place += 1
-    if not words:
-        raise _unexpected(token, "an atom")
-    return " ".join(words), place
+        if kind == "bare" and found.start(kind) >= unquoted and (apostrophe := _APOSTROPHE.match(text, found.start(kind))):
+            unquoted = apostrophe.end()
 
 
 def _unquoted(text: str) -> str:
-    if text.startswith('"'):
-        try:
-            return str(json.loads(text))
-        except ValueError:  # written by hand, with line breaks or other escapes
-            pass
-    return _ESCAPED.sub(lambda found: found[1], text[1:-1])
+    return _ESCAPED.sub(_character, text[1:-1])
+
+
+def _character(escaped: re.Match[str]) -> str:
+    if escaped[1] is None:  # together, since characters beyond U+FFFF are written as two
+        return str(json.loads(f'"{escaped[0]}"'))
+    return _CONTROLS.get(escaped[1], escaped[1])
 
 
 def _unexpected(token: _Token, wanted: str) -> InvalidValueError:

@@ -22,7 +22,7 @@ def test_the_version_is_shown(command: Callable[..., Any]) -> None:
 def test_every_command_has_a_summary_and_an_example(command: Callable[..., Any]) -> None:
     listed = command("--help").stdout
 
-    for name in ("demo", "evaluate", "compare", "judge", "convert", "decompose", "augment", "report", "backends"):
+    for name in ("demo", "evaluate", "compare", "judge", "convert", "decompose", "augment", "set-query", "report", "backends"):
         assert name in listed
         assert f"rag-cover {name}" in command(name, "--help").stdout
 

@@ -104,7 +104,15 @@ def test_what_is_no_part_of_another_passage_was_retrieved_by_itself(text: str) -
     assert [step[0] for step in pipeline.steps] == ["Dense", "Extractor/own", "Extractor"]
 
 
-def test_a_retriever_around_others_that_failed_or_found_nothing_retrieves_itself() -> None:
+def test_a_retriever_around_others_that_keeps_nothing_is_a_filter_that_leaves_nothing() -> None:
+    pipeline = Pipeline().add("SetQuery", "retriever")
+    pipeline.add("Dense", "retriever", "SetQuery", passages=passages("a")).add("BM25", "retriever", "SetQuery")
+
+    assert pipeline.steps[-1] == ("SetQuery", "filter", [], ("Dense", "BM25"))
+    assert pipeline.trace.contexts()[-1] == ()
+
+
+def test_a_retriever_around_others_that_failed_retrieves_itself() -> None:
     pipeline = Pipeline().add("Fusion", "retriever", error="ValueError: down")
     pipeline.add("Dense", "retriever", "Fusion", error="ValueError: down")
 

@@ -166,6 +166,14 @@ def test_what_is_no_set_query_is_searched_for_as_it_is(question: str) -> None:
     assert (inner.asked, judge.asked.calls) == ([question], 0)
 
 
+@pytest.mark.parametrize("k", [None, 2])
+def test_what_gives_no_documents_for_a_plain_question_is_refused(k: int | None) -> None:
+    inner: Runnable[str, Any] = RunnableLambda(lambda _: ["no document"])
+
+    with pytest.raises(InvalidValueError, match="gives a list of documents"):
+        set_retriever(inner, k=k).invoke(PLAIN)
+
+
 def test_a_store_finds_as_many_documents_for_a_plain_question_as_it_does_or_as_are_asked_for(
     birds: InMemoryVectorStore,
 ) -> None:
@@ -294,7 +302,7 @@ def test_nothing_is_returned_where_nothing_belongs_and_a_warning_says_why(
     birds: InMemoryVectorStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert set_retriever(birds).invoke("birds of Chile that are not birds of Chile") == []
-    assert "contradicts itself" in caplog.text
+    assert "nothing can be left of it" in caplog.text
     assert set_retriever(birds).invoke("birds of New Zealand that are also birds of Peru") == []
     assert "nearest of 20 candidates is" in caplog.text
 

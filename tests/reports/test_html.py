@@ -125,6 +125,25 @@ def test_text_that_reorders_is_shown_by_name_and_isolated(render: Render, make_r
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", page.source)
 
 
+@pytest.mark.parametrize(
+    ("mark", "name"),
+    [("\u061c", "ALM"), ("\u200b", "ZWSP"), ("\u200e", "LRM"), ("\u200f", "RLM"), ("\u2028", "U+2028"), ("\ufeff", "U+FEFF")],
+)
+def test_marks_that_nobody_sees_are_shown_by_name(
+    mark: str, name: str, render: Render, make_result: Callable[..., TraceResult]
+) -> None:
+    page = render([make_result(f"Is pay{mark}pal safe?")])
+
+    assert f"Is pay⟦{name}⟧pal safe?" in page.text
+    assert mark not in page.source
+
+
+def test_what_joins_letters_or_emoji_stays_as_it_is(render: Render, make_result: Callable[..., TraceResult]) -> None:
+    joined = "Auf\u200clage 👨\u200d👩\u200d👧"
+
+    assert joined in render([make_result(joined)]).text
+
+
 def test_control_characters_are_shown_as_symbols(render: Render, make_result: Callable[..., TraceResult]) -> None:
     page = render([make_result("What\x00 is\x1b[31m red\x7f?\x85")])
 

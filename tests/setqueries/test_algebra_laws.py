@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Mapping
+import operator
+import pickle
+import tracemalloc
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -13,7 +17,7 @@ from hypothesis import strategies as st
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover.setqueries.membership import COMBINATIONS, Combination, contradictory, equivalent, membership
+from rag_cover.setqueries.memberships import COMBINATIONS, Combination, contradictory, equivalent, membership
 from rag_cover.setqueries.notation import DEEPEST
 
 LETTERS = ("A", "B", "C", "D")
@@ -274,6 +278,69 @@ def test_signs_bind_as_in_python(others: list[tuple[str, str]], sets: Sets) -> N
     assert SetQuery.from_text(text).members(sets) == meaning
 
 
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [
+        (r"a ∩ b \ c", r"A ∩ B \ C"),
+        ("a & b ∖ c", r"A ∩ B \ C"),
+        (r"a \ b ∩ c", r"(A \ B) ∩ C"),
+        (r"a ∩ b \ c ∩ d", r"(A ∩ B \ C) ∩ D"),
+        (r"a \ b \ c", r"A \ B \ C"),
+        (r"a ∪ b \ c", r"A ∪ (B \ C)"),
+        ("a & b - c", r"A ∩ (B \ C)"),
+        ("a & b − c", r"A ∩ (B \ C)"),
+        (r"a \ b - c", r"A \ (B \ C)"),
+        (r"a - b \ c", r"A \ B \ C"),
+    ],
+)
+def test_a_backslash_binds_as_quest_writes_it_and_a_minus_as_in_python(text: str, template: str) -> None:
+    assert SetQuery.from_text(text).template == template
+
+
+@pytest.mark.parametrize("template", ["A ∩ B \\ C", "A ∩ B ∩ C", "A ∪ B ∪ C", "A \\ B", "A ∩ (B ∪ C) \\ D"])
+def test_the_templates_of_quest_are_read_as_what_they_are_of(template: str) -> None:
+    assert SetQuery.from_text(template).template == template
+
+
+@pytest.mark.parametrize("sign", "∪∩∖\\|&")
+def test_signs_need_no_spaces(sign: str) -> None:
+    assert SetQuery.from_text(f"old maps{sign}new maps") == SetQuery.from_text(f"old maps {sign} new maps")
+    assert SetQuery.from_text(f"'A'{sign}'B'") == SetQuery.from_text(f'"A" {sign} "B"')
+
+
+def test_a_minus_without_spaces_is_a_hyphen_unless_it_stands_between_quotes_or_brackets() -> None:
+    assert SetQuery.from_text("post-war films").atoms == ("post-war films",)
+    assert SetQuery.from_text("'A'-'B'") == SetQuery.from_text('"A"-"B"') == SetQuery.from_text("(A)-(B)")
+    assert SetQuery.from_text('"A"-"B"') == SetQuery.atom("A") - "B"
+
+
+def test_brackets_may_stand_as_deep_as_somebody_likes() -> None:
+    assert SetQuery.from_text("(" * 10_000 + "A" + ")" * 10_000) == SetQuery.atom("A")
+
+
+def test_a_text_is_read_whose_spaces_do_not_end() -> None:
+    assert SetQuery.from_text("A | " * 2_000 + "B" + " " * 200_000).parts[-1] == SetQuery.atom("B")
+
+
+@pytest.mark.parametrize("end", ["", "'x"])
+def test_a_text_is_read_that_is_full_of_apostrophes(end: str) -> None:
+    assert SetQuery.from_text(r"A\'" * 20_000 + "B" + end).atoms == ("A", "'A", f"'B{end}")
+
+
+def test_apostrophes_and_quotes_are_told_apart() -> None:
+    assert SetQuery.from_text("'80s films & rock 'n' roll | 'it''s' - 'big ones'").atoms == (
+        "'80s films",
+        "rock 'n' roll",
+        "'it''s'",
+        "big ones",
+    )
+
+
+def test_what_is_no_text_is_refused_by_name() -> None:
+    with pytest.raises(InvalidValueError, match="not from NoneType"):
+        SetQuery.from_text(None)  # type: ignore[arg-type]  # as somebody without a type checker does
+
+
 @given(WRITTEN)
 def test_what_is_written_as_json_is_read_back(a: SetQuery) -> None:
     read = SetQuery.from_dict(json.loads(json.dumps(a.to_dict())))
@@ -312,6 +379,63 @@ def test_the_deepest_query_has_a_normal_form() -> None:
 
     assert deepest.depth == DEEPEST
     assert normal.normal_form() == normal
+    assert SetQuery.from_text(str(normal)) == SetQuery.from_dict(normal.to_dict()) == normal
+    assert pickle.loads(pickle.dumps(normal)) == copy.deepcopy(normal) == normal  # noqa: S301  # what was just written
+
+
+@given(QUERIES)
+def test_no_normal_form_is_deeper_than_its_query(a: SetQuery) -> None:
+    assert a.normal_form().depth <= a.depth
+
+
+@given(QUERIES, QUERIES, QUERIES)
+def test_the_bare_constructor_makes_what_the_others_make(a: SetQuery, b: SetQuery, c: SetQuery) -> None:
+    for name, made in (("union", SetQuery.union), ("intersection", SetQuery.intersection), ("difference", SetQuery.difference)):
+        nested = SetQuery(name, parts=(SetQuery(name, parts=(a, b)), c))  # type: ignore[arg-type]  # one of three
+
+        assert nested == made(made(a, b), c)
+        assert str(nested) == str(made(made(a, b), c))
+
+
+def test_the_bare_constructor_takes_texts_for_atoms_and_makes_their_spaces_single() -> None:
+    assert SetQuery("union", parts=("A", "B")) == SetQuery.union("A", "B")  # type: ignore[arg-type]  # as users write it
+    assert SetQuery("atom", " old \n maps ") == SetQuery.atom("old maps")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("union", None, ("A",)),
+        ("union", None, ()),
+        ("union", None, "AB"),
+        ("union", None, None),
+        ("union", None, ("A", 3)),
+        ("union", "A", ("B", "C")),
+        ("xor", None, ("A", "B")),
+        (["union"], None, ("A", "B")),
+        ("atom", "A", ("B", "C")),
+        ("atom", None, ()),
+    ],
+)
+def test_the_bare_constructor_refuses_what_is_no_query(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(InvalidValueError):
+        SetQuery(*arguments)
+
+
+def test_a_text_on_the_left_of_an_operator_is_an_atom() -> None:
+    b = SetQuery.atom("B")
+
+    assert str("A" | b) == '"A" ∪ "B"'
+    assert str("A" & b) == '"A" ∩ "B"'
+    assert str("A" - b) == '"A" \\ "B"'
+
+
+@pytest.mark.parametrize("joined", [operator.or_, operator.and_, operator.sub])
+def test_python_refuses_to_join_a_query_with_what_is_none(joined: Callable[[object, object], object]) -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        joined(SetQuery.atom("A"), 3)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        joined(3, SetQuery.atom("A"))
 
 
 def levels(count: int) -> list[str]:
@@ -348,9 +472,12 @@ def test_a_text_is_a_query_that_is_read_back_or_is_refused_by_name(text: str) ->
         ('"A" "B"', "character 5 .* expected was an operator"),
         ('A | "B', "the quote at character 5 .* is not closed"),
         ('A | ""', "an atom is a phrase"),
-        ("(" * 10_000 + "A" + ")" * 10_000, "at most 50 brackets"),
-        ("(" * 10_000, "at most 50 brackets"),
+        ("(A | B", r"character 7 .* it ends; expected was the '\)' of the bracket at character 1"),
+        ("(A B (C))", r"character 6 .*; expected was the '\)' of the bracket at character 1"),
+        ("(" * 10_000, "it ends; expected was an atom"),
         ("(A | B & " * 45 + "C" + ")" * 45, "nests at most 50 operators"),
+        ("(A | B & " * 10_000 + "C" + ")" * 10_000, "nests at most 50 operators"),
+        ("A | " + r"(A ∩ B \ (C ∪ " * 10_000 + "D" + "))" * 10_000, "nests at most 50 operators"),
     ],
 )
 def test_a_text_that_is_no_query_is_refused_with_what_was_expected(text: str, message: str) -> None:
@@ -359,7 +486,16 @@ def test_a_text_that_is_no_query_is_refused_with_what_was_expected(text: str, me
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])
-@pytest.mark.parametrize(("inside", "text"), [(r"caf\u00e9", "café"), (r"a \" b \' c \\ d", "a \" b ' c \\ d")])
+@pytest.mark.parametrize(
+    ("inside", "text"),
+    [
+        (r"caf\u00e9", "café"),
+        (r"a \" b \' c \\ d", "a \" b ' c \\ d"),
+        (r"two\nlines\tand \ud83e\udd9c", "two lines and 🦜"),
+        (r"\q \u12 \\u00e9", r"q u12 \u00e9"),
+        ("a line\nbreak", "a line break"),
+    ],
+)
 def test_escapes_mean_the_same_within_either_quotes(quote: str, inside: str, text: str) -> None:
     assert SetQuery.from_text(f"{quote}{inside}{quote}").text == text
 
@@ -411,6 +547,8 @@ def endless() -> list[object]:
         pytest.param({"atom": " "}, id="a blank atom"),
         pytest.param({"atom": 1}, id="an atom that is no string"),
         pytest.param({}, id="nothing"),
+        pytest.param({"atom": 10**5_000}, id="a number too long to be written"),
+        pytest.param({("union",): ["x", "y"]}, id="an operator that is no string"),
     ],
 )
 def test_data_that_are_no_query_are_refused_by_name(data: Any) -> None:
@@ -476,6 +614,27 @@ def test_by_the_minimum_the_laws_of_sets_hold_between_0_and_1_too(
     assert soft(a & (b | c)) == pytest.approx(soft((a & b) | (a & c)), abs=1e-12)
     assert soft(a - (b | c)) == pytest.approx(soft((a - b) & (a - c)), abs=1e-12)
     assert soft(a.normal_form()) == pytest.approx(soft(a), abs=1e-12)
+
+
+@each_combination
+@given(value=st.floats(0, 1))
+def test_a_union_with_what_nothing_belongs_to_is_as_probable_as_the_rest(combination: Combination, value: float) -> None:
+    found = membership(SetQuery.union("A", "B"), {"A": [value], "B": [0.0]}, combination=combination)[0]
+
+    assert found == (value if combination != "geometric" else pytest.approx(1 - (1 - value) ** 0.5))
+
+
+def test_twenty_atoms_are_compared_in_little_space() -> None:
+    atoms = [f"atom {number}" for number in range(20)]
+    every, some = SetQuery.intersection(*atoms), SetQuery.union(*atoms)
+    tracemalloc.start()
+
+    found = contradictory(every - some), equivalent(every & some, every), equivalent(every, some)
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == (True, True, False)
+    assert peak < 25e6
 
 
 @each_combination

@@ -107,7 +107,8 @@ def test_the_users_own_words_are_searched_for_and_judged() -> None:
 def test_a_plain_question_is_parsed() -> None:
     found = answered("birds of Chile that are also birds of Peru")
 
-    assert found.query == SetQuery.atom(CHILE) & PERU
+    assert found.query.template == "A ∩ B"
+    assert found.query.operator == "intersection"
 
 
 def test_a_contradiction_is_answered_by_nothing_and_explained_without_a_search() -> None:
@@ -134,6 +135,34 @@ def test_an_atom_that_nothing_matches_is_named_with_what_that_means() -> None:
 
     assert any(f"matches {CHILE!r}, so nothing belongs to what needs it" in note for note in notes)
     assert any(f"matches {GUIANAS!r}, so nothing is taken away for it" in note for note in notes)
+
+
+def test_below_a_low_threshold_an_atom_that_nothing_matches_takes_nothing_from_what_rests_on_it() -> None:
+    alone = answered(SetQuery.atom(CHILE), scorer=ScriptedScorer(default=0.4), threshold=0.2)
+    chosen = ScriptedScorer({said(PERU, CONDOR): 0.9, said(PERU, SPARROW): 0.3}, default=0.1)
+    either = answered(SetQuery.atom(CHILE) | PERU, scorer=chosen, threshold=0.2)
+
+    assert len(alone.names) == 3
+    assert f"none of 3 candidates matches {CHILE!r}, yet 3 that are kept rest on it, by a threshold of 0.20" in alone.notes[0]
+    assert {"Condor", "Sparrow"} <= {*either.names}
+    assert f"none of 3 candidates matches {CHILE!r}, so nothing belongs to what needs it" in either.notes[0]
+
+
+def test_a_negated_atom_that_nothing_matches_is_not_said_to_take_nothing_away_where_it_does() -> None:
+    scorer = ScriptedScorer({said(CHILE, CONDOR): 0.6, said(GUIANAS, CONDOR): 0.45}, default=0.1)
+    retriever = ScriptedRetriever({CHILE: [CONDOR], GUIANAS: []})
+
+    notes = answered(SetQuery.atom(CHILE) - GUIANAS, retriever, scorer=scorer, threshold=0.5).notes
+
+    assert f"the one candidate does not match {GUIANAS!r}, yet 1 is left out for it, by a threshold of 0.50" in notes[-1]
+
+
+def test_what_matches_less_than_a_high_threshold_asks_for_does_not_match_surely_enough() -> None:
+    (note,) = answered(SetQuery.atom(CHILE), scorer=ScriptedScorer(default=0.6), threshold=0.7).notes
+
+    assert note.startswith(
+        f"none of 3 candidates matches {CHILE!r} surely enough, so nothing belongs to what needs it; nearest"
+    )
 
 
 def test_a_search_that_fails_costs_that_search() -> None:

@@ -12,7 +12,7 @@ from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sought
-from rag_cover.coverage.augmentation.prompts import answering, combining, with_definition, with_sub_questions
+from rag_cover.coverage.augmentation.prompts import combining, from_passages, with_definition, with_sub_questions
 from rag_cover.coverage.augmentation.reading import SAMPLES, Reader, reading_receiver, writing_generator, written_by
 from rag_cover.coverage.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
 from rag_cover.coverage.augmentation.selection import FAIR_SHARE
@@ -170,7 +170,7 @@ class Augmenter:
                 asked = [(chain.text(number), chain.answers.get(number)) for number in chain.numbers]
                 return combining(question, [(text, answer) for text, answer in asked if text in texts])
             case _:
-                return answering(question, passages)
+                return from_passages(question, passages)
 
     def _answer(self, prompt: Conversation) -> str | Failure | None:
         if self.generator is None or not self.writes:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from rag_cover.backends import Failure, Generation, Generator, Receiver
 from rag_cover.coverage.augmentation.chains import LONGEST_ANSWER
-from rag_cover.coverage.augmentation.prompts import answering
+from rag_cover.coverage.augmentation.prompts import from_passages
 from rag_cover.coverage.prompts import Conversation
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
@@ -67,7 +67,7 @@ def writing_generator(generator: Generator) -> Reader:
     """Have a generator write answers, in a few words."""
 
     def write(asked: Asked) -> Mapping[int, str | Failure | None]:
-        prompts = [answering(text, passages, briefly=True) for text, passages in asked.values()]
+        prompts = [from_passages(text, passages, briefly=True) for text, passages in asked.values()]
         replies = written_by(generator, prompts, purpose="sub-answer")
         return {number: _unless_abstained(reply) for number, reply in zip(asked, replies, strict=True)}
 

@@ -34,13 +34,20 @@ def disjoined(items: Sequence[Item]) -> list[Phrase]:
     last: Phrase | None = None
     for place, item in enumerate(items):
         fragment = fragments[place] = as_object(fragments[place], last, item)
-        waits = bool(heads) and heads[-1] > place
+        waits = (bool(heads) and heads[-1] > place) or _modifies(fragment, fragments[place + 1 :])
         if item.link == "rel" and last is not None and phrases[max(phrases)] is last:
             _attach(last, item, fragment)
         else:
             phrases[place] = _one(last, item, fragment, waits=waits)
             last = phrases[place] or last
     return _with_heads_to_come(phrases, fragments, items)
+
+
+def _modifies(fragment: Fragment, later: Sequence[Fragment]) -> bool:
+    """Tell whether words modify a head to come that no list knows: "Italian or French restaurants"."""
+    kind = fragment.before[-1].kind if fragment.before and only_modifiers(fragment) and not fragment.after else ""
+    nouns = [each.before for each in later if len(each.before) > 1 and each.before[-1].kind in {"name", "other"}]
+    return kind not in {"", "place"} and any(before[0].kind == kind for before in nouns)
 
 
 def _one(last: Phrase | None, item: Item, fragment: Fragment, *, waits: bool) -> Phrase | None:
@@ -71,17 +78,24 @@ def _alternative(last: Phrase, item: Item, fragment: Fragment, *, waits: bool) -
         return _of_head(last, item, fragment.after, "head")
     if item.lead in {"do", "that"}:
         return _of_head(last, item, [clause_of(item, last)], "head")
-    if not predicate and (clause := same_verb(last, bare)):
-        return Phrase(last.head, last.domain, [*last.facets[:-1], clause], "parallel", item.link)
-    if not predicate and (parallel := parallel_to(last, fragment, bare)):
-        kept = [facet for facet in last.facets if facet is not _replaced(last, parallel)]
-        return _of_head(last, item, [*kept, parallel, *fragment.after], "parallel")
+    if not predicate and (facets := _beside(last, fragment, bare)):
+        return _of_head(last, item, facets, "parallel")
     if waits and not is_taxon(bare):
         return None
     if only_modifiers(fragment) and not fragment.after and last.domain:
         kept = _kept_before_clause(last)
         return _of_head(last, item, [*kept, *fragment.before], "rel" if kept else "head")
     return own_phrase(fragment, item.link)
+
+
+def _beside(last: Phrase, fragment: Fragment, bare: str) -> list[Facet]:
+    """Put words in the place of the last clause or object; nothing where they do not fit."""
+    if clause := same_verb(last, bare):
+        return [*last.facets[:-1], clause]
+    if parallel := parallel_to(last, fragment, bare):
+        replaced = _replaced(last, parallel)
+        return [*(facet for facet in last.facets if facet is not replaced), parallel, *fragment.after]
+    return []
 
 
 def _of_head(last: Phrase, item: Item, facets: Sequence[Facet], borrowed: str) -> Phrase:

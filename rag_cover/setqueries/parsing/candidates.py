@@ -9,9 +9,9 @@ from itertools import islice, product
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.parsing.alternatives import disjoined
 from rag_cover.setqueries.parsing.completion import conjoined, negatives
+from rag_cover.setqueries.parsing.facet_groups import partitions
 from rag_cover.setqueries.parsing.naming import Atom, named
 from rag_cover.setqueries.parsing.parallels import Phrase
-from rag_cover.setqueries.parsing.partition import partitions
 from rag_cover.setqueries.parsing.phrases import fragment_of
 from rag_cover.setqueries.parsing.sharing import Group, sharings
 from rag_cover.setqueries.parsing.splitting import Cut, Item, sides_of
@@ -52,7 +52,7 @@ def readings_of(cut: Cut) -> list[Reading]:
         marks = (f"commas:{'full' if whole else 'bare'}",) if listed else ()
         found += islice(_unions(positive, negative, marks), _MOST_READINGS)
     if "or" not in links and not whole:
-        found += islice(_intersections(positive, negative), _MOST_READINGS)
+        found += islice(_intersections(positive, negative, both="both" in cut.said), _MOST_READINGS)
     return list(dict.fromkeys(found))
 
 
@@ -63,8 +63,8 @@ def _unions(positive: Sequence[Item], negative: Sequence[Item], marks: tuple[str
             yield Reading("union", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
 
 
-def _intersections(positive: Sequence[Item], negative: Sequence[Item]) -> Iterator[Reading]:
-    for items, marks in _ands(positive):
+def _intersections(positive: Sequence[Item], negative: Sequence[Item], *, both: bool) -> Iterator[Reading]:
+    for items, marks in _ands(positive, both=both):
         phrases = conjoined(items)
         clauses = sum(bool(facet.link) for phrase in phrases for facet in phrase.facets if not phrase.domain)
         takings = list(_takings(negative, _base_of(phrases)))
@@ -105,16 +105,16 @@ def _atom(phrase: Phrase) -> Atom:
     return Atom(phrase.head, phrase.domain, tuple(phrase.facets))
 
 
-def _ands(positive: Sequence[Item]) -> Iterator[tuple[list[Item], tuple[str, ...]]]:
+def _ands(positive: Sequence[Item], *, both: bool) -> Iterator[tuple[list[Item], tuple[str, ...]]]:
     """List the ways to take each "and": as joining sets, or as part of a phrase; where no kind is known, as the latter."""
     if not any(map(_has_head, positive)):
-        yield _phrasal(positive), ()
+        yield list(positive) if both else _phrasal(positive), ()
         return
     yield list(positive), ()
     commas = sum(item.link == "comma" for item in positive)
     for place, item in enumerate(positive):
         lone = item.link == "and" or (item.link == "comma" and commas == 1)
-        if place and lone and not (item.lead or item.also or _has_head(item)):
+        if place and lone and fragment_of(item.words).before and not (item.lead or item.also or _has_head(item)):
             before = positive[place - 1]
             case = "lower" if item.words[0][0].islower() and before.words[-1][0].islower() else "capital"
             yield [*positive[: place - 1], _merged(before, item), *positive[place + 1 :]], (f"merged:{item.link}:{case}",)

@@ -1,7 +1,8 @@
 """Items of an intersection made whole: what each leaves unsaid is taken from the phrase before it.
 
-An item is told by its form: with a head it is a phrase; what begins with a marker says more of the head before it; bare words stand
-beside the last object ("of Peru and Chile"), before a head to come ("British and historical novels"), or are a kind of their own.
+An item is told by its form: with a head it is a phrase; what begins with a marker says more of the head before it; bare words
+stand beside the last object ("of Peru and Chile"), before a head to come ("British and historical novels"), or are a kind of
+their own.
 """
 
 from __future__ import annotations
@@ -20,12 +21,24 @@ from rag_cover.setqueries.parsing.parallels import (
     parallel_to,
     same_verb,
 )
-from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of, modifiers
+from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of, modifiers, object_kind
 from rag_cover.setqueries.parsing.splitting import Item
 
 __all__ = ["conjoined", "continued", "negatives", "own_phrase", "whole_phrase"]
 
 _GENERIC = frozenset({"species", "works", "ones", "things", "kinds", "types"})
+_APART = (
+    "except",
+    "but except",
+    "excluding",
+    "but excluding",
+    "other than",
+    "any other",
+    "apart",
+    "aside",
+    "minus",
+    "with the exception",
+)
 _EMPTY = frozenset({"have", "has", "also", "only", "take place", "are", "were"})
 
 
@@ -78,20 +91,31 @@ def own_phrase(fragment: Fragment, link: str) -> Phrase:
 
 def continued(last: Phrase, fragment: Fragment, item: Item, link: str) -> list[Phrase]:
     """Read an item without a head after a phrase: add its facets to that phrase, or return a phrase of its own."""
-    link, bare, predicate = link or "rel", " ".join(item.words), item.lead in {"are", "can"}
-    if item.lead == "with":
-        return _added(last, link, [Facet("other", bare, "with", "", "other")])
-    if not fragment.before or (item.lead in {"do", "that"} and fragment.after and _says_nothing(fragment)):
-        return _added(last, link, fragment.after)
-    if item.lead in {"do", "that"}:
-        return _added(last, link, [clause_of(item, last)])
-    if not predicate and (beside := same_verb(last, bare) or parallel_to(last, fragment, bare, negated=link == "not")):
-        return _added(last, link, [beside, *(fragment.after if beside.kind != "rel" else ())])
+    link, predicate = link or "rel", item.lead in {"are", "can"}
+    said = _said_of(last, fragment, item, negated=link == "not")
+    if said is not None:
+        return _added(last, link, said)
     if (is_own(fragment, last) and (last.domain or not predicate)) or not (last.domain or predicate):
         return [own_phrase(fragment, link)]
     if not last.domain:
-        return _added(last, link, [Facet("rel", bare, "that are")])
+        return _added(last, link, [Facet("rel", " ".join(item.words), "that are")])
     return _added(last, link, [*fragment.before, *fragment.after])
+
+
+def _said_of(last: Phrase, fragment: Fragment, item: Item, *, negated: bool) -> list[Facet] | None:
+    """Return what an item says of the phrase before it by its form; None where it takes its meaning from elsewhere."""
+    bare, clausal = " ".join(item.words), item.lead in {"do", "that"}
+    if item.lead == "with":
+        return [Facet("other", bare, "with", "", "other")]
+    if not fragment.before or (clausal and fragment.after and _says_nothing(fragment)):
+        return list(fragment.after)
+    if clausal:
+        return [clause_of(item, last)]
+    apart = item.cue.startswith(_APART) and not last.domain and object_kind(bare) != "place"
+    if item.lead in {"are", "can"} or apart:
+        return None
+    beside = same_verb(last, bare) or parallel_to(last, fragment, bare, negated=negated)
+    return [beside, *(fragment.after if beside.kind != "rel" else ())] if beside else None
 
 
 def _added(last: Phrase, link: str, facets: Iterable[Facet]) -> list[Phrase]:

@@ -10,21 +10,28 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Framed", "Frame", "framed"]
+from rag_cover.setqueries.parsing.gazetteer import word_list
+
+__all__ = ["Frame", "Framed", "framed"]
 
 Frame = Literal["set", "ordinary"]
 """Asked for a set, or for anything else."""
 
 _LEAD = re.compile(r"^[\s,;:.\-–—*•]+")
 _POLITE = re.compile(
-    r"^(?:(?:please|hi|hello|hey|ok|so|well)\b[\s,]*)+|^(?:can|could|would|will) you (?:please )?(?=(?:find|list|show|tell|give|name|recommend|suggest|search|identify)\b)|^i(?: am|['’]m) (?=looking)|^i(?:['’]d| would) (?=like)",
-    re.IGNORECASE,
+    r"""^(?:(?:please|hi|hello|hey|ok|so|well)\b[\s,]*)+
+      | ^(?:can|could|would|will)\ you\ (?:please\ )?(?=(?:find|list|show|tell|give|name|recommend|suggest|search|identify)\b)
+      | ^i(?:\ am|['’]m)\ (?=looking) | ^i(?:['’]d|\ would)\ (?=like)""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _ASKED = re.compile(
-    r"""^(?:(?:what|which|who|where)\s+(?:are|were)\s+(?:there\s+)?(?:all\s+|some\s+|any\s+|other\s+)?(?:of\s+)?(?:the\s+(?:names?\s+of\s+)?)?
+    r"""^(?:(?:what|which|who|where)\s+(?:are|were)\s+(?:there\s+)?(?:all\s+|some\s+|any\s+|other\s+)?
+          (?:of\s+)?(?:the\s+(?:names?\s+of\s+)?)?
       | whare\s+(?:some\s+)?
-      | (?:find|list|show|give|name|tell|get|recommend|suggest|search|enumerate|identify|return|look|looking|searching|need|want|like)
-        (?:,?\s+(?:me,?|us|up|out|for|to\s+(?:find|see|know|read|watch|have|get)))*\s+(?:all\s+|some\s+|any\s+|every\s+|about\s+)*(?:of\s+)?(?:the\s+)?
+      | (?:find|list|show|give|name|tell|get|recommend|suggest|search|enumerate|identify|return|look|looking|searching|need|want
+          |like)
+          (?:,?\s+(?:me,?|us|up|out|for|to\s+(?:find|see|know|read|watch|have|get)))*
+          \s+(?:all\s+|some\s+|any\s+|every\s+|about\s+)*(?:of\s+)?(?:the\s+)?
       | i\s+(?:want|need|like)(?:\s+to\s+(?:find|see|know|read|watch|get))?\s+(?:all\s+|some\s+|any\s+)?(?:the\s+)?
       | are\s+there\s+(?:any\s+|some\s+)
       | (?:any|some|all)\s+(?:of\s+the\s+|the\s+)?
@@ -33,17 +40,20 @@ _ASKED = re.compile(
 )
 _SINGLE = re.compile(r"^what(?:\s+is|['’]?s)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)", re.IGNORECASE)
 _WHICH = re.compile(
-    r"^(?:which|what)\s+(?P<noun>(?!are\b|is\b|was\b|were\b|do\b|does\b|did\b|if\b)[^?]{1,120}?)\s+"
-    r"(?P<verb>are|were|have|can|can['’]t|cannot|don['’]?t|aren['’]?t|weren['’]?t|haven['’]?t)\b(?!\s+(?:the|you|i|we|they|he|she|it)\b)",
-    re.IGNORECASE,
+    r"""^(?:which|what)\s+(?P<noun>(?!(?:are|is|was|were|do|does|did|if)\b)[^?]{1,120}?)\s+
+        (?P<verb>are|were|have|can|can['’]t|cannot|don['’]?t|aren['’]?t|weren['’]?t|haven['’]?t)\b
+        (?!\s+(?:the|you|i|we|they|he|she|it)\b)""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _ORDINARY = re.compile(
-    r"""^(?:why|how|when|where|whose|whom|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|shall|may|might|must
-        |isn['’]?t|aren['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|won['’]?t
+    r"""^(?:why|how|when|where|whose|whom|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|shall|may|might
+        |must|isn['’]?t|aren['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|won['’]?t
         |if|in|at|on|for|from|to|by|of|between|among|during|since|after|before|with|under|about
         |who(?:\s+(?:is|was|were|are|did|does|has|had|will|can|could|would|should|else)\b|['’]s\b)
-        |what(?:\s+(?:is|was|were|did|does|do|has|had|have|would|will|can|could|should|happens|happened|if|makes|made|makes|causes|caused|color|colour|year|time|kind|type)\b|['’]?s\b)
-        |what\s+(?:are|were)\s+the\s+(?:differences?|similarities|odds|chances|pros|advantages|benefits|causes|effects|reasons|names?|main|most|best|top|first|last|two|three|four|five|\d+)\b
+        |what(?:\s+(?:is|was|were|did|does|do|has|had|have|would|will|can|could|should|happens|happened|if|makes|made|causes|caused
+              |color|colour|year|time|kind|type)\b|['’]?s\b)
+        |what\s+(?:are|were)\s+the\s+(?:differences?|similarities|odds|chances|pros|advantages|benefits|causes|effects|reasons
+              |names?|main|most|best|top|first|last|two|three|four|five|\d+)\b
         |as|out|while|until|q\d|there|it|this|that|he|she|they|we|you|i|my|the\s+\w+\s+(?:is|was|are|were)
         )\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -51,17 +61,23 @@ _ORDINARY = re.compile(
 _CHOICE = re.compile(r"[,:]\s*(?:the\s+)?[^,?]{1,120}\s+or\s+[^,?]{1,120}\??\s*$", re.IGNORECASE)
 _WHO = re.compile(r"^who\s+(?=\w)", re.IGNORECASE)
 _OPERATED = re.compile(r"\b(?:but\s+(?:is\s+|are\s+)?not|that\s+(?:is|are)\s+(?:also|not|both)|excluding)\b", re.IGNORECASE)
-_SETS = re.compile(r"^who\s+[a-z]+s\b(?!.*\b(?:more|less|most|least|better|best)\b).*?\b(?:or|but\s+(?:not|doesn['’]?t|don['’]?t)|except|excluding|but\s+never)\b", re.IGNORECASE)
+_SETS = re.compile(
+    r"""^who\s+[a-z]+s\b(?!.*\b(?:more|less|most|least|better|best)\b)
+        .*?\b(?:or|but\s+(?:not|never|doesn['’]?t|don['’]?t)|except|excluding)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _PLURAL = re.compile(r"(?:\w+s|people|men|women|children|fish|flora|fauna|species|series)", re.IGNORECASE)
 _INNER = re.compile(
     r"""\b(?:what|when|why|how|whom)\b | \b(?:of|in|is|was|by|from|to|with|for|and|at|on|are|were)\s+which\b
-      | \band\s+(?:\w+\s+)?(?:where|who)\b | [a-z]{3,}[.?!]\s+\S | \bwhere\s+(?:is|are|was|were|do|does|did)\b | \bwho\s+(?:is|was)\b""",
+      | \band\s+(?:\w+\s+)?(?:where|who)\b | [a-z]{3,}[.?!]\s+\S
+      | \bwhere\s+(?:is|are|was|were|do|does|did)\b | \bwho\s+(?:is|was)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FINITE = re.compile(
-    r"(?:(?P<before>[\w'’,]+)\s+)?\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|should|must)\b(?!-|\s+in\s+common)", re.IGNORECASE
+    r"""(?:(?P<before>[\w'’,]+)\s+)?
+        \b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|should|must)\b(?!-|\s+in\s+common)""",
+    re.VERBOSE | re.IGNORECASE,
 )
-_RELATIVE = frozenset("that which who but and or also they not it either both neither common must-have".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +118,9 @@ def _is_sentence(text: str) -> bool:
     if not first:
         return False
     before = (first["before"] or "").lower().strip(",")
-    return before not in _RELATIVE and not re.search(r"\b(?:that|which|who)\b", text[: first.start()], re.IGNORECASE)
+    return before not in word_list("before_verbs") and not re.search(
+        r"\b(?:that|which|who)\b", text[: first.start()], re.IGNORECASE
+    )
 
 
 def _special(text: str) -> Framed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_cover.setqueries.parsing.lexicon import lexicon
+from rag_cover.setqueries.parsing.gazetteer import word_list
 from rag_cover.setqueries.parsing.phrases import Facet
 
 __all__ = ["kind_of"]
@@ -17,5 +17,5 @@ def kind_of(facet: Facet) -> str:
     if facet.kind == "set":
         return "set-time" if facet.object in _TIMES else "set-place"
     if facet.kind == "genre":
-        return facet.text if facet.text in _OWN_KIND else "dated" if facet.text.lower() in lexicon().dated else "genre"
+        return facet.text if facet.text in _OWN_KIND else "dated" if facet.text.lower() in word_list("dated") else "genre"
     return "endemic" if facet.kind == "status" and facet.text.lower() in _PLACED else facet.kind

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from rag_cover.setqueries.parsing.lexicon import is_name, lexicon, time_of
+from rag_cover.setqueries.parsing.gazetteer import is_name, lexicon, time_of, word_list
 from rag_cover.setqueries.parsing.phrases import Facet
 
 __all__ = ["Atom", "headed", "named", "settled", "worded"]
@@ -31,18 +31,14 @@ _GENRE_HEADS = {
     "debuts": ("debut", "novels"),
 }  # fmt: skip
 _SPELT = {
-    "sci-fi": "science fiction", "scifi": "science fiction", "sci fi": "science fiction", "childrens": "children's",
-    "nonfiction": "non-fiction", "non-fictions": "non-fiction", "biography": "biographical", "historic": "historical", "romance comedy": "romantic comedy",
+    "sci-fi": "science fiction", "scifi": "science fiction", "childrens": "children's", "nonfiction": "non-fiction",
+    "non-fictions": "non-fiction", "biography": "biographical", "historic": "historical",
 }  # fmt: skip
-_PLURAL_PLACES = ("islands", "antilles", "states", "kingdom", "republic", "ocean", "sea", "desert", "deserts", "archipelago",
-    "peninsula", "mountains", "region", "gulf", "empire", "territory", "alps", "andes", "coast", "realm", "lakes", "plains")  # fmt: skip
-_WITH_ARTICLE = frozenset(
-    name.strip()
-    for name in """philippines, netherlands, maldives, gambia, bahamas, caribbean, mediterranean, arctic, pacific, atlantic, balkans,
-    middle east, caucasus, pantanal, cerrado, sahara, sahel, levant, himalayas, americas, congo, seychelles, comoros, guianas,
-    maghreb, azores, hebrides, pyrenees, carpathians, great basin, midwest, pacific northwest, horn of africa, amazon, caatinga,
-    isle of man, west indies, great lakes region, great plains, gulf of mexico, gulf of california, iberian peninsula""".split(",")
-)
+_MARKERS = {"about": "about", "by": "by", "shot": "shot in", "based": "based on"}
+_PLURAL_PLACES = (
+    "islands", "antilles", "states", "kingdom", "republic", "ocean", "sea", "desert", "deserts", "archipelago", "peninsula",
+    "mountains", "region", "gulf", "empire", "territory", "alps", "andes", "coast", "realm", "lakes", "plains",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +79,11 @@ def with_article(place: str) -> str:
     low = place.lower()
     if low.startswith("the "):
         return "the " + place[4:]
-    takes = low in _WITH_ARTICLE or low.startswith("democratic republic") or (low.endswith(_PLURAL_PLACES) and " " in low)
+    takes = (
+        low in word_list("with_article")
+        or low.startswith("democratic republic")
+        or (low.endswith(_PLURAL_PLACES) and " " in low)
+    )
     return f"the {place}" if takes and low in lexicon().places else place
 
 
@@ -95,8 +95,8 @@ def headed(head: str) -> tuple[str, tuple[Facet, ...]]:
     """
     low = head.lower()
     if low in _GENRE_HEADS:
-        genre, head = _GENRE_HEADS[low]
-        return head, (Facet("genre", genre),)
+        genre, plural = _GENRE_HEADS[low]
+        return plural, (Facet("genre", genre),)
     return _HEADS.get(low, low if low in lexicon().heads else head), ()
 
 
@@ -110,32 +110,26 @@ def settled(facet: Facet, domain: str, head: str = "") -> Facet:
 
 
 def _settled_work(facet: Facet, domain: str, head: str) -> Facet:
-    kind, what = facet.kind, facet.object
-    low = facet.text.lower()
+    """Say it of films and books: times and nationalities stand before the head, what they are about after it."""
+    kind, what, low = facet.kind, facet.object, facet.text.lower()
     if kind in {"from", "of", "in", "found", "described"} and what in TIMES:
         return Facet(what, time_of(_bare(low))[1], "", facet.link, what)
-    if kind in {"from", "place", "found"} and (adjective := adjective_of(facet.text)):
+    if (kind in {"from", "place", "found"} or (kind == "of" and what == "place")) and (adjective := adjective_of(facet.text)):
         return Facet("nat", adjective, "", facet.link, "place")
-    if kind == "of" and what == "place" and (adjective := adjective_of(facet.text)):
-        return Facet("nat", adjective, "", facet.link, "place")
-    if kind == "on" and (domain == "books" or what not in {"place"}):
+    if kind == "on" and (domain == "books" or what != "place"):
         return replace(facet, kind="about", marker="about")
     if kind == "name" and head in {"novels", "novellas"} and _is_person(facet.text):
         return Facet("by", facet.text, "by", facet.link, "name")
-    if facet.marker and what in TIMES - {"century"}:
-        article = "the " if what == "decade" else ""
-        facet = replace(facet, text=article + time_of(_bare(low))[1])
-    if kind in {"about", "by"}:
-        return replace(facet, marker=kind)
-    if kind == "set":
-        return replace(facet, marker=f"set {facet.marker.split()[-1]}", kind="set")
-    if kind == "shot":
-        return replace(facet, marker="shot in")
-    if kind == "based":
-        return replace(facet, marker="based on")
-    if low in _SPELT:
-        return replace(facet, text=_SPELT[low])
-    return facet
+    return _said_as_usual(facet)
+
+
+def _said_as_usual(facet: Facet) -> Facet:
+    """Write markers, times and spellings in one way."""
+    low, text = facet.text.lower(), facet.text
+    if facet.marker and facet.object in {"year", "decade"}:
+        text = ("the " if facet.object == "decade" else "") + time_of(_bare(low))[1]
+    marker = f"set {facet.marker.split()[-1]}" if facet.kind == "set" else _MARKERS.get(facet.kind, facet.marker)
+    return replace(facet, text=text if facet.marker else _SPELT.get(low, text), marker=marker)
 
 
 def _settled_organism(facet: Facet) -> Facet:
@@ -144,9 +138,9 @@ def _settled_organism(facet: Facet) -> Facet:
         place = lexicon().place(facet.text) or facet.text
         return Facet("of", with_article(place), "of", facet.link, "place")
     if kind in {"found", "from", "in", "of", "on"}:
-        place = lexicon().place(facet.text)
+        known = lexicon().place(facet.text)
         article = "the " if facet.text.lower().startswith("the ") else ""
-        return Facet("of", with_article(article + place) if place else facet.text, "of", facet.link, what)
+        return Facet("of", with_article(article + known) if known else facet.text, "of", facet.link, what)
     if kind == "described":
         return replace(facet, marker="described in")
     if kind == "originating":
@@ -209,4 +203,6 @@ def _is_imprint(before: Iterable[Facet]) -> bool:
 
 def worded(atom: Atom) -> str:
     """Write an atom in the user's order of words."""
-    return " ".join([*(f.text for f in atom.facets if not f.marker), atom.head, *(_said(f) for f in atom.facets if f.marker)]).strip()
+    return " ".join(
+        [*(f.text for f in atom.facets if not f.marker), atom.head, *(_said(f) for f in atom.facets if f.marker)]
+    ).strip()

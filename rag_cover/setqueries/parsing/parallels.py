@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from rag_cover.setqueries.parsing.lexicon import lexicon, time_of
+from rag_cover.setqueries.parsing.gazetteer import lexicon, time_of, word_list
 from rag_cover.setqueries.parsing.naming import settled
 from rag_cover.setqueries.parsing.phrases import Facet, Fragment, object_kind
 from rag_cover.setqueries.parsing.splitting import Item
@@ -15,15 +15,11 @@ __all__ = ["Phrase", "as_object", "clause_of", "is_own", "is_taxon", "only_modif
 TIMES = frozenset({"year", "decade", "century", "period", "time"})
 
 _TAXON = re.compile(r".*(?:idae|inae|formes|ales|aceae|optera|oidea|morpha|phyta|mycetes)", re.IGNORECASE)
-_PARALLEL = frozenset({"of", "in", "from", "found", "set", "shot", "about", "based", "by", "described", "originating", "on"})
+_PARALLEL = frozenset(
+    {"of", "in", "from", "found", "set", "shot", "about", "based", "by", "described", "originating", "on", "participle"}
+)
 _MODIFIERS = frozenset({"nat", "genre", "year", "decade", "century", "period", "status", "language", "publisher"})
 _HAVE = re.compile(r"have (?P<what>.+?)(?: in (?:them|it))?", re.IGNORECASE)
-_VERBS = frozenset(
-    """take takes have has accept accepts serve serves offer offers allow allows use uses support supports include includes need
-    needs require requires play plays speak speaks live lives like likes work works make makes run runs cost costs eat eats sell
-    sells provide provides contain contains feature features want wants start starts end ends win wins won hold holds own owns
-    borders border""".split()
-)
 
 
 @dataclass(slots=True)
@@ -49,12 +45,12 @@ def is_taxon(text: str) -> bool:
     >>> is_taxon("Apodidae"), is_taxon("Portugal")
     (True, False)
     """
-    return bool(_TAXON.fullmatch(text.split()[-1]))
+    return bool(_TAXON.fullmatch(text.rsplit(maxsplit=1)[-1]))
 
 
 def is_verbal(bare: str) -> bool:
     """Tell whether words begin with a common verb."""
-    return bare.split(" ", 1)[0].lower() in _VERBS
+    return bare.split(" ", 1)[0].lower() in word_list("verbs")
 
 
 def only_modifiers(fragment: Fragment) -> bool:
@@ -139,7 +135,7 @@ def _beside_object(before: Facet, text: str, what: str, last: Phrase) -> Facet |
         return None
     if before.kind == "about":
         return replace(before, text=text, object=what)
-    alike = {"place", "name", "other"} if before.kind == "based" else {"place", "name"}
+    alike = {"place", "name", "other"} if before.kind in {"based", "participle"} else {"place", "name"}
     fits = what == before.object or {what, before.object} <= TIMES or {what, before.object} <= alike
     if not fits:
         return None

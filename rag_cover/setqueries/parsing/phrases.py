@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag_cover.setqueries.parsing.lexicon import is_name, lexicon, time_of
+from rag_cover.setqueries.parsing.gazetteer import is_name, lexicon, time_of, word_list
 
 __all__ = ["Facet", "Fragment", "fragment_of", "modifiers", "object_kind", "postmodifiers"]
 
@@ -16,31 +16,47 @@ _MARKERS = re.compile(
       | (?P<based>(?:based|adapted)\s(?:on|upon|off\sof|off|from))
       | (?P<described>(?:as\s|first\s|originally\s|formally\s)?(?:described|discovered|identified|spotted)\sin)
       | (?P<originating>(?:that\s)?originat(?:e|es|ed|ing)\s(?:from|in))
-      | (?P<found>(?:can\sbe\s|be\s|also\s)*(?:found|lives?|living|native|located|grown|grows?|growing|occur|occurs|occurring|indigenous|present|seen
+      | (?P<found>(?:can\sbe\s|be\s|also\s)*
+          (?:found|lives?|living|native|located|grown|grows?|growing|occurs?|occurring|indigenous|present|seen
           |inhabit|inhabits|inhabiting|exist|exists|residing|reside|common|also)
           \s(?:only\s|also\s|naturally\s|exclusively\s)*(?:in|to|of|from|on|throughout|at|within|across|around))
-      | (?P<about>about|regarding|concerning|(?:dealing|deals?|that\sdeal)\swith|on\sthe\s(?:subject|topic|theme)\sof|focus(?:ed|ing|es)?\son
-          |with\sthemes?\sof|relat(?:ing|ed)\sto|discuss(?:es|ing)?|involv(?:e|es|ed|ing)|depict(?:s|ing)?|have\sto\sdo\swith|centered\s(?:on|around))
+      | (?P<about>about|regarding|concerning|(?:dealing|deals?|that\sdeal)\swith|on\sthe\s(?:subject|topic|theme)\sof
+          |focus(?:ed|ing|es)?\son|with\sthemes?\sof|relat(?:ing|ed)\sto|discuss(?:es|ing)?|involv(?:e|es|ed|ing)
+          |depict(?:s|ing)?|have\sto\sdo\swith|centered\s(?:on|around))
       | (?P<by>(?:that\swere\s|was\s|were\s)?(?:written|authored|penned)\sby|by)
-      | (?P<participle>(?!coming|following|during|according)(?:[a-z]{2,}(?:ed|ing)|made|remade|shown|known|drawn|given|driven|taken|spoken|sung|held|built|told|sold|won)\s(?:by|in|into|on|for|from|to|with|at|of|as|using)|made\s(?:into|with|for|by)
-          |set\sto|featur(?:ing|e|es)|starring|using)
+      | (?P<participle>(?!coming|following|during|according|(?:released|published|produced|issued|printed)\sin\b)
+          (?:(?:[a-z]{2,}(?:ed|ing)|made|remade|shown|known|drawn|given|driven|taken|spoken|sung|held|built|told|sold|won)
+             \s(?:by|in|into|on|for|from|to|with|at|of|as|using)
+          |set\sto|featur(?:ing|e|es)|starring|using))
       | (?P<from>from(?:\sthe\syears?)?|(?:released|published|made|produced|written|issued|printed)\sin|out\sof|dating\sfrom)
       | (?P<of>of) | (?P<in>in|within|throughout|inside) | (?P<on>on)
       | (?P<other>for|with|during|to|under|over|against|at|around|near|without)
       )(?=\s|$)""",
     re.VERBOSE,
 )
+_GERUND = re.compile(r"(?P<participle>[a-z]{3,}ing)$")
 _SPAN = 4  # words of the longest marker
 _UNKNOWN = frozenset({"name", "other"})
-_ARTICLES = frozenset({"the", "a", "an", "some", "any", "all", "those", "these", "their", "its", "other", "various", "many", "which", "are", "is", "as"})
 _TIME_WORDS = re.compile(
-    r"(?:\b(?:century|millennium|period|era|age|ages|dynasty|war|wars|1?\d{3}s?|antiquity|future|past|world war|revolution|renaissance|victorian|medieval|prehistory|day|year|night|christmas|winter|summer)\b)",
-    re.IGNORECASE,
+    r"""\b(?:century|millennium|period|era|ages?|dynasty|wars?|1?\d{3}s?|antiquity|future|past|revolution|renaissance|victorian
+        |medieval|prehistory|day|year|night|christmas|winter|summer)\b""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _PERIOD = re.compile(r"\s*\b(?:period|epoch|era|age)$", re.IGNORECASE)
 _NESTED = frozenset({"about", "based", "by", "participle", "on", "other"})
-_HEAD_PAIRS = {"plant life": "organisms", "animal life": "organisms", "plant species": "organisms", "animal species": "organisms",
-    "short films": "", "bird life": "organisms", "bird species": "organisms", "fish species": "organisms", "tree species": "organisms"}
+_HEAD_PAIRS = frozenset(
+    {
+        "plant life",
+        "animal life",
+        "bird life",
+        "plant species",
+        "animal species",
+        "bird species",
+        "fish species",
+        "tree species",
+    }
+)
+_LEAST_POSSESSIVE = 4  # letters: "'s" alone possesses nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +101,7 @@ def fragment_of(words: Sequence[str]) -> Fragment:
     ('films', ['Dutch', 'crime comedy'], ['Lisbon'])
     """
     at = next((place for place in range(len(words)) if marker_at(words, place)), len(words))
-    noun, after = _without_articles(words[:at]), postmodifiers(words[at:])
+    noun, after = _without_articles(words[:at]), postmodifiers(words, at)
     if len(noun) > 1 and noun[-1].lower() in {"genre", "genres"}:
         noun = noun[:-1]
     head, domain, size = _head(noun)
@@ -107,21 +123,27 @@ def _basis(words: Sequence[str]) -> Facet:
 def _imprinted(words: Sequence[str], head: str | None) -> list[Facet]:
     """Read the words before a head; the "Books" of a publisher are not only the head."""
     found = modifiers(words)
-    if head == "Books" and found and found[-1].kind == "publisher" and not found[-1].text.endswith(("Books", "Library", "Press")):
+    if (
+        head == "Books"
+        and found
+        and found[-1].kind == "publisher"
+        and not found[-1].text.endswith(("Books", "Library", "Press"))
+    ):
         found[-1] = replace(found[-1], text=f"{found[-1].text} Books")
     return found
 
 
 def marker_at(words: Sequence[str], at: int) -> re.Match[str] | None:
     """Find the marker of a postmodifier that begins at a word."""
-    if words[at][0] in "\"“«":
+    if words[at][0] in '"“«':
         return None
-    return _MARKERS.match(" ".join(words[at : at + _SPAN]).lower())
+    gerund = _GERUND.match(words[at]) if at and words[at - 1].endswith("s") and at + 1 < len(words) else None
+    return gerund or _MARKERS.match(" ".join(words[at : at + _SPAN]).lower())
 
 
 def _without_articles(words: Sequence[str]) -> list[str]:
     start = 0
-    while start < len(words) and words[start].lower() in _ARTICLES:
+    while start < len(words) - 1 and words[start].lower() in word_list("articles"):
         start += 1
     return list(words[start:])
 
@@ -131,8 +153,8 @@ def _head(noun: Sequence[str]) -> tuple[str | None, str, int]:
     if not noun:
         return None, "", 0
     pair = " ".join(noun[-2:]).lower()
-    if domain := _HEAD_PAIRS.get(pair):
-        return pair, domain, 2
+    if pair in _HEAD_PAIRS:
+        return pair, "organisms", 2
     low = noun[-1].lower()
     if low in {"fiction", "nonfiction"} and len(lexicon().runs(noun)[-1][1].split()) > 1:
         return None, "", 0
@@ -144,8 +166,13 @@ def _head(noun: Sequence[str]) -> tuple[str | None, str, int]:
 def modifiers(words: Sequence[str]) -> list[Facet]:
     """Group the words before a head into facets: known runs, then runs of unknown words."""
     found: list[Facet] = []
-    for kind, text in lexicon().runs([_unpossessed(word) for word in words]):
-        if text.lower() in _ARTICLES and not (text.lower() == "the" and found and found[-1].kind == "name"):
+    runs = lexicon().runs([_unpossessed(word) for word in words])
+    for kind, text in runs:
+        if (
+            len(runs) > 1
+            and text.lower() in word_list("articles")
+            and not (text.lower() == "the" and found and found[-1].kind == "name")
+        ):
             continue
         facet = Facet("name", text) if text.lower() == "the" else _modifier(kind, text)
         if found and facet.kind in _UNKNOWN and found[-1].kind in _UNKNOWN:
@@ -170,20 +197,20 @@ def _modifier(kind: str, text: str) -> Facet:
 def _unpossessed(word: str) -> str:
     """Take the possessive ending off what is not a genre of its own ("children's")."""
     low = word.lower().replace("’", "'")
-    return word[:-2] if low.endswith("'s") and not low[0].isdigit() and lexicon().kind(low) is None else word
+    possesses = low.endswith("'s") and len(low) >= _LEAST_POSSESSIVE and not low[0].isdigit()
+    return word[:-2] if possesses and lexicon().kind(low) is None else word
 
 
 def _named(facet: Facet) -> Facet:
     """Tell publishers from persons among names."""
-    if facet.kind == "name" and facet.text.split()[-1].lower() in lexicon().publishers:
+    if facet.kind == "name" and facet.text.split()[-1].lower() in word_list("publishers"):
         return replace(facet, kind="publisher")
     return facet
 
 
-def postmodifiers(words: Sequence[str]) -> list[Facet]:
+def postmodifiers(words: Sequence[str], at: int = 0) -> list[Facet]:
     """Cut what follows a head into facets, each from its marker to the next."""
     found: list[tuple[str, str, list[str]]] = []
-    at = 0
     while at < len(words):
         match = marker_at(words, at)
         if match and not _nested(found, match, words, at):
@@ -198,21 +225,20 @@ def postmodifiers(words: Sequence[str]) -> list[Facet]:
 
 def _nested(found: Sequence[tuple[str, str, list[str]]], match: re.Match[str], words: Sequence[str], at: int) -> bool:
     """Tell whether a preposition belongs to the object before it: "about the history of Spain"."""
-    kind = match.lastgroup
     if not found:
         return False
-    if not found[-1][2]:
-        return True
-    if kind in {"of", "on", "other"}:
-        return True
-    if kind == "in":
-        return found[-1][0] in _NESTED
-    if kind == "participle":
-        return False
-    if kind == "from":
-        following = " ".join(words[at + 1 : at + 4])
-        return found[-1][0] in _NESTED and object_kind(following) == "other"
-    return False
+    before, _, objects = found[-1]
+    match match.lastgroup:
+        case _ if not objects:
+            return True
+        case "of" | "on" | "other":
+            return True
+        case "in":
+            return before in _NESTED
+        case "from":
+            return before in _NESTED and object_kind(" ".join(words[at + 1 : at + 4])) == "other"
+        case _:
+            return False
 
 
 def _facet(kind: str, marker: str, objects: Sequence[str]) -> Facet:

@@ -1,8 +1,8 @@
 """How likely each reading is: a log-linear model over features of its atoms and of what joins them.
 
-``P(reading | question) = exp(w · f(reading)) / Σ exp(w · f(other))`` over the readings that the grammar allows. Features tell which
-kinds of facets share an atom and which are kept apart ("a year with a nationality, of novels"), how many atoms there are of how
-many facets, and which connectives were said; the weights (``weights.json``) are fitted by `benchmarks/fit_set_queries.py`.
+``P(reading | question) = exp(w · f(reading)) / Σ exp(w · f(other))`` over the readings that the grammar allows. Features tell
+which kinds of facets share an atom and which are kept apart ("a year with a nationality, of novels"), how many atoms there are
+of how many facets, and how they were made; the weights (``weights.json``) are fitted by `benchmarks/fit_set_queries.py`.
 """
 
 from __future__ import annotations

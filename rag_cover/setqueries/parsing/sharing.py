@@ -36,7 +36,7 @@ def sharings(phrases: Sequence[Phrase]) -> Iterator[Group]:
     usual = {"after": _usual_after(last, others), "before": _usual_before(last, others), "lead": options["lead"][-1]}
     for choice in product(*options.values()):
         after, before, lead = choice
-        atoms = [_shared(phrase, before, after) for phrase in others]
+        atoms = [_shared(phrase, last, before, after) for phrase in others]
         rest = [*atoms, Atom(last.head, last.domain, tuple(last.facets))]
         rest[1:] = [replace(atom, facets=(*lead, *atom.facets)) for atom in rest[1:]]
         chosen = zip(options, choice, strict=True)
@@ -73,7 +73,7 @@ def _usual_after(last: Phrase, others: Sequence[Phrase]) -> list[Facet]:
 
 
 def _befores(last: Phrase, others: Sequence[Phrase]) -> list[list[Facet]]:
-    """List what may be shared of that which precedes the last head: nothing, the usual part, or all, if no other has the like."""
+    """List what may be shared of what precedes the last head: nothing, the usual part, or all, if no other has the like."""
     usual, before = _usual_before(last, others), _before(last)
     kinds = _waiting_kinds(others)
     everything = bool(kinds) and not kinds & {facet.kind for facet in before} and before != usual
@@ -103,12 +103,12 @@ def _leads(phrases: Sequence[Phrase]) -> list[list[Facet]]:
     return [[]]
 
 
-def _shared(phrase: Phrase, before: Sequence[Facet], after: Sequence[Facet]) -> Atom:
+def _shared(phrase: Phrase, last: Phrase, before: Sequence[Facet], after: Sequence[Facet]) -> Atom:
     """Give a phrase what it shares with the last one."""
     facets = list(phrase.facets)
     if phrase.borrowed == "next":
         facets += [facet for facet in before if facet not in facets]
-    if phrase.borrowed != "own":
+    if phrase.borrowed != "own" or phrase.head == last.head:
         facets += [facet for facet in after if facet.link == "rel" or _takes_after(phrase)]
     return Atom(phrase.head, phrase.domain, tuple(facets))
 

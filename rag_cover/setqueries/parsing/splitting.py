@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rag_cover.setqueries.parsing.lexicon import lexicon
+from rag_cover.setqueries.parsing.gazetteer import lexicon, word_list
+from rag_cover.setqueries.parsing.prefixes import unprefixed
 
 __all__ = ["Cut", "Item", "cut", "sides_of"]
 
@@ -18,7 +19,8 @@ _CUE = re.compile(
               | (?:do|does|did|have|has|had|will|would)(?:\snot|n't|nt)(?:\sbeen|\sbe)? )
         | (?:but\s)?not\s(?:including|counting) | not | neither | nor | never
         | (?:but\s)?(?:excluding|excludes?|except|excepting)(?:\sfor)? | with\sthe\sexception\sof | (?:any\s)?other\sthan
-        | (?:but\s)?without | minus | apart\sfrom | aside\sfrom | unless(?:\sthey\sare|\sthey're|\sit\sis)? | lacking | with\sno | but\sno
+        | (?:but\s)?without | minus | apart\sfrom | aside\sfrom | unless(?:\sthey\sare|\sthey're|\sit\sis)? | lacking
+        | (?:(?:and|but)\s)?(?:with\s)?no(?=\s)
         | (?:that|which|who)\s(?:have|has|had)\sno | (?:that|which|who)\slacks? )
       | (?P<and>and\s?/\s?or(?!.) | as\swell\sas | and\salso | and | but\s(?:are\s|is\s)?also | also | plus | along\swith )
       | (?P<or>and/or | or\selse | or )
@@ -30,11 +32,8 @@ _CUE = re.compile(
     re.VERBOSE,
 )
 _CAN = frozenset({"can", "could", "can't", "cannot", "couldn't"})
-_DO = frozenset("do does did don't doesn't didn't dont doesnt didnt will won't would wouldn't".split())
-_HAVE = frozenset("have has had haven't hasn't hadn't".split())
-_NON = re.compile(r"non-?(?P<rest>.*)", re.IGNORECASE)
-_NOT = re.compile(r"not|(?P<verb>are|is|were|was|do|does|did)n['’]t", re.IGNORECASE)
-_NOT_NEGATED = frozenset({"fiction", "fictions", "fictional", "linear", "profit", "profits", "sense", "stop", "binary", "violent", "e"})
+_HAVE = frozenset(["have", "has", "had", "haven't", "hasn't", "hadn't"])
+_PRONOUNS = frozenset({"that", "which", "who", "where", "whose"})
 _NEGATIONS = frozenset({"not", "without", "except", "excluding", "cannot"})
 _WINDOW = 5  # words of the longest cue
 _STRENGTH = ("first", "rel", "comma", "and", "or")
@@ -78,7 +77,8 @@ def cut(tokens: Sequence[str]) -> Cut:
     >>> [(item.link, item.negated, item.words) for item in cut("birds of Chile but not of Peru".split()).items]
     [('first', 0, ['birds', 'of', 'Chile']), ('first', 1, ['of', 'Peru'])]
     """
-    tokens, negated, doubled = _unprefixed(tokens)
+    bare = unprefixed(tokens)
+    tokens, doubled = bare.kept, bare.doubled
     lows = [token.lower().replace("’", "'") for token in tokens]
     items, said = [Item("first")], set[str]()
     at = 0
@@ -89,8 +89,9 @@ def cut(tokens: Sequence[str]) -> Cut:
             items[-1].words.append(tokens[at])
         at += size or 1
     kept = [item for item in items if item.words]
+    prefixed = [Item("first", negated=1, cue="non", words=words, prefixed=True) for words in bare.negated]
     doubled = doubled or any(item.negated > 1 and not item.negated % 2 for item in kept)
-    return Cut([*kept, *negated], frozenset(said), doubled)
+    return Cut([*kept, *prefixed], frozenset(said), doubled)
 
 
 def sides_of(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
@@ -143,52 +144,19 @@ def _join(item: Item, kind: str, cue: str) -> None:
         item.link = kind
     if kind in {"rel", "not"} and (lead := _lead(words)):
         item.lead = lead
-    if kind in {"rel", "not"} and words[0] in {"that", "which", "who", "where", "whose"}:
+    if kind in {"rel", "not"} and words[0] in _PRONOUNS:
         item.pronoun = words[0]
 
 
 def _lead(words: Sequence[str]) -> str:
     """Name how a clause goes on: what "are" is followed by is said of the thing, "do" by a verb, "that" by an inflected one."""
-    if words[-1] in {"without", "lacking", "lacks", "lack"} or words[-2:] in (["with", "no"], ["but", "no"], ["have", "no"], ["has", "no"]):
-        return "with"
-    verb = words[1] if words[0] in {"that", "which", "who"} and len(words) > 1 else words[0]
-    if verb in _CAN:
-        return "can"
-    if verb in _DO:
-        return "do"
-    if verb in _HAVE and "been" not in words and words[-1] not in {"no"}:
-        return "do"
-    if verb in {"that", "which", "who", "where", "whose"}:
-        return "that"
-    if verb.removesuffix("n't").removesuffix("nt") in {"are", "is", "were", "was", "be", "have", "has"} or verb == "they":
-        return "are"
-    return ""
-
-
-def _unprefixed(tokens: Sequence[str]) -> tuple[list[str], list[Item], bool]:
-    """Take "non-X" out of the words before a noun: X is negated, unless X with its "non-" is a kind of its own."""
-    kept, negated, doubled = [], [], False
-    at = 0
-    while at < len(tokens):
-        match = _NON.fullmatch(tokens[at])
-        if match and (match["rest"] or at + 1 < len(tokens)) and kept and (before := _NOT.fullmatch(kept[-1])):
-            kept[-1:] = [before["verb"]] if before["verb"] else []
-            kept += [match["rest"]] if match["rest"] else []
-            doubled = True
-            at += 1
-            continue
-        rest = match["rest"] if match else ""
-        following = tokens[at + 1] if at + 1 < len(tokens) else ""
-        if match and tokens[at].lower() in {"non", "non-"} and following.lower() in _NOT_NEGATED:
-            kept.append(f"non-{following}")
-            at += 2
-        elif match and (tokens[at].lower() in {"non", "non-"} or "-" in tokens[at]) and rest.lower() not in _NOT_NEGATED and (rest or following):
-            words = [rest] if rest else []
-            words += tokens[at + 1 : at + 4]
-            text = lexicon().runs(words)[0][1]
-            negated.append(Item("first", negated=1, cue="non", words=text.split(" "), prefixed=True))
-            at += len(text.split(" ")) + (not rest)
-        else:
-            kept.append(tokens[at])
-            at += 1
-    return kept, negated, doubled
+    verb = words[1] if words[0] in _PRONOUNS and len(words) > 1 else words[0]
+    stem = verb.removesuffix("n't").removesuffix("nt")
+    leads = {
+        "with": words[-1] in {"without", "lacking", "lacks", "lack", "no"},
+        "can": verb in _CAN,
+        "do": verb in word_list("do") or (verb in _HAVE and "been" not in words),
+        "that": verb in _PRONOUNS,
+        "are": stem in {"are", "is", "were", "was", "be", "have", "has"} or verb == "they",
+    }
+    return next((lead for lead, fits in leads.items() if fits), "")

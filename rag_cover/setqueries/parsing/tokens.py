@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.setqueries.parsing.lexicon import lexicon
+from rag_cover.setqueries.parsing.gazetteer import lexicon, word_list
 
 __all__ = ["joined", "tokens_of"]
 
@@ -67,9 +67,9 @@ def _take(match: re.Match[str], found: list[str]) -> None:
         found[-1] += f" {token}"
     elif match["word"]:
         bare = token if _ABBREVIATED.fullmatch(token) else _END.sub("", token)
-        found.append(bare.strip("'‘") if bare.count("'") != 1 else bare)
+        found.append(bare.strip("'\u2018") if bare.count("'") != 1 else bare)
     else:
-        found.append("," if token == ";" else token)
+        found.append(token.replace(";", ","))
 
 
 def _kept_whole(tokens: Sequence[str]) -> list[str]:
@@ -91,7 +91,7 @@ def _whole_around(tokens: Sequence[str], at: int) -> tuple[int, int] | None:
     lows[here] = "or" if lows[here] == "or" else "and"
     for left in range(here):
         for right in range(len(lows), here + 1, -1):
-            if "," not in lows[left:right] and " ".join(lows[left:right]) in lexicon().wholes:
+            if "," not in lows[left:right] and " ".join(lows[left:right]) in word_list("wholes"):
                 return at - here + left, at - here + right
     if tokens[at] == "&" and 0 < at < len(tokens) - 1:
         return at - 1, at + 2

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
-from rag_cover.coverage.augmentation.prompts import answering
+from rag_cover.coverage.augmentation.prompts import from_passages
 from rag_cover.coverage.augmentation.reading import (
     ABSTENTIONS,
     likeliest,
@@ -133,6 +133,6 @@ def test_a_model_that_does_not_reply_to_each_has_failed() -> None:
 
 
 def test_a_blank_reply_is_a_failure() -> None:
-    assert written_by(ScriptedGenerator(default=" \n"), [answering("Why?", [])], purpose="answer") == [
+    assert written_by(ScriptedGenerator(default=" \n"), [from_passages("Why?", [])], purpose="answer") == [
         Failure("empty", "the generator wrote nothing")
     ]

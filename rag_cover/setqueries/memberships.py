@@ -7,6 +7,8 @@ with exact sets where every probability is 0 or 1, rise with atoms that add memb
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,27 +27,52 @@ COMBINATIONS: Sequence[Combination] = get_args(Combination)
 threshold means the same for few and for many parts; ``lukasiewicz``: what is missing adds up."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Norm:
+    """A conjunction and its dual, over the rows of an array."""
+
+    every: Callable[[Floats], Floats]
+    some: Callable[[Floats], Floats]
+
+
 def _product(parts: Floats) -> Floats:
     return np.asarray(parts.prod(axis=0))
+
+
+def _probabilistic_sum(parts: Floats) -> Floats:
+    """Add up as 1 - T(1 - a, 1 - b), yet without rounding where all but one are 0."""
+    return reduce(lambda one, other: one + other * (1 - one), parts)
 
 
 def _minimum(parts: Floats) -> Floats:
     return np.asarray(parts.min(axis=0))
 
 
+def _maximum(parts: Floats) -> Floats:
+    return np.asarray(parts.max(axis=0))
+
+
 def _geometric(parts: Floats) -> Floats:
     return np.asarray(parts.prod(axis=0) ** (1 / len(parts)), dtype=np.float64)
+
+
+def _dual_geometric(parts: Floats) -> Floats:
+    return 1 - _geometric(1 - parts)
 
 
 def _lukasiewicz(parts: Floats) -> Floats:
     return np.asarray(np.maximum(0.0, 1 - (1 - parts).sum(axis=0)))
 
 
-_CONJUNCTIONS: Mapping[Combination, Callable[[Floats], Floats]] = {
-    "product": _product,
-    "minimum": _minimum,
-    "geometric": _geometric,
-    "lukasiewicz": _lukasiewicz,
+def _bounded_sum(parts: Floats) -> Floats:
+    return np.asarray(np.minimum(1.0, parts.sum(axis=0)))
+
+
+_NORMS: Mapping[Combination, _Norm] = {
+    "product": _Norm(_product, _probabilistic_sum),
+    "minimum": _Norm(_minimum, _maximum),
+    "geometric": _Norm(_geometric, _dual_geometric),
+    "lukasiewicz": _Norm(_lukasiewicz, _bounded_sum),
 }
 
 
@@ -67,14 +94,14 @@ def membership(query: SetQuery, probabilities: Mapping[str, ArrayLike], *, combi
         InvalidValueError: an atom without probabilities, or of another number of candidates, a value outside [0, 1], or an
             unknown combination.
     """
-    if combination not in _CONJUNCTIONS:
+    if combination not in _NORMS:
         message = f"no combination is called {combination!r}.{nearest(str(combination), COMBINATIONS)} There are: "
         raise InvalidValueError(message + ", ".join(COMBINATIONS))
     columns = {atom: _column(atom, known(atom, probabilities)) for atom in query.atoms}
     if len({column.shape for column in columns.values()}) > 1:
         message = "the atoms of a set query need probabilities for the same candidates; there are "
         raise InvalidValueError(message + ", ".join(f"{len(column)} for {atom!r}" for atom, column in columns.items()))
-    return _combined(query, columns, _CONJUNCTIONS[combination])
+    return _combined(query, columns, _NORMS[combination])
 
 
 def contradictory(query: SetQuery) -> bool:
@@ -83,7 +110,7 @@ def contradictory(query: SetQuery) -> bool:
     Raises:
         InvalidValueError: it has more than 20 atoms.
     """
-    return not membership(query, _truths(query.atoms), combination="minimum").any()
+    return _ways(query, _truths(query.atoms)) == 0
 
 
 def equivalent(query: SetQuery, other: SetQuery) -> bool:
@@ -93,30 +120,55 @@ def equivalent(query: SetQuery, other: SetQuery) -> bool:
         InvalidValueError: they have more than 20 atoms.
     """
     truths = _truths(tuple(dict.fromkeys((*query.atoms, *other.atoms))))
-    one, two = (membership(each, truths, combination="minimum") for each in (query, other))
-    return np.array_equal(one, two)
+    return _ways(query, truths) == _ways(other, truths)
 
 
-def _truths(atoms: Sequence[str]) -> dict[str, Floats]:
-    """Write down every way in which something can belong to atoms: a column of zeros and ones for each."""
+def _truths(atoms: Sequence[str]) -> dict[str, int]:
+    """Number the ways in which something can belong to atoms, 0 to 2^n - 1; of each atom, set the bits of those it holds in."""
     if len(atoms) > MOST_ATOMS:
         message = f"the query has {len(atoms)} atoms; at most {MOST_ATOMS} can be compared"
         raise InvalidValueError(message)
-    ways = np.arange(2 ** len(atoms), dtype=np.int64)
-    return {atom: (ways >> place & 1).astype(np.float64) for place, atom in enumerate(atoms)}
+    return {atom: _bits(place, 2 ** len(atoms)) for place, atom in enumerate(atoms)}
 
 
-def _combined(query: SetQuery, columns: Mapping[str, Floats], conjunction: Callable[[Floats], Floats]) -> Floats:
+def _bits(place: int, ways: int) -> int:
+    """Set the bits of those numbers below ``ways`` in which the bit of a place is set.
+
+    >>> bin(_bits(0, 4)), bin(_bits(1, 4))
+    ('0b1010', '0b1100')
+    """
+    width = 1 << place
+    bits = ((1 << width) - 1) << width
+    while (width := 2 * width) < ways:
+        bits |= bits << width
+    return bits
+
+
+def _ways(query: SetQuery, truths: Mapping[str, int]) -> int:
+    """Set the bits of the ways in which something belongs to a query."""
     if query.text is not None:
-        return columns[query.text]
-    parts = np.stack([_combined(part, columns, conjunction) for part in query.parts])
+        return truths[query.text]
+    first, *others = (_ways(part, truths) for part in query.parts)
     match query.operator:
         case "union":
-            return 1 - conjunction(1 - parts)
+            return reduce(lambda one, other: one | other, others, first)
         case "intersection":
-            return conjunction(parts)
+            return reduce(lambda one, other: one & other, others, first)
         case _:
-            return conjunction(np.concatenate([parts[:1], 1 - parts[1:]]))
+            return reduce(lambda one, other: one & ~other, others, first)
+
+
+def _combined(query: SetQuery, columns: Mapping[str, Floats], norm: _Norm) -> Floats:
+    if query.text is not None:
+        return columns[query.text]
+    parts = np.stack([_combined(part, columns, norm) for part in query.parts])
+    match query.operator:
+        case "union":
+            return norm.some(parts)
+        case "intersection":
+            return norm.every(parts)
+        case _:
+            return norm.every(np.concatenate([parts[:1], 1 - parts[1:]]))
 
 
 def _column(atom: str, values: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""What kind of thing a word of a category's name is: a nationality, a place, a year, a genre, …
+"""What kind of thing a word of a category's name is: a nationality, a place, a year, a genre and so on.
 
 A small gazetteer (``gazetteer.toml``), and the shapes of years and of names where it says nothing. The longest known run of
 words wins, so that "science fiction" is one genre and "Northern Ireland" one place.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Lexicon", "is_name", "lexicon", "time_of"]
+__all__ = ["Lexicon", "is_name", "lexicon", "time_of", "word_list"]
 
 GAZETTEER = Path(__file__).with_name("gazetteer.toml")
 
@@ -23,21 +23,27 @@ _SHORT_DECADE = re.compile(r"['’]?([2-9]0)['’]?s")
 _CENTURY = re.compile(r"(?:\d{1,2}(?:st|nd|rd|th)[ -](?:century|centuries|millennium))", re.IGNORECASE)
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _LONGEST = 5  # words of a known name
+_SMALL = frozenset(
+    {"of", "the", "and", "in", "de", "la", "von", "van", "der", "du", "le", "les", "el", "da", "di", "del", "y", "&"}
+)
+_KINDS = {
+    "places": "place",
+    "genres": "genre",
+    "languages": "language",
+    "statuses": "status",
+    "imprints": "publisher",
+    "events": "event",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Known words: ``kinds`` of lower-case runs of words, ``places`` as they are written, the words that end a name."""
+    """Known words: ``kinds`` of lower-case runs of words, how places and genres are written, domains of heads."""
 
     kinds: Mapping[str, str]
     places: Mapping[str, str]
-    dated: frozenset[str]
     spelt: Mapping[str, str]
-    wholes: frozenset[str]
     heads: Mapping[str, str]
-    directions: frozenset[str]
-    land_forms: frozenset[str]
-    publishers: frozenset[str]
 
     def kind(self, low: str) -> str | None:
         """Tell the kind of a lower-case run of words; None where nothing is known."""
@@ -52,10 +58,10 @@ class Lexicon:
         if known:
             return known
         first, _, rest = low.partition(" ")
-        if first in self.directions and rest and self.place(rest):
+        if first in word_list("directions") and rest and self.place(rest):
             return text.removeprefix("the ").removeprefix("The ")
         last = low.rsplit(" ", 1)[-1]
-        return text.removeprefix("the ").removeprefix("The ") if last in self.land_forms and " " in low else None
+        return text.removeprefix("the ").removeprefix("The ") if last in word_list("land_forms") and " " in low else None
 
     def runs(self, words: Sequence[str]) -> list[tuple[str, str]]:
         """Cut words into the longest known runs: (kind, text) of each; unknown words stand alone, of kind ``other``."""
@@ -94,30 +100,36 @@ def is_name(text: str) -> bool:
     return bool(words) and all(word[0].isupper() or word[0].isdigit() for word in words)
 
 
-_SMALL = frozenset("of the and in de la von van der du le les el da di del y &".split())
+@cache
+def _lists() -> dict[str, list[str]]:
+    raw = tomllib.loads(GAZETTEER.read_text(encoding="utf-8"))
+    return {name: [item.strip() for item in text.replace("\n", " ").split(",") if item.strip()] for name, text in raw.items()}
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """Return one of the gazetteer's lists, in lower case.
+
+    >>> "the" in word_list("articles")
+    True
+    """
+    return frozenset(item.lower() for item in _lists()[name])
 
 
 @cache
 def lexicon() -> Lexicon:
     """Read the gazetteer once."""
-    raw = tomllib.loads(GAZETTEER.read_text(encoding="utf-8"))
-    lists = {name: [item.strip() for item in text.replace("\n", " ").split(",") if item.strip()] for name, text in raw.items()}
+    lists = _lists()
     demonyms = {a.strip(): b.strip() for a, b in (item.split("=") for item in lists["demonyms"])}
     kinds: dict[str, str] = {}
-    for name, kind in (("places", "place"), ("genres", "genre"), ("languages", "language"), ("statuses", "status"), ("imprints", "publisher"), ("events", "event")):
+    for name, kind in _KINDS.items():
         kinds |= {item.lower().replace("&", "and"): kind for item in lists[name]} | {item.lower(): kind for item in lists[name]}
     kinds |= {item.lower(): "place" for item in demonyms.values()}
     kinds |= {item.lower(): "nat" for item in demonyms} | {item.lower(): "period" for item in lists["periods"]}
-    heads = {word: name for name in ("films", "books", "organisms") for word in lists[name]}
     places = {item.lower().removeprefix("the "): item for item in (*lists["places"], *demonyms.values())}
     return Lexicon(
         kinds=kinds,
         places={low.lower(): place for low, place in demonyms.items()} | places,
-        dated=frozenset(item.lower() for item in lists["dated"]),
         spelt={item.lower(): item for item in lists["genres"]},
-        wholes=frozenset(item.lower() for item in lists["wholes"]),
-        heads=heads,
-        directions=frozenset(item.lower() for item in lists["directions"]),
-        land_forms=frozenset(item.lower() for item in lists["land_forms"]),
-        publishers=frozenset(item.lower() for item in lists["publishers"]),
+        heads={word: name for name in ("films", "books", "organisms") for word in lists[name]},
     )

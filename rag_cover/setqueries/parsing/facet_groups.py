@@ -17,10 +17,10 @@ _MOST_BLOCKS = 3  # QUEST's largest intersection
 
 
 def partitions(phrase: Phrase, *, most_facets: int) -> Iterator[Group]:
-    """List the ways in which facets fall into at most three atoms; where the kind of thing is unknown, only clauses stand alone.
+    """List how facets fall into at most three atoms; where the kind of thing is unknown, only clauses stand alone.
 
-    More than ``most_facets`` facets are joined until they are no more. A genre may belong to two atoms: "2010s German non-fiction
-    books" are German non-fiction books, and non-fiction books of the 2010s.
+    More than ``most_facets`` facets are joined until they are no more. A genre may belong to two atoms: "2010s German
+    non-fiction books" are German non-fiction books, and non-fiction books of the 2010s.
     """
     if not phrase.domain:
         yield _by_links(phrase)

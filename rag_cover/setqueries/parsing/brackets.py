@@ -12,6 +12,8 @@ __all__ = ["Operand", "operands_of", "ungrouped"]
 
 _PLACE = "\u27e6{}\u27e7"  # stands for a group while what is around it is cut
 
+_SHORT = 2  # words of a bare operand: "A and B, or C"
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -51,15 +53,15 @@ def _groups(tokens: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
     groups: dict[str, list[str]] = {}
     outside: list[str] = []
     inside: list[str] | None = None
-    for token in tokens:
-        if token == "(" and inside is None:
+    for word in tokens:
+        if word == "(" and inside is None:
             inside = []
-        elif token == ")" and inside is not None:
+        elif word == ")" and inside is not None:
             outside.append(_PLACE.format(len(groups)))
             groups[outside[-1]] = inside
             inside = None
-        elif token not in {"(", ")"}:
-            (outside if inside is None else inside).append(token)
+        elif word not in {"(", ")"}:
+            (outside if inside is None else inside).append(word)
     return groups, outside + (inside or [])
 
 
@@ -68,9 +70,10 @@ def _by_comma(tokens: Sequence[str]) -> list[Operand]:
     if lows.count(",") != 1 or (at := lows.index(",")) + 2 >= len(lows) or lows[at + 1] != "or":
         return []
     left, right = tokens[:at], tokens[at + 2 :]
-    if "or" in lows[:at] or "and" not in lows[:at] or lows[at + 2 :].count("or") or fragment_of(right).head is None:
+    if "or" in lows[:at] or "and" not in lows[:at] or "or" in lows[at + 2 :]:
         return []
-    sides = cut(left).items
-    if any(fragment_of(item.words).head is None for item in sides):
+    heads = [fragment_of(words).head is not None for words in (*(item.words for item in cut(left).items), right)]
+    bare = not any(heads) and max(len(item.words) for item in cut(left).items) <= _SHORT
+    if not (all(heads) or bare):
         return []
-    return [Operand(tuple(left), "and"), Operand(tuple(right), "or")]
+    return [Operand(("both", *left) if bare else tuple(left), "and"), Operand(tuple(right), "or")]
