@@ -96,7 +96,7 @@ class SetAnswerer:
             failures=_failures(steps, verdicts),
             notes=(
                 *reading_notes(parsed),
-                *notes_on(parsed.query, (*made.kept, *made.others), steps, threshold),
+                *notes_on(parsed.query, (*made.kept, *made.others), steps, threshold, calibration.combination),
                 *budget_note(unjudged, self.max_pairs),
             ),
         )

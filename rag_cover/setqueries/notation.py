@@ -30,24 +30,25 @@ Join = Callable[[Operator, Sequence[T]], T]
 """Makes a query of an operator and its parts."""
 
 _SIGNS: Mapping[str, str] = {"union": " ∪ ", "intersection": " ∩ ", "difference": " \\ "}
-_SINGLE = r"'(?:[^'\\]|\\.)*"
 
 
-def _token_where(quoted_part: str) -> re.Pattern[str]:
+def _token_where(quoted: str) -> re.Pattern[str]:
     return re.compile(
-        rf"""\s*(?: (?P<quoted>{quoted_part})
-                  | (?P<open>\() | (?P<close>\))
-                  | (?P<union>[|∪]) | (?P<intersection>[&∩]) | (?P<without>[\\∖])
-                  | (?P<minus>(?:(?<=[\s()|&∪∩\\∖"'])|^)[-−](?=[\s("']|$))
-                  | (?P<bare>[^\s()|&∪∩\\∖"]+) )""",
+        rf"""(?P<quoted>{quoted})
+           | (?P<open>\() | (?P<close>\))
+           | (?P<union>[|∪]) | (?P<intersection>[&∩]) | (?P<without>[\\∖])
+           | (?P<minus>(?:(?<=[\s()|&∪∩\\∖"'])|^)[-−](?=[\s("']|$))
+           | (?P<bare>[^\s()|&∪∩\\∖"]+)""",
         re.VERBOSE | re.DOTALL,
     )
 
 
-_DOUBLE_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_TOKEN = _token_where(rf"{_DOUBLE_QUOTED}|{_SINGLE}'(?=[\s()|&∪∩\\∖]|[-−][\s(\"']|$)")
+_DOUBLE_QUOTED, _SINGLE_QUOTED = r'"(?:[^"\\]|\\.)*"', r"'(?:[^'\\]|\\.)*'"
+_ENDED = r"""(?=[\s()|&∪∩\\∖]|[-−][\s("']|$)"""
+_TOKEN = _token_where(f"{_DOUBLE_QUOTED}|{_SINGLE_QUOTED}{_ENDED}")
 _TOKEN_AMID_APOSTROPHES = _token_where(_DOUBLE_QUOTED)
-_APOSTROPHE = re.compile(_SINGLE, re.DOTALL)
+_APOSTROPHE = re.compile(_SINGLE_QUOTED.removesuffix("'"), re.DOTALL)
+_SPACES = re.compile(r"\s*")
 _BINDING = {"open": 0, "union": 1, "intersection": 2, "without": 2, "minus": 3}
 _OPERATORS: Mapping[str, Operator] = {
     "union": "union",
@@ -226,19 +227,23 @@ class _Reader(Generic[T]):
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    place, end = 0, len(text.rstrip())
     unquoted = 0  # up to where no single quote opens, since the one that did so first is an apostrophe
-    while place < end:
+    place = _after_spaces(text, 0)
+    while place < len(text):
         found = (_TOKEN if place >= unquoted else _TOKEN_AMID_APOSTROPHES).match(text, place)
         if found is None:
-            place += len(text[place:]) - len(text[place:].lstrip())
             message = f'the quote at character {place + 1} of the set query is not closed; close it, or write \\" '
             raise InvalidValueError(message + "within an atom")
         kind = str(found.lastgroup)
-        yield _Token(kind, found[kind], found.start(kind))
-        place = found.end()
-        if kind == "bare" and found.start(kind) >= unquoted and (apostrophe := _APOSTROPHE.match(text, found.start(kind))):
+        yield _Token(kind, found[kind], place)
+        if kind == "bare" and place >= unquoted and (apostrophe := _APOSTROPHE.match(text, place)):
             unquoted = apostrophe.end()
+        place = _after_spaces(text, found.end())
+
+
+def _after_spaces(text: str, place: int) -> int:
+    found = _SPACES.match(text, place)
+    return found.end() if found else place
 
 
 def _unquoted(text: str) -> str:

@@ -327,13 +327,21 @@ def test_a_text_is_read_that_is_full_of_apostrophes(end: str) -> None:
     assert SetQuery.from_text(r"A\'" * 20_000 + "B" + end).atoms == ("A", "'A", f"'B{end}")
 
 
-def test_apostrophes_and_quotes_are_told_apart() -> None:
-    assert SetQuery.from_text("'80s films & rock 'n' roll | 'it''s' - 'big ones'").atoms == (
-        "'80s films",
-        "rock 'n' roll",
-        "'it''s'",
-        "big ones",
-    )
+@pytest.mark.parametrize(
+    ("text", "atoms"),
+    [
+        ("'80s films & 'new wave'", ("'80s films", "new wave")),
+        ("rock'n'roll | 'big ones'", ("rock'n'roll", "big ones")),
+        (r"'it\'s' - 'the boss'' band'", ("it's", "'the boss'' band'")),
+        ("the 'boss' | the others'", ()),
+    ],
+)
+def test_apostrophes_and_quotes_are_told_apart(text: str, atoms: tuple[str, ...]) -> None:
+    if atoms:
+        assert SetQuery.from_text(text).atoms == atoms
+    else:
+        with pytest.raises(InvalidValueError, match="there is \"'boss'\"; expected was an operator"):
+            SetQuery.from_text(text)
 
 
 def test_what_is_no_text_is_refused_by_name() -> None:
