@@ -22,6 +22,7 @@ A question that is refused returns nothing.
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -155,12 +156,18 @@ def show_speed(judge: str, sizes: Sequence[int], timed: int) -> None:
 
 
 class Remembered:
-    """A scorer that is asked for each pair once: many questions share atoms."""
+    """A scorer that is asked for each pair once: many questions share atoms; ``kept`` is a file of an earlier run's verdicts."""
 
-    def __init__(self, scorer: Scorer) -> None:
-        self._scorer = scorer
-        self._known: dict[ScoringItem, float] = {}
+    def __init__(self, scorer: Scorer, kept: Path | None = None) -> None:
+        self._scorer, self._kept = scorer, kept
+        known = pickle.loads(kept.read_bytes()) if kept and kept.exists() else {}  # noqa: S301  # this script's own
+        self._known: dict[ScoringItem, float] = known
         self.fingerprint = fingerprint_of(scorer)
+
+    def keep(self) -> None:
+        """Write what was judged to the file that it is kept in, if there is one."""
+        if self._kept:
+            self._kept.write_bytes(pickle.dumps(self._known))
 
     @property
     def threshold(self) -> float:
@@ -227,6 +234,7 @@ def main() -> None:
     parser.add_argument("--plain", action="store_true", help="plain retrievers alone")
     parser.add_argument("--speed", action="store_true", help="what a query costs, and nothing else")
     parser.add_argument("--sizes", default="1000,10000,100000", help="with --speed: the corpora's sizes")
+    parser.add_argument("--keep", type=Path, help="a file to keep the judge's verdicts in, or to take them from")
     options = parser.parse_args()
     if options.speed:
         show_speed(options.judge, [int(size) for size in options.sizes.split(",")], options.limit or TIMED)
@@ -236,7 +244,9 @@ def main() -> None:
         measured = replace(whole, questions=tuple(sample(whole.questions, options.limit, options.seed)))
         ways: Ways = plain_ways(chosen_on, measured)
         if not options.plain:
-            ways = {**ways, **our_ways(measured, Remembered(open_scorer(options.judge)))}
+            scorer = Remembered(open_scorer(options.judge), options.keep)
+            ways = {**ways, **our_ways(measured, scorer)}
+            scorer.keep()
         show_figures(f"{name}, {options.part}", measured.questions, ways, seed=options.seed)
         show_parsing(measured)
 

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
 hypothesis.settings.register_profile("rag_cover", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("few", parent=hypothesis.settings.get_profile("rag_cover"), max_examples=10)
 hypothesis.settings.load_profile("rag_cover")
 
 

@@ -20,6 +20,7 @@ import pytest
             marks=pytest.mark.skipif(not find_spec("llama_index"), reason="needs rag-cover[llama-index]"),
         ),
         "offline_own_judge",
+        "offline_set_queries",
         pytest.param("offline_routing", marks=pytest.mark.skipif(not find_spec("scipy"), reason="needs rag-cover[skills]")),
     ],
 )
