@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from rag_cover.adaptation.choosing import OnError
@@ -206,10 +205,10 @@ def why_nothing(answer: SetAnswer) -> str:
 
 
 def _parser_by(models: Models) -> Parser:
-    """Open who reads questions: the generator, else the grammar, which asks an embedder where the judge is one."""
+    """Open who reads questions: the generator, else the grammar."""
     if generator := models.open(["generator"]).get("generator"):
         return GeneratedParser(generator)
-    return partial(parse, embedder=models.open(["embedder"]).get("embedder"))
+    return parse
 
 
 def _refuse_unjudged(answer: SetAnswer) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ import typer
 from rag_cover.backends import Failure
 from rag_cover.cli.inputs import TraceFile, opened
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, nearest
-from rag_cover.registry import open_embedder, open_generator
+from rag_cover.registry import open_generator
 from rag_cover.remote import RemoteRun
 from rag_cover.setqueries import MOST_ATOMS, GeneratedParser, ParsedQuery, Parser, SetAnswer, SetAnswerer, SetQuery, parse
 from rag_cover.setqueries.generated import UNREADABLE
@@ -23,7 +22,7 @@ from rag_cover.traces import Trace
 __all__ = ["EMBEDDED", "Answered", "Asked", "answered", "demand_one", "parser_called", "write_answers"]
 
 EMBEDDED = "embedded"
-"""Who reads questions unless told otherwise: the grammar, helped by the embedded encoder."""
+"""Who reads questions unless told otherwise: the grammar, as under its own name."""
 
 _GRAMMAR = "grammar"
 _READERS = f"{EMBEDDED}, {_GRAMMAR}, or a generator such as openai:gpt-4.1-mini"
@@ -84,16 +83,14 @@ def demand_one(question: str | None, expression: str | None, questions: Path | N
 
 
 def parser_called(name: str, run: RemoteRun) -> Parser:
-    """Find who reads questions: the grammar, alone or helped by the embedded encoder, or a generator by its name.
+    """Find who reads questions: the grammar, or a generator by its name.
 
     Raises:
         BadParameter: nobody is called so.
         RagCoverError: there is no such model, or it cannot be opened.
     """
-    if name == _GRAMMAR:
+    if name in (EMBEDDED, _GRAMMAR):
         return parse
-    if name == EMBEDDED:
-        return partial(parse, embedder=open_embedder(EMBEDDED))
     try:
         return GeneratedParser(open_generator(name)).for_run(run)
     except BackendNotFoundError as unknown:

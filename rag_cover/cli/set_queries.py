@@ -57,7 +57,7 @@ def answer_set_query(  # noqa: PLR0913  # a command has as many options as it ha
     questions: Annotated[
         Path | None,
         typer.Option(
-            help="Many questions instead of one, a line each, or traces in any format that 'convert' reads.",
+            help='Many questions instead of one, {"question": "…"} a line, or traces in any format that "convert" reads.',
             metavar="FILE",
             rich_help_panel=INPUT,
         ),
@@ -75,7 +75,7 @@ def answer_set_query(  # noqa: PLR0913  # a command has as many options as it ha
     parser: Annotated[
         str,
         typer.Option(
-            help="Who reads the question: embedded (a grammar, helped by the embedded encoder), grammar, or a model, say "
+            help="Who reads the question: embedded or grammar (the same: a grammar, without any model), or a model, say "
             "openai:gpt-4.1-mini.",
             metavar="NAME",
             rich_help_panel=_HOW,

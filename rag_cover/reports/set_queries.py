@@ -22,7 +22,6 @@ __all__ = ["reading_panel", "set_answer_report", "set_answers_table", "verdict_s
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _COLUMNS = 5  # atoms that have columns of their own beside an entity's name and the words that tell, on 80 characters
 _SURE = 0.75  # a reading that is less sure is shown with its rivals
-_LIKELY = 0.5
 _SHORT_OF_CERTAIN = 0.99
 _TOLD = 10  # failures and notes
 
@@ -71,6 +70,8 @@ def verdict_sentence(answer: SetAnswer) -> str:
         return "Nothing can belong to it: it contradicts itself."
     if not candidates:
         return "Nothing belongs to it: the searches found no candidate."
+    if all(each.probability is None for each in answer.ranked):
+        return f"Nothing is known of it: the judge failed on all of {counted(candidates, 'candidate')}."
     which = "the one candidate" if candidates == 1 else f"any of {candidates:,} candidates"
     return f"Nothing belongs to it, as far as the judge can tell of {which}."
 
@@ -172,7 +173,7 @@ def _written(probability: float | None) -> str:
 
 
 def _style(evidence: AtomEvidence) -> str:
-    if evidence.probability is None or evidence.probability <= _LIKELY:
+    if not evidence.matched:
         return "dim"
     return "red" if evidence.negated else "green"
 

@@ -7,7 +7,7 @@ negated ones among them; and what is kept is all that is probable enough, not th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Locator, Retriever, Scorer, fingerprint_of
@@ -17,7 +17,7 @@ from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.answers import Candidate, SetAnswer
 from rag_cover.setqueries.calibration import MembershipCalibration, calibration_for
 from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, named_by, pooled
-from rag_cover.setqueries.deciding import LIKELY, Verdicts, decided
+from rag_cover.setqueries.deciding import Verdicts, decided
 from rag_cover.setqueries.explanations import budget_note, notes_on, reading_notes
 from rag_cover.setqueries.judging import Judged, MembershipJudge, Pair, fragments_of, within
 from rag_cover.setqueries.memberships import contradictory
@@ -55,12 +55,12 @@ class SetAnswerer:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anything is searched for."""
-        for name in ("depth", "max_pairs", "workers"):
-            if getattr(self, name) < 1:
-                message = f"{name} is {getattr(self, name)}; it is at least 1"
+        for name, least in (("depth", 1), ("max_pairs", 1), ("workers", 1), ("explained", 0)):
+            if not isinstance(value := getattr(self, name), int) or value < least:
+                message = f"{name} is {value!r}; it is a whole number, at least {least}"
                 raise InvalidValueError(message)
-        if self.threshold is not None and not 0 <= self.threshold < 1:
-            message = f"threshold is {self.threshold}; a candidate is kept above it, so it lies in [0, 1)"
+        if self.threshold is not None and not (isinstance(self.threshold, float | int) and 0 <= self.threshold < 1):
+            message = f"threshold is {self.threshold!r}; a candidate is kept above it, so it lies in [0, 1)"
             raise InvalidValueError(message)
 
     def answer(self, question: str | ParsedQuery | SetQuery) -> SetAnswer:
@@ -82,7 +82,8 @@ class SetAnswerer:
         judge = MembershipJudge(self.scorer, calibration)
         verdicts = judge.judged(judged, {atom: _asked(parsed, atom) for atom in parsed.atoms})
         made = decided(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
-        made = made.explained(self._fragments(parsed, [*made.kept, *made.others[: self.explained]], verdicts))
+        fragments = self._fragments(parsed, [*made.kept, *made.others[: self.explained]], verdicts)
+        made = made.explained({key: each for key, each in fragments.items() if isinstance(each, str)})
         unjudged = len(found) - len(judged)
         return SetAnswer(
             parsed=parsed,
@@ -93,7 +94,7 @@ class SetAnswerer:
             combination=calibration.combination,
             judged=sum(len(each.passages) for each in judged) * len(parsed.atoms),
             unjudged=unjudged,
-            failures=_failures(steps, verdicts),
+            failures=_failures(steps, [*verdicts.values(), *fragments.values()]),
             notes=(
                 *reading_notes(parsed),
                 *notes_on(parsed.query, (*made.kept, *made.others), steps, threshold, calibration.combination),
@@ -102,7 +103,7 @@ class SetAnswerer:
         )
 
     def _parsed(self, question: str | ParsedQuery | SetQuery) -> ParsedQuery:
-        parsed = self.parser(question) if isinstance(question, str) else _given(question)
+        parsed = _given(self.parser(question) if isinstance(question, str) else question)
         if len(parsed.atoms) > MOST_ATOMS:
             message = f"the query has {len(parsed.atoms)} atoms; at most {MOST_ATOMS} are searched for: ask in parts"
             raise InvalidValueError(message)
@@ -122,15 +123,15 @@ class SetAnswerer:
 
     def _fragments(
         self, parsed: ParsedQuery, some: Sequence[Candidate], verdicts: Verdicts
-    ) -> dict[tuple[str, str], str | None]:
+    ) -> dict[tuple[str, str], str | Failure | None]:
         """Find the words that tell, where something tells: of what was kept, and of what was nearly kept."""
         if self.locator is None:
             return {}
         pairs = {
-            (atom, each.name): Pair(_asked(parsed, atom), verdict.passage)
+            (evidence.atom, each.name): Pair(_asked(parsed, evidence.atom), verdict.passage)
             for each in some
-            for atom in parsed.atoms
-            if isinstance(verdict := verdicts[atom, each.name], Judged) and verdict.probability > LIKELY
+            for evidence in each.evidence
+            if evidence.matched and isinstance(verdict := verdicts[evidence.atom, each.name], Judged)
         }
         found = fragments_of(pairs.values(), self.locator)
         return {key: found[pair] for key, pair in pairs.items()}
@@ -156,15 +157,17 @@ def answer(  # noqa: PLR0913  # all but two by name
     Args:
         question: a question, which is parsed, a parsed one, or a set query.
         retriever: asked for each atom, from several threads.
-        scorer: the judge.
+        scorer: the judge; it is asked of each passage whether that answers "What are examples of …?" with an atom's words.
         locator: finds the words that tell; without one, evidence has no fragments.
-        parser: reads the question: the grammar, ``partial(parse, embedder=…)``, or a `GeneratedParser`.
-        calibration: makes probabilities of what the judge says; by default what was fitted for this judge, else none.
+        parser: reads the question: the grammar, or a `GeneratedParser`.
+        calibration: makes P(a passage's entity belongs to an atom) of what the judge says and of the words that both share, and
+            tells how a query's atoms are combined, and from what on to keep; by default what was fitted for this judge, else
+            the judge's word, their product, and 0.5.
         threshold: an entity is kept if its probability is above this; by default the calibration's.
         depth: how many passages to search for by each atom; twice as many where it is intersected.
         max_pairs: how many (passage, atom) pairs to judge at most; the most promising candidates first.
         explained: of how many candidates that were left out the telling words are sought, too.
-        entity_of: names the entity that a passage is about; by default its title, else its id.
+        entity_of: names the entity that a passage is about; by default, and where it gives no name, its title, else its id.
         workers: how many searches run at a time.
 
     Raises:
@@ -190,13 +193,16 @@ def answer(  # noqa: PLR0913  # all but two by name
 def _given(question: ParsedQuery | SetQuery) -> ParsedQuery:
     if isinstance(question, ParsedQuery):
         return question
-    return ParsedQuery(question=str(question), query=question, confidence=1.0, source="given")
+    if isinstance(question, SetQuery):
+        return ParsedQuery(question=str(question), query=question, confidence=1.0, source="given")
+    message = f"{type(question).__name__} is no set query; give a question in words, a SetQuery, or a parser's ParsedQuery"
+    raise InvalidValueError(message)
 
 
 def _asked(parsed: ParsedQuery, atom: str) -> str:
     return parsed.words.get(atom, atom)
 
 
-def _failures(steps: Mapping[str, RetrievalStep], verdicts: Verdicts) -> tuple[Failure, ...]:
+def _failures(steps: Mapping[str, RetrievalStep], said: Iterable[object]) -> tuple[Failure, ...]:
     searches = [Failure("search", f"{atom!r}: {step.error}") for atom, step in steps.items() if step.error is not None]
-    return tuple(dict.fromkeys([*searches, *(each for each in verdicts.values() if isinstance(each, Failure))]))
+    return tuple(dict.fromkeys([*searches, *(each for each in said if isinstance(each, Failure))]))

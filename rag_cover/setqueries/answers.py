@@ -36,6 +36,7 @@ class AtomEvidence:
         passage: `Passage.key` of that passage.
         fragment: the words of it that tell; None where none were sought, or none were found.
         rank: where the atom's own search found the candidate, from 1; None where it did not.
+        matched: the probability counts as a match where the answer is decided; None where there is none.
     """
 
     atom: str
@@ -44,6 +45,7 @@ class AtomEvidence:
     passage: str | None = None
     fragment: str | None = None
     rank: int | None = None
+    matched: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

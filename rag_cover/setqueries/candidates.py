@@ -16,8 +16,8 @@ DEPTH = 100
 _DEEPER = 2  # a member of an intersection may stand far down in each of its parts' rankings
 _RANKS = 60.0  # the constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009)
 
-EntityOf = Callable[[Passage], str]
-"""Names the entity that a passage is about: passages with one name are one candidate."""
+EntityOf = Callable[[Passage], str | None]
+"""Names the entity that a passage is about, None where it knows none: passages with one name are one candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,18 @@ def pooled(query: SetQuery, found: Mapping[str, Sequence[Passage]], entity_of: E
     ranks: dict[str, dict[str, int]] = {}
     for atom in query.atoms:
         for rank, passage in enumerate(found.get(atom, ()), 1):
-            name = entity_of(passage)
+            name = _name(passage, entity_of)
             entities.setdefault(name, {}).setdefault(passage.key, passage)
             ranks.setdefault(name, {}).setdefault(atom, rank)
     sources = frozenset(query.sources)
     known = [name for name in entities if sources & ranks[name].keys()]
     candidates = [Pooled(name, tuple(entities[name].values()), ranks[name]) for name in known]
     return sorted(candidates, key=lambda each: -_promise(query, each.ranks))
+
+
+def _name(passage: Passage, entity_of: EntityOf) -> str:
+    name = entity_of(passage)
+    return (str(name).strip() if name is not None else "") or named_by(passage).strip() or passage.key
 
 
 def _intersected(query: SetQuery) -> Iterable[str]:

@@ -1,8 +1,13 @@
-"""Which candidates belong to a query, by what was judged of each atom, and which atoms decided that."""
+"""Which candidates belong to a query, by what was judged of each atom, and which atoms decided that.
+
+An atom counts as matched by what decides: where the least part does, by the answer's threshold t, so that one that adds members
+is matched above t, and one that takes them away from 1 - t on; under another combination no part decides alone, and a match is
+what is likelier than not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,14 +21,13 @@ from rag_cover.setqueries.explanations import reason_for
 from rag_cover.setqueries.judging import Judged
 from rag_cover.setqueries.memberships import Combination, membership
 
-__all__ = ["LIKELY", "Decided", "Verdicts", "decided"]
+__all__ = ["Decided", "Verdicts", "decided"]
 
 Verdicts = Mapping[tuple[str, str], Judged | Failure]
 """What was judged, by (atom, candidate's name)."""
 
 Floats = NDArray[np.float64]
-LIKELY = 0.5
-"""The probability above which a candidate is said to match an atom."""
+_LIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class Decided:
 
         def with_reason(candidate: Candidate, *, kept: bool) -> Candidate:
             evidence = tuple(replace(each, fragment=fragments.get((each.atom, candidate.name))) for each in candidate.evidence)
-            reason = reason_for(evidence, self.turning.get(candidate.name, ()), kept=kept)
+            turning = self.turning.get(candidate.name, ())
+            reason = reason_for(evidence, turning, kept=kept, probability=candidate.probability)
             return replace(candidate, evidence=evidence, reason=reason)
 
         return replace(
@@ -60,36 +65,57 @@ def decided(
     columns = {atom: np.array([_probability(verdicts[atom, name]) or 0.0 for name in whole]) for atom in query.atoms}
     values = membership(query, columns, combination=combination)
     known = dict(zip(whole, values.tolist(), strict=True))
-    turning = _turning(query, columns, values > threshold, combination=combination, threshold=threshold)
-    candidates = [_candidate(query, each, verdicts, known.get(each.name)) for each in judged]
-    ordered = sorted(candidates, key=lambda each: -1.0 if each.probability is None else each.probability, reverse=True)
-    kept = tuple(each for each in ordered if each.probability is not None and each.probability > threshold)
-    return Decided(kept, tuple(ordered[len(kept) :]), dict(zip(whole, turning, strict=True)))
-
-
-def _turning(
-    query: SetQuery, columns: Mapping[str, Floats], kept: NDArray[np.bool_], *, combination: Combination, threshold: float
-) -> list[tuple[str, ...]]:
-    """Return, for each candidate, the atoms of which the opposite would turn the decision."""
+    bars = _bars(query, threshold if combination == "minimum" else _LIKELY)
     turned = {}
     for atom, column in columns.items():
-        opposite = dict(columns) | {atom: (column <= LIKELY).astype(np.float64)}
-        turned[atom] = (membership(query, opposite, combination=combination) > threshold) != kept
-    return [tuple(atom for atom, turns in turned.items() if turns[place]) for place in range(len(kept))]
+        opposite = dict(columns) | {atom: (~bars[atom].matched(column)).astype(np.float64)}
+        turned[atom] = (membership(query, opposite, combination=combination) > threshold) != (values > threshold)
+    turning = {name: tuple(atom for atom, turns in turned.items() if turns[place]) for place, name in enumerate(whole)}
+    candidates = [_candidate(bars, each, verdicts, known.get(each.name)) for each in judged]
+    ordered = sorted(candidates, key=lambda each: -1.0 if each.probability is None else each.probability, reverse=True)
+    kept = tuple(each for each in ordered if each.probability is not None and each.probability > threshold)
+    return Decided(kept, tuple(ordered[len(kept) :]), turning)
 
 
-def _candidate(query: SetQuery, found: Pooled, verdicts: Verdicts, probability: float | None) -> Candidate:
-    evidence = tuple(_evidence(query, atom, found, verdicts[atom, found.name]) for atom in query.atoms)
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """From which probability an atom counts as matched."""
+
+    bar: float
+    negated: bool
+
+    def matched(self, probabilities: Floats) -> NDArray[np.bool_]:
+        return np.asarray(1 - probabilities <= self.bar if self.negated else probabilities > self.bar)
+
+
+def _bars(query: SetQuery, bar: float) -> dict[str, _Bar]:
+    adding = frozenset(_adding(query))
+    return {atom: _Bar(bar, negated=atom not in adding) for atom in query.atoms}
+
+
+def _adding(query: SetQuery, *, adds: bool = True) -> Iterator[str]:
+    """Yield the atoms that add members somewhere: what is taken away from what is taken away does."""
+    if query.text is not None:
+        yield from (query.text,) if adds else ()
+    for place, part in enumerate(query.parts):
+        yield from _adding(part, adds=adds != (query.operator == "difference" and place > 0))
+
+
+def _candidate(bars: Mapping[str, _Bar], found: Pooled, verdicts: Verdicts, probability: float | None) -> Candidate:
+    evidence = tuple(_evidence(bar, atom, found, verdicts[atom, found.name]) for atom, bar in bars.items())
     return Candidate(found.name, found.passages, probability, evidence)
 
 
-def _evidence(query: SetQuery, atom: str, found: Pooled, verdict: Judged | Failure) -> AtomEvidence:
+def _evidence(bar: _Bar, atom: str, found: Pooled, verdict: Judged | Failure) -> AtomEvidence:
+    if isinstance(verdict, Failure):
+        return AtomEvidence(atom, None, bar.negated, rank=found.ranks.get(atom))
     return AtomEvidence(
         atom=atom,
-        probability=_probability(verdict),
-        negated=atom not in query.sources,
-        passage=verdict.passage.key if isinstance(verdict, Judged) else None,
+        probability=verdict.probability,
+        negated=bar.negated,
+        passage=verdict.passage.key,
         rank=found.ranks.get(atom),
+        matched=bool(bar.matched(np.array(verdict.probability))),
     )
 
 

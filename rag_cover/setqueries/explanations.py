@@ -13,14 +13,19 @@ from rag_cover.traces import RetrievalStep
 __all__ = ["budget_note", "notes_on", "reading_notes", "reason_for"]
 
 _UNSURE = 0.5  # a reading that is less probable is told with its rivals
+_EVEN = 0.5
+_LONGEST_NAME = 120
 
 
-def reason_for(evidence: Sequence[AtomEvidence], turning: Collection[str], *, kept: bool) -> str:
-    """Say which atoms decided: the turning ones, where there are none those that speak for the outcome, else all."""
+def reason_for(
+    evidence: Sequence[AtomEvidence], turning: Collection[str], *, kept: bool, probability: float | None = None
+) -> str:
+    """Say which atoms decided: the turning ones, where there are none those that speak for the outcome, else all together."""
     if missing := [each.atom for each in evidence if each.probability is None]:
         return f"could not be judged by {' and '.join(map(repr, missing))}"
     decisive = [each for each in evidence if each.atom in turning] or [each for each in evidence if _supports(each, kept=kept)]
-    return "; ".join(map(_says, decisive or evidence))
+    together = "" if decisive or probability is None else f"; together {probability:.2f}"
+    return "; ".join(map(_says, decisive or evidence)) + together
 
 
 def notes_on(
@@ -35,10 +40,14 @@ def notes_on(
     empty = [
         f"the search for {atom!r} found nothing" for atom, step in steps.items() if step.error is None and not step.passages
     ]
+    missed = sum(each.probability is None for each in candidates)
+    unknown = (
+        [f"{missed} of {len(candidates)} candidates could not be judged: whether they belong is not known"] if missed else []
+    )
     unmatched = [
         _unmatched(query, atom, candidates, threshold, combination) for atom in _matched_by_none(query, candidates, threshold)
     ]
-    return (*failed, *empty, *unmatched)
+    return (*failed, *empty, *unknown, *unmatched)
 
 
 def reading_notes(parsed: ParsedQuery) -> tuple[str, ...]:
@@ -54,29 +63,34 @@ def budget_note(unjudged: int, most: int) -> tuple[str, ...]:
     if not unjudged:
         return ()
     were = "candidate was" if unjudged == 1 else "candidates were"
-    return (f"{unjudged} {were} not judged: the budget is {most} pairs of a passage and an atom; raise max_pairs",)
+    pairs = "1 pair" if most == 1 else f"{most} pairs"
+    return (f"{unjudged} {were} not judged: the budget is {pairs} of a passage and an atom; raise max_pairs",)
 
 
 def _supports(evidence: AtomEvidence, *, kept: bool) -> bool:
-    return (_likely(evidence) != evidence.negated) == kept
-
-
-def _likely(evidence: AtomEvidence) -> bool:
-    return evidence.probability is not None and evidence.probability > _UNSURE
+    return (bool(evidence.matched) != evidence.negated) == kept
 
 
 def _says(evidence: AtomEvidence) -> str:
     told = f": “{evidence.fragment}”" if evidence.fragment else ""
-    verb = "matches" if _likely(evidence) else "no evidence for"
-    return f"{verb} {evidence.atom!r} ({evidence.probability:.2f}){told}"
+    return f"{_verb(evidence)} {evidence.atom!r} ({evidence.probability:.2f}){told}"
+
+
+def _verb(evidence: AtomEvidence) -> str:
+    """Say what a probability counts as, without saying more than it does."""
+    likely = (evidence.probability or 0.0) > _EVEN
+    if evidence.matched:
+        return "matches" if likely or not evidence.negated else "may match"
+    return "not enough evidence for" if likely else "no evidence for"
 
 
 def _matched_by_none(query: SetQuery, candidates: Sequence[Candidate], threshold: float) -> list[str]:
-    best: dict[str, float] = {}
-    for candidate in candidates:
-        for atom, value in _probabilities(candidate).items():
-            best[atom] = max(best.get(atom, 0.0), value)
-    return [atom for atom in query.atoms if atom in best and best[atom] <= max(threshold, _UNSURE)]
+    """Return the atoms that nothing matches, nor would if they were all that is asked for."""
+    verdicts: dict[str, list[bool]] = {}
+    for each in (evidence for candidate in candidates for evidence in candidate.evidence):
+        if each.probability is not None:
+            verdicts.setdefault(each.atom, []).append(bool(each.matched) and (each.negated or each.probability > threshold))
+    return [atom for atom in query.atoms if atom in verdicts and not any(verdicts[atom])]
 
 
 def _unmatched(query: SetQuery, atom: str, candidates: Sequence[Candidate], threshold: float, combination: Combination) -> str:
@@ -85,9 +99,14 @@ def _unmatched(query: SetQuery, atom: str, candidates: Sequence[Candidate], thre
     best, name = max(values)
     turned = sum(_turns(query, atom, one, threshold, combination) for one in candidates)
     none = f"none of {len(values)} candidates matches" if len(values) > 1 else "the one candidate does not match"
-    surely = " surely enough" if best > _UNSURE else ""
+    surely = " surely enough" if best > _EVEN else ""
     meaning = _despite(query, atom, turned, threshold) if turned else _therefore(query, atom)
-    return f"{none} {atom!r}{surely}, {meaning}; nearest is {name} ({best:.2f})"
+    return f"{none} {atom!r}{surely}, {meaning}; nearest is {_short(name)} ({best:.2f})"
+
+
+def _short(name: str) -> str:
+    """Shorten what names a passage without a title or an id: its text."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _therefore(query: SetQuery, atom: str) -> str:

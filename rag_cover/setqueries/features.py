@@ -8,7 +8,7 @@ from functools import lru_cache
 from rag_cover.coverage.words import content_words
 from rag_cover.texts import sentences
 
-__all__ = ["word_features"]
+__all__ = ["sentence_about", "word_features"]
 
 _DENIAL = re.compile(
     r"\b(not|no|never|nor|neither|without|unlike|except|cannot|rather|instead|former|formerly|once|despite|although|though"
@@ -26,6 +26,16 @@ def word_features(predicate: str, text: str) -> tuple[float, float, float]:
     share, sentence = max(((_share(predicate, each), each) for each in _sentences(text)), key=lambda each: each[0])
     denies = float(share > 0 and _DENIAL.search(sentence) is not None)
     return share, denies, share * denies
+
+
+def sentence_about(predicate: str, text: str) -> str | None:
+    """Return the sentence with most of the predicate's words, on one line; None where no sentence has any.
+
+    >>> sentence_about("set in Lisbon", "It was written in Porto. It plays in Lisbon.")
+    'It plays in Lisbon.'
+    """
+    share, sentence = max(((_share(predicate, each), each) for each in _sentences(text)), key=lambda each: each[0])
+    return " ".join(sentence.split()) if share > 0 else None
 
 
 def _share(predicate: str, sentence: str) -> float:

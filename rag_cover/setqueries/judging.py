@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_cover.backends import Failure, Locator, Scorer, ScoringItem
+from rag_cover.backends import Failure, Locator, Scorer, ScoringItem, Span
 from rag_cover.coverage.passages import titled
 from rag_cover.questions import Passage
 from rag_cover.setqueries.answers import question_for
 from rag_cover.setqueries.calibration import MembershipCalibration, features_of
 from rag_cover.setqueries.candidates import Pooled
+from rag_cover.setqueries.features import sentence_about
 from rag_cover.setqueries.predicates import predicate_of
 from rag_cover.verdicts import each_or_failure, fragments, probabilities
 
@@ -112,17 +113,22 @@ def _best(said: Sequence[tuple[Passage, float | Failure]]) -> Judged | Failure:
     return max(judged, key=lambda each: each.probability) if judged else failures[0]
 
 
-def fragments_of(pairs: Iterable[Pair], locator: Locator) -> dict[Pair, str | None]:
-    """Return the words of each passage that tell that it belongs to the atom; None where there are none, or in the title."""
+def fragments_of(pairs: Iterable[Pair], locator: Locator) -> dict[Pair, str | Failure | None]:
+    """Return the words of each passage that tell that it belongs to the atom; None where there are none, or in the title.
+
+    The locator is asked by the atom alone, which finds more than `question_for` it does; where it finds nothing, the sentence
+    that repeats most of what the atom says is taken.
+    """
     wanted = list(dict.fromkeys(pairs))
-    spans = each_or_failure([pair.item for pair in wanted], lambda items: list(fragments(locator, items).values()))
-    found: dict[Pair, str | None] = {}
-    for pair in wanted:
-        span = spans[pair.item]
-        title = len(pair.text) - len(pair.passage.text)
-        found[pair] = None if span is None or isinstance(span, Failure) else _line(pair.text[max(span.start, title) : span.end])
-    return found
+    items = {pair: ScoringItem(pair.asked, pair.text) for pair in wanted}
+    spans = each_or_failure(list(items.values()), lambda some: list(fragments(locator, some).values()))
+    return {pair: _telling(pair, spans[item]) for pair, item in items.items()}
 
 
-def _line(text: str) -> str | None:
-    return " ".join(text.split()) or None
+def _telling(pair: Pair, span: Span | Failure | None) -> str | Failure | None:
+    """Return the located words on one line, without what is the title's, or the sentence in their place."""
+    if isinstance(span, Failure):
+        return span
+    title = len(pair.text) - len(pair.passage.text)
+    located = " ".join(pair.text[max(span.start, title) : span.end].split()) if span else ""
+    return located or sentence_about(pair.predicate, pair.passage.text)

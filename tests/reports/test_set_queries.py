@@ -111,6 +111,12 @@ def test_an_answer_is_summed_up_in_a_sentence(made: SetAnswer, said: str) -> Non
     assert said in words(shown(made))
 
 
+def test_what_nobody_could_judge_is_not_said_not_to_belong() -> None:
+    made = answer((), [candidate("hen", None, 0.2), candidate("tern", 0.9, None)])
+
+    assert verdict_sentence(made) == "Nothing is known of it: the judge failed on all of 2 candidates."
+
+
 def test_what_is_not_shown_is_counted() -> None:
     hens = [candidate(f"hen {number}", 0.1, 0.2) for number in range(7)]
     terns = [candidate(f"tern {number}", 0.9, 0.8) for number in range(3)]

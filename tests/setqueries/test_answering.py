@@ -1,3 +1,4 @@
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem
+from rag_cover.backends import ScoringItem, Span
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Role
 from rag_cover.setqueries import MembershipCalibration, ParsedQuery, SetAnswer, SetAnswerer, SetQuery, answer
@@ -201,6 +202,50 @@ def test_a_pair_that_cannot_be_judged_leaves_its_candidate_without_a_probability
     assert len(found.failures) == 1
 
 
+class FailingLocator:
+    """Locates nothing, for its server is down."""
+
+    def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
+        message = f"the locator's server is down ({len(items)} texts)"
+        raise ModelFailedError(message)
+
+
+def test_where_the_locator_fails_evidence_comes_without_words_and_the_failure_is_told() -> None:
+    found = answered(locator=FailingLocator())
+
+    assert found.names == ("Condor",)
+    assert [(each.probability, each.fragment) for each in found.entities[0].evidence] == [(0.9, None), (0.9, None), (0.1, None)]
+    assert any("server is down" in each.message for each in found.failures)
+
+
+def test_where_no_candidate_could_be_judged_a_note_says_that_nothing_is_known() -> None:
+    found = answered(scorer=ScriptedScorer(default=math.nan))
+
+    assert found.names == ()
+    assert {each.probability for each in found.left_out} == {None}
+    assert "3 of 3 candidates could not be judged: whether they belong is not known" in found.notes
+
+
+def test_a_passage_that_only_its_text_names_is_named_shortly_in_a_note() -> None:
+    long = Passage("A very long text. " * 1000)
+
+    (note,) = answered(SetQuery.atom(CHILE), ScriptedRetriever({CHILE: [long]}), scorer=ScriptedScorer(default=0.1)).notes
+
+    assert len(note) < 300
+
+
+@pytest.mark.parametrize("wrong", [None, 3, ["birds of Chile"]])
+def test_what_is_neither_words_nor_a_query_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidValueError, match="is no set query; give a question in words"):
+        answered(wrong)
+
+
+def test_a_parser_that_makes_no_parsed_query_is_refused_and_one_that_makes_a_query_is_taken() -> None:
+    assert answered("which?", parser=lambda _: QUERY).names == ("Condor",)
+    with pytest.raises(InvalidValueError, match="NoneType is no set query"):
+        answered("which?", parser=lambda _: None)
+
+
 def test_of_an_entitys_passages_the_one_that_says_most_speaks() -> None:
     pieces = [Passage("It is a bird.", id="1", title="Condor"), Passage("It soars over Chile.", id="2", title="Condor")]
 
@@ -223,7 +268,21 @@ def test_a_result_is_read_back_as_it_was_written() -> None:
     assert SetAnswer.from_dict(found.to_dict()) == found
 
 
-@pytest.mark.parametrize("setting", [{"depth": 0}, {"max_pairs": 0}, {"workers": 0}, {"threshold": 1.0}, {"threshold": -0.1}])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"depth": 0},
+        {"depth": 1.5},
+        {"max_pairs": 0},
+        {"max_pairs": "9"},
+        {"workers": 0},
+        {"explained": -1},
+        {"threshold": 1.0},
+        {"threshold": -0.1},
+        {"threshold": math.nan},
+        {"threshold": "0.5"},
+    ],
+)
 def test_a_number_out_of_range_is_refused(setting: dict[str, Any]) -> None:
     (name,) = setting.keys()
 

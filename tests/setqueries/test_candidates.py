@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,3 +71,16 @@ def test_every_entity_of_a_source_is_a_candidate_once(first: list[str], second: 
     found = names(A & B, A=passages(*first), B=passages(*second))
 
     assert sorted(found) == sorted({*first, *second})
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  "])
+def test_where_nothing_names_an_entity_its_passages_names_do(nothing: str | None) -> None:
+    found = pooled(A, {"A": [Passage("one", title="Emma"), Passage("two", id="2"), Passage("three")]}, lambda _: nothing)
+
+    assert [each.name for each in found] == ["Emma", "2", "three"]
+
+
+def test_blank_passages_without_title_or_id_have_a_name_all_the_same() -> None:
+    (found,) = pooled(A, {"A": [Passage(" ")]})
+
+    assert found.name.strip()
