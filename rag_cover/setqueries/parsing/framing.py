@@ -41,7 +41,8 @@ _ASKED = re.compile(
 _SINGLE = re.compile(r"^what(?:\s+is|['’]?s)\s+(?:an?\s+|the\s+|some\s+)?(?=\S)", re.IGNORECASE)
 _WHICH = re.compile(
     r"""^(?:which|what)\s+(?P<noun>(?!(?:are|is|was|were|do|does|did|if)\b)[^?]{1,120}?)\s+
-        (?P<verb>are|were|have|can|can['’]t|cannot|don['’]?t|aren['’]?t|weren['’]?t|haven['’]?t)\b
+        (?P<verb>are|were|have|can|can['’]t|cannot|don['’]?t|aren['’]?t|weren['’]?t|haven['’]?t
+          |serve|speak|offer|support|accept|allow|sell|contain|mention|cite)\b
         (?!\s+(?:the|you|i|we|they|he|she|it)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -63,10 +64,15 @@ _WHO = re.compile(r"^who\s+(?=\w)", re.IGNORECASE)
 _OPERATED = re.compile(r"\b(?:but\s+(?:is\s+|are\s+)?not|that\s+(?:is|are)\s+(?:also|not|both)|excluding)\b", re.IGNORECASE)
 _SETS = re.compile(
     r"""^who\s+[a-z]+s\b(?!.*\b(?:more|less|most|least|better|best)\b)
-        .*?\b(?:or|but\s+(?:not|never|doesn['’]?t|don['’]?t)|except|excluding)\b""",
+        .*?(?:\b(?:or|but\s+(?:not|never|no|doesn['’]?t|don['’]?t|dislikes|hates|lacks)|except|excluding|and\s+also
+              |without\s+[a-z]+ing|both\s+\S.*\sand|any\s+of|one\s+of)\b|,\s+all\s+(?:three|four|of\s+them)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_LISTED = re.compile(r"^who\s+[a-z]+s\b(?!.*(?:\b(?:more|less|most|least|better|best|first)\b|:))[^,]+,.*\bor\b", re.IGNORECASE)
 _PLURAL = re.compile(r"(?:\w+s|people|men|women|children|fish|flora|fauna|species|series)", re.IGNORECASE)
+_PEOPLE = re.compile(
+    r"(?:(?!(?:who|what|which)\b)[\w-]+\s+){0,2}?(?:\w+s|people|men|women)\s+(?:who|from|in|of|with)\b", re.IGNORECASE
+)
 _INNER = re.compile(
     r"""\b(?:what|when|why|how|whom)\b | \b(?:of|in|is|was|by|from|to|with|for|and|at|on|are|were)\s+which\b
       | \band\s+(?:\w+\s+)?(?:where|who)\b | [a-z]{3,}[.?!]\s+\S
@@ -99,7 +105,8 @@ def framed(question: str) -> Framed:
     text = _POLITE.sub("", _LEAD.sub("", question.strip()))
     if _ORDINARY.match(text):
         return _special(text)
-    if _CHOICE.search(text) and re.match(r"(?:which|who|what)\b(?!\s+are\b)", text, re.IGNORECASE):
+    choice = _CHOICE.search(text) and not _LISTED.match(text)
+    if choice and re.match(r"(?:which|who|what)\b(?!\s+are\b)", text, re.IGNORECASE):
         return Framed("ordinary", text)
     if match := _ASKED.match(text):
         body = text[match.end() :]
@@ -108,7 +115,8 @@ def framed(question: str) -> Framed:
         return _which(text, match)
     if _WHO.match(text):
         return Framed("set" if _SETS.search(text) else "ordinary", text)
-    asks = re.match(r"(?:which|what)\b", text, re.IGNORECASE) or _INNER.search(text) or _is_sentence(text)
+    inner = _INNER.search(re.sub(r"\s+and\s+(?:\w+\s+)?who\b", "", text) if _PEOPLE.match(text) else text)
+    asks = re.match(r"(?:which|what)\b", text, re.IGNORECASE) or inner or _is_sentence(text)
     return Framed("ordinary" if asks else "set", text)
 
 

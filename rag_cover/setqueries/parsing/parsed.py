@@ -19,7 +19,7 @@ class ParsedQuery:
         question: as it was asked.
         query: the likeliest reading.
         confidence: the probability, 0 to 1, that it is right; how it was calibrated depends on who read.
-        source: who read: ``grammar``, ``grammar+embedder``, or ``model:…`` for a Generator.
+        source: who read: ``grammar``, or ``model:…`` for a Generator.
         alternatives: the next best readings with their probabilities.
         notes: sentences for who asked: what was contradictory, resolved or ignored.
         words: the user's own wording of an atom, its head filled in, where the atom's text departs from it.

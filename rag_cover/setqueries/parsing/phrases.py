@@ -24,7 +24,8 @@ _MARKERS = re.compile(
           |focus(?:ed|ing|es)?\son|with\sthemes?\sof|relat(?:ing|ed)\sto|discuss(?:es|ing)?|involv(?:e|es|ed|ing)
           |depict(?:s|ing)?|have\sto\sdo\swith|centered\s(?:on|around))
       | (?P<by>(?:that\swere\s|was\s|were\s)?(?:written|authored|penned)\sby|by)
-      | (?P<participle>(?!coming|following|during|according|(?:released|published|produced|issued|printed)\sin\b)
+      | (?P<participle>(?!coming|following|during|according|(?:feed|breed|need|seed)\s
+     |(?:released|published|produced|issued|printed)\sin\b)
           (?:(?:[a-z]{2,}(?:ed|ing)|made|remade|shown|known|drawn|given|driven|taken|spoken|sung|held|built|told|sold|won)
              \s(?:by|in|into|on|for|from|to|with|at|of|as|using)
           |set\sto|featur(?:ing|e|es)|starring|using))

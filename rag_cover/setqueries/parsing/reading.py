@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_cover.backends import Embedder
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.parsing.brackets import operands_of, ungrouped
@@ -14,6 +13,7 @@ from rag_cover.setqueries.parsing.candidates import Reading, readings_of
 from rag_cover.setqueries.parsing.choice import chosen, refuse_too_many
 from rag_cover.setqueries.parsing.framing import framed
 from rag_cover.setqueries.parsing.gazetteer import word_list
+from rag_cover.setqueries.parsing.general import general_readings
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
 from rag_cover.setqueries.parsing.scoring import Weights, shipped
 from rag_cover.setqueries.parsing.splitting import Cut, cut, sides_of
@@ -35,13 +35,14 @@ class Proposals:
     operands: tuple[tuple[str, Proposals], ...] = ()
 
 
-def parse(question: str, *, embedder: Embedder | None = None) -> ParsedQuery:  # noqa: ARG001  # measured, and of no help
+def parse(question: str) -> ParsedQuery:
     r"""Read a question as a set query, without a language model.
 
-    A question that asks for no set, or for one, is one atom. The confidence says how often readings as likely were right on
-    QUEST's training questions, each read by weights fitted without it: right in template and nearly in words (token F1 at least
-    0.8). An embedder changes nothing: with sentence embeddings as features the choice was no better, as
-    benchmarks/set_query_parsing.py shows.
+    A question that asks for no set, or for one, is one atom. Of films, books and living things a fitted model chooses among the
+    readings; of anything else grammar alone decides on one. The confidence says how often readings as likely were right on
+    QUEST's training questions, each read by weights fitted without it: right in template, nearly in words (token F1 at least
+    0.8); where grammar alone decides it is that of a question with one reading, and not calibrated. Sentence embeddings as
+    features did not choose better (benchmarks/set_query_parsing.py), so no encoder is asked.
 
     >>> print(parse("birds of Chile that are also birds of Peru but not fauna of the Guianas").query)
     ("Birds of Chile" ∩ "Birds of Peru") \ "Fauna of the Guianas"
@@ -49,8 +50,11 @@ def parse(question: str, *, embedder: Embedder | None = None) -> ParsedQuery:  #
     False
 
     Raises:
-        InvalidValueError: the question is blank, names nothing to start from, or asks for more than 20 atoms.
+        InvalidValueError: the question is no text, or blank, names nothing to start from, or asks for more than 20 atoms.
     """
+    if not isinstance(question, str):
+        message = f"a question is a text, not {type(question).__name__}"
+        raise InvalidValueError(message)
     return parse_by(question, shipped())
 
 
@@ -88,7 +92,7 @@ def _proposed(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Prop
     if parts.doubled:
         notes = (*notes, "A double negation was read as none.")
     _refuse_only_taken_away(parts)
-    return Proposals(asked, tuple(readings_of(parts)), notes)
+    return Proposals(asked, tuple(general_readings(tokens) or readings_of(parts)), notes)
 
 
 def _combined(question: str, proposals: Proposals, weights: Weights) -> ParsedQuery:

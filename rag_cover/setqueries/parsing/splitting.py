@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rag_cover.setqueries.parsing.gazetteer import lexicon, word_list
 from rag_cover.setqueries.parsing.prefixes import unprefixed
@@ -35,6 +35,7 @@ _CAN = frozenset({"can", "could", "can't", "cannot", "couldn't"})
 _HAVE = frozenset(["have", "has", "had", "haven't", "hasn't", "hadn't"])
 _PRONOUNS = frozenset({"that", "which", "who", "where", "whose"})
 _NEGATIONS = frozenset({"not", "without", "except", "excluding", "cannot"})
+_APART = ("except", "but except", "excluding", "but excluding", "other than", "apart", "aside", "but not", "not")
 _WINDOW = 5  # words of the longest cue
 _STRENGTH = ("first", "rel", "comma", "and", "or")
 
@@ -88,10 +89,26 @@ def cut(tokens: Sequence[str]) -> Cut:
         if not size:
             items[-1].words.append(tokens[at])
         at += size or 1
-    kept = [item for item in items if item.words]
+    kept = _with_clauses([item for item in items if item.words])
     prefixed = [Item("first", negated=1, cue="non", words=words, prefixed=True) for words in bare.negated]
     doubled = doubled or any(item.negated > 1 and not item.negated % 2 for item in kept)
     return Cut([*kept, *prefixed], frozenset(said), doubled)
+
+
+def _with_clauses(items: Sequence[Item]) -> list[Item]:
+    """Give "except those that …" and "excluding birds that …" their clause, in place of the bare head."""
+    found: list[Item] = []
+    for item in items:
+        last = found[-1] if found else None
+        bare = last is not None and last.cue.startswith(_APART) and len(last.words) == 1
+        stands = last is not None and bare and last.words[0].lower() in {"those", "ones", *lexicon().heads}
+        if last is not None and stands and item.link == "rel" and not item.negated:
+            found[-1] = replace(item, link=last.link, negated=last.negated, cue="that are not")
+        else:
+            if item.cue.startswith(_APART) and len(item.words) > 1 and item.words[0].lower() == "those":
+                item.words = item.words[1:]
+            found.append(item)
+    return found
 
 
 def sides_of(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:

@@ -215,17 +215,10 @@ def test_other_readings_are_told_with_their_probabilities() -> None:
     assert parsed.confidence + sum(share for _, share in parsed.alternatives) <= 1 + 1e-9
 
 
-def test_a_reading_does_not_depend_on_an_embedder() -> None:
-    class Unused:
-        def embed(self, texts: object) -> object:
-            raise AssertionError(texts)
-
-    question = "birds of Chile or Peru"
-
-    parsed = parse(question, embedder=Unused())  # type: ignore[arg-type]  # never called
-
-    assert parsed == parse(question)
-    assert parsed.source == "grammar"
+@pytest.mark.parametrize("given", [None, 3, ["birds of Chile"]])
+def test_what_is_no_text_is_refused(given: object) -> None:
+    with pytest.raises(InvalidValueError, match="a question is a text"):
+        parse(given)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join))
