@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from rag_cover.setqueries.parsing.candidates import Reading
 from rag_cover.setqueries.parsing.clauses import Chunk, begins_post, chunks_of, is_verb
+from rag_cover.setqueries.parsing.fronts import alternatives_in_front
 from rag_cover.setqueries.parsing.gazetteer import lexicon
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.setqueries.parsing.phrases import fragment_of
@@ -55,7 +56,10 @@ def general_readings(tokens: Sequence[str]) -> list[Reading]:
     ['employees who speak Dutch']
     """
     chunks = chunks_of(tokens)
-    if not chunks or not (head := head_of(chunks[0])) or _is_known(head, chunks):
+    head = head_of(chunks[0]) if chunks else None
+    if not _names_a_known_kind(tokens) and (pair := alternatives_in_front(tokens)):
+        return [Reading("union", _atoms(pair), (), ("general",))]
+    if head is None or _is_known(head, chunks):
         return []
     if len(chunks) > 1 and not head.who and not chunks[0].words[len(head.words) :] and chunks[1].link != "rel":
         return []
@@ -100,8 +104,11 @@ def _is_known(head: Head, chunks: Sequence[Chunk]) -> bool:
     """Tell whether a head is of films, books or living things, before any clause."""
     clause = next((at for at, chunk in enumerate(chunks) if chunk.pronoun or chunk.auxiliary), len(chunks))
     found = (fragment_of(chunk.words).head for chunk in chunks[: max(clause, 1)])
-    named = any(word.lower() in lexicon().heads for word in head.words)
-    return not head.who and (named or any(each is not None for each in found))
+    return not head.who and (_names_a_known_kind(head.words) or any(each is not None for each in found))
+
+
+def _names_a_known_kind(words: Sequence[str]) -> bool:
+    return any(word.lower() in lexicon().heads for word in words)
 
 
 def _tell(described: Described, chunk: Chunk, before: Chunk) -> None:
