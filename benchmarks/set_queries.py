@@ -156,7 +156,7 @@ def show_speed(judge: str, sizes: Sequence[int], timed: int) -> None:
 
 
 class Remembered:
-    """A scorer that is asked for each pair once: many questions share atoms; ``kept`` is a file of an earlier run's verdicts."""
+    """A scorer that is asked for each pair once, since many questions share atoms; ``kept`` holds an earlier run's verdicts."""
 
     def __init__(self, scorer: Scorer, kept: Path | None = None) -> None:
         self._scorer, self._kept = scorer, kept
