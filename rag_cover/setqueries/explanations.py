@@ -33,7 +33,7 @@ def notes_on(
     candidates: Sequence[Candidate],
     steps: Mapping[str, RetrievalStep],
     threshold: float,
-    combination: Combination = "product",
+    combination: Combination,
 ) -> tuple[str, ...]:
     """Say which searches failed or found nothing, and which atoms nothing matches, with what that means for the answer."""
     failed = [f"the search for {atom!r} failed: {step.error}" for atom, step in steps.items() if step.error is not None]

@@ -23,7 +23,7 @@ def word_features(predicate: str, text: str) -> tuple[float, float, float]:
     >>> word_features("set in Lisbon", "It was written in Porto. It is not set in Lisbon.")
     (1.0, 1.0, 1.0)
     """
-    share, sentence = max(((_share(predicate, each), each) for each in _sentences(text)), key=lambda each: each[0])
+    share, sentence = _closest(predicate, text)
     denies = float(share > 0 and _DENIAL.search(sentence) is not None)
     return share, denies, share * denies
 
@@ -34,8 +34,13 @@ def sentence_about(predicate: str, text: str) -> str | None:
     >>> sentence_about("set in Lisbon", "It was written in Porto. It plays in Lisbon.")
     'It plays in Lisbon.'
     """
-    share, sentence = max(((_share(predicate, each), each) for each in _sentences(text)), key=lambda each: each[0])
+    share, sentence = _closest(predicate, text)
     return " ".join(sentence.split()) if share > 0 else None
+
+
+def _closest(predicate: str, text: str) -> tuple[float, str]:
+    """Return the sentence with most of the predicate's words, the first of such, after its share of them."""
+    return max(((_share(predicate, each), each) for each in _sentences(text)), key=lambda each: each[0])
 
 
 def _share(predicate: str, sentence: str) -> float:
