@@ -131,6 +131,21 @@ class Ledger:
         with self._lock:
             return Spending(_merged(self._usage.values()), tuple(self._notes))
 
+    def drain(self) -> Spending:
+        """Return what was added so far, and forget it: it goes to the ledger of another process."""
+        with self._lock:
+            spending = Spending(_merged(self._usage.values()), tuple(self._notes))
+            self._usage.clear()
+            self._notes.clear()
+        return spending
+
+    def take_over(self, spending: Spending) -> None:
+        """Add what another process has drained from its ledger."""
+        for usage in spending.usage:
+            self.add(usage)
+        for sentence in spending.notes:
+            self.note(sentence)
+
 
 def read_prices(path: Path) -> dict[str, Price]:
     """Read a table of prices for a million tokens: ``{"gpt-4.1-mini": {"prompt": 0.4, "completion": 1.6}}``.

@@ -9,25 +9,25 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_cover.accounting import Ledger, Spending
+from rag_cover.accounting import Spending
 from rag_cover.caching import cache_for
 from rag_cover.clocks import RunClock
-from rag_cover.engines import Block, BlockFunction, Engine
+from rag_cover.engines import BlockFunction, Engine
 from rag_cover.errors import InvalidValueError, StoreError, nearest, needs_extra
 from rag_cover.frames import rows_of
-from rag_cover.measuring import OnError, blocks_of, chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.measuring import OnError, blocks_of
 from rag_cover.registry import Models, installed_engines, tell_plugins
-from rag_cover.remote import RemoteRun, bound
+from rag_cover.remote import RemoteRun
 from rag_cover.results import Measure, TraceResult
 from rag_cover.stores import Store, read_traces
 from rag_cover.summaries import Summary, summarise
+from rag_cover.threads import LocalEngine
 from rag_cover.traces import Trace, identified
+from rag_cover.working import Measuring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,53 +130,21 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         StoreError: a store that cannot be used, or that holds an unfinished evaluation and ``resume`` is False.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
-    chosen = chosen_measures(measures)
     run = RemoteRun(cache_for(cache, store.path if isinstance(store, Store) else store), clock=RunClock(deadline_s))
-    opened = bound(models.open(kinds_asked(chosen)), run)
+    measuring = Measuring.of(measures, models, run, on_error=on_error)
     total = len(traces) if isinstance(traces, Sized) else None
     stream = identified(read_traces(traces) if isinstance(traces, Path) else traces)
-    judge = judge_among(opened)
-    names = tuple(measure.name for measure in chosen)
-    key_of = content_key(chosen, opened)
-    measure = partial(measure_block, measures=chosen, models=opened, on_error=on_error)
     runner = _engine(engine, workers, run.clock)
     if store is None:
         with run.clock:
-            results = _in_memory(runner, measure, stream, total, progress)
-        return Evaluation(results, judge, names, seed, run.ledger.spending)
+            results = _in_memory(runner, measuring, stream, total, progress)
+        return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending)
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
-    _begin(kept, {"judge": judge, "measures": names, "seed": seed}, resume=resume)
+    _begin(kept, {"judge": measuring.judge, "measures": measuring.names, "seed": seed}, resume=resume)
     with run.clock:
-        _into_store(kept, runner, measure, stream, total, progress, key_of, run.ledger)
+        _into_store(kept, runner, measuring, stream, total, progress)
     kept.finished = True
-    return Evaluation(kept.results(), judge, names, seed, _spent(kept))
-
-
-@dataclass(frozen=True, slots=True)
-class LocalEngine:
-    """Runs blocks in threads, a few ahead of the one that is waited for; ``interrupted`` is called before waiting for them."""
-
-    workers: int
-    interrupted: Callable[[], object] = lambda: None
-
-    def run(self, measure_block: BlockFunction, blocks: Iterable[Block]) -> Iterator[Sequence[TraceResult]]:
-        """Yield each block's results in order; at most ``workers`` + 1 blocks are in memory."""
-        waiting: deque[Future[Sequence[TraceResult]]] = deque()
-        blocks = iter(blocks)
-        with ThreadPoolExecutor(self.workers, thread_name_prefix="rag-cover") as pool:
-            try:
-                for block in blocks:
-                    waiting.append(pool.submit(measure_block, block))
-                    if len(waiting) > self.workers:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            except BaseException:
-                self.interrupted()
-                raise
-            finally:
-                for future in waiting:
-                    future.cancel()
+    return Evaluation(kept.results(), measuring.judge, measuring.names, seed, _spent(kept))
 
 
 def _spent(store: Store) -> Spending:
@@ -212,15 +180,13 @@ def _begin(store: Store, about: dict[str, Any], *, resume: bool) -> None:
 def _into_store(
     store: Store,
     runner: Engine,
-    measure: BlockFunction,
+    measuring: Measuring,
     stream: Iterable[Trace],
     total: int | None,
     progress: Callable[[Progress], None] | None,
-    key_of: Callable[[Trace], str],
-    ledger: Ledger,
 ) -> None:
     """Measure what the store does not hold yet under the same key, and keep each block, and what it cost, as it comes."""
-    known, before = dict(store.keys()), _spent(store)
+    known, before, key_of = dict(store.keys()), _spent(store), measuring.key_of
     pending: deque[tuple[int, str]] = deque()
     resumed = failed = seen = 0
 
@@ -236,9 +202,9 @@ def _into_store(
                 yield trace
 
     done = 0
-    for results in _observed(runner.run(measure, blocks_of(unmeasured()))):
+    for results in _observed(runner.run(measuring, blocks_of(unmeasured()))):
         store.append([_item(*pending.popleft(), result) for result in results])
-        if spending := ledger.spending:
+        if spending := measuring.ledger.spending:
             store.meta[_SPENDING] = (before + spending).to_dict()
         done += len(results)
         failed += sum(bool(result.failures) for result in results)
