@@ -2,6 +2,7 @@
 
 from rag_cover.agreement import JudgeCheck, LabelledText
 from rag_cover.belief import UtilityMeasure
+from rag_cover.bulk import evaluate_files
 from rag_cover.checking import check_judge
 from rag_cover.comparison import compare, compare_pairwise
 from rag_cover.complexity import ComplexityMeasure
@@ -54,6 +55,7 @@ __all__ = [
     "compare",
     "compare_pairwise",
     "evaluate",
+    "evaluate_files",
     "open_embedder",
     "open_entailer",
     "open_generator",

@@ -6,6 +6,7 @@ models leaves none. Keys hold no text and no credentials: they are hashes; answe
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import weakref
@@ -14,12 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag_cover.databases import refuse_strangers, write_ahead
+from rag_cover.databases import close_where_opened, refuse_strangers, told, write_ahead
 from rag_cover.errors import StoreError
 
 __all__ = ["ResponseFile", "cache_for"]
 
 _APPLICATION = 0x52414752  # "RAGR": tells our files from other programs' databases
+_KIND = "a cache of answers"
+_REMEDY = "delete it; what it held is asked again"
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, packed BLOB NOT NULL) WITHOUT ROWID"
 _FIND = "SELECT key, packed FROM answers WHERE key IN ({})"
 _KEEP = "INSERT OR IGNORE INTO answers (key, packed) VALUES (?, ?)"
@@ -37,10 +40,11 @@ class ResponseFile:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._process = os.getpid()
 
     def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the answers that are known, by key; one that is damaged is not known."""
-        if self._connection is None and not self.path.exists():
+        if not self._begun():
             return {}
         found: dict[str, bytes] = {}
         for start in range(0, len(keys), _AT_ONCE):
@@ -58,13 +62,14 @@ class ResponseFile:
 
     def close(self) -> None:
         """Close the file; it opens again when it is used again."""
+        self._leave_to_parent()
         with self._lock:
             if self._connection is not None:
                 self._closing()
             self._connection = None
 
     def __len__(self) -> int:
-        if self._connection is None and not self.path.exists():
+        if not self._begun():
             return 0
         with self._opened() as connection:
             return int(connection.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
@@ -76,19 +81,25 @@ class ResponseFile:
         """Travel to another process as the same file."""
         return ResponseFile, (self.path,)
 
+    def _begun(self) -> bool:
+        with told(self.path, kind=_KIND, remedy=_REMEDY):
+            return self._connection is not None or self.path.exists()
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connection = _open(self.path)
-                    self._closing = weakref.finalize(self, self._connection.close)
-                yield self._connection
-            except sqlite3.Error as error:
-                problem = (
-                    f"The cache {self.path} cannot be used ({error}); make it and its folder writable, or name another file"
-                )
-                raise StoreError(problem) from error
+        self._leave_to_parent()
+        with self._lock, told(self.path, kind=_KIND, remedy=_REMEDY):
+            if self._connection is None:
+                self._connection = _open(self.path)
+                self._closing = weakref.finalize(self, close_where_opened, self._connection, self._process)
+            yield self._connection
+
+    def _leave_to_parent(self) -> None:
+        """Begin anew in a process that was forked off: connection and lock are those of the process it comes from."""
+        if os.getpid() != self._process:
+            if self._connection is not None:
+                self._closing()
+            self._process, self._connection, self._lock = os.getpid(), None, threading.Lock()
 
 
 def cache_for(chosen: Path | bool, store: Path | None) -> ResponseFile | None:  # noqa: FBT001  # as `evaluate` is given it
@@ -105,7 +116,7 @@ def cache_for(chosen: Path | bool, store: Path | None) -> ResponseFile | None:  
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     try:
-        refuse_strangers(connection, path, application=_APPLICATION, kind="a cache of answers")
+        refuse_strangers(connection, path, application=_APPLICATION, kind=_KIND)
         write_ahead(connection, patience_s=_PATIENCE_S)
         connection.execute("PRAGMA synchronous = NORMAL")
         with connection:

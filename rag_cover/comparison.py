@@ -21,6 +21,7 @@ from rag_cover.intervals import permutation_p_value
 from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
 from rag_cover.questions import Role
 from rag_cover.results import TraceResult
+from rag_cover.stand_ins import StandIn
 from rag_cover.summaries import (
     SUMMARY_METRICS,
     ChangedQuestion,
@@ -124,12 +125,15 @@ def compare_pairwise(
 
     Raises:
         InvalidValueError: fewer than two evaluations, not as many names, or a judge that is neither.
-        IncomparableError: no question in common, or ratings by sub-questions that differ.
+        IncomparableError: no question in common, ratings by sub-questions that differ, or redacted answers that a model would
+            have to read.
         ModelFailedError: the generator did not return one generation for each prompt.
     """
     generator = _generator(judge)
     sides = _named(evaluations, names)
     shared = _shared([side.first for side in sides.values()])
+    if generator is not None:
+        _refuse_redacted(sides, shared)
     notes = _repetitions(sides, shared)
     if generator is None:
         notes = (*_notes(evaluations), *notes)
@@ -197,6 +201,13 @@ def _generator(judge: Literal["rating"] | Generator) -> Generator | None:
         message = f"judge is 'rating' or a model, such as open_generator({judge!r}) opens, not a name"
         raise InvalidValueError(message)
     return None
+
+
+def _refuse_redacted(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> None:
+    for name, side in sides.items():
+        if any(StandIn.read(side.first[key].text or "") for key in shared):
+            message = f"The answers of {name} are redacted, and no model can compare them; compare their ratings instead."
+            raise IncomparableError(message)
 
 
 def _refuse_ratings_by_different(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> None:

@@ -1,16 +1,51 @@
-"""SQLite files of ours that any number of threads and processes open at once, a new one too."""
+"""SQLite files of ours that any number of threads and processes open at once, and what their errors mean to a user."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rag_cover.errors import StoreError
 
-__all__ = ["refuse_strangers", "write_ahead"]
+__all__ = ["close_where_opened", "refuse_strangers", "told", "write_ahead"]
 
 _PAUSE_S = 0.02
+_INHERITED: list[sqlite3.Connection] = []  # of a process that forked this one off: not ours to close
+
+_MEANING = {
+    sqlite3.SQLITE_BUSY: "is in use by another process; wait until it ends, or name another file",
+    sqlite3.SQLITE_LOCKED: "is in use by another process; wait until it ends, or name another file",
+    sqlite3.SQLITE_READONLY: "cannot be written; make it and its folder writable, or name another file",
+    sqlite3.SQLITE_PERM: "may not be opened; check its permissions, or name another file",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable, or name another file",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; free some space and run again with --resume",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error; free some space, or name another disk's file",
+    sqlite3.SQLITE_CORRUPT: "is damaged; {remedy}",
+    sqlite3.SQLITE_NOTADB: "is not {kind}: it is no SQLite database; name another file",
+}
+
+
+@contextmanager
+def told(path: Path, *, kind: str, remedy: str) -> Iterator[None]:
+    """Turn SQLite's errors into a sentence that says what to do; ``remedy`` is for a file that is damaged.
+
+    Raises:
+        StoreError: what SQLite raised.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        meaning = _MEANING.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)  # the low byte is the primary code
+        sentence = meaning.format(kind=kind, remedy=remedy) if meaning else f"cannot be used: {error}"
+        problem = f"The {kind.partition(' ')[2]} {path} {sentence}"
+        raise StoreError(problem) from error
+    except PermissionError as denied:
+        problem = f"The {kind.partition(' ')[2]} {path} may not be opened; check the permissions of its folder"
+        raise StoreError(problem) from denied
 
 
 def refuse_strangers(connection: sqlite3.Connection, path: Path, *, application: int, kind: str) -> None:
@@ -44,3 +79,11 @@ def write_ahead(connection: sqlite3.Connection, *, patience_s: float) -> None:
             time.sleep(_PAUSE_S)
         else:
             return
+
+
+def close_where_opened(connection: sqlite3.Connection, process: int) -> None:
+    """Close a connection in the process that opened it; one forked off would take the other's log away, and keeps it open."""
+    if os.getpid() == process:
+        connection.close()
+    else:
+        _INHERITED.append(connection)

@@ -7,12 +7,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
 __all__ = [
     "BackendNotFoundError",
     "CorruptFileError",
+    "EngineError",
     "EvaluationError",
     "IncomparableError",
     "InputError",
@@ -33,7 +34,11 @@ __all__ = [
 
 
 class RagCoverError(Exception):
-    """The root of all errors that rag_cover raises on purpose."""
+    """The root of all errors that rag_cover raises on purpose. They travel between processes as they are."""
+
+    def __reduce__(self) -> tuple[Callable[..., RagCoverError], tuple[object, ...]]:
+        """Travel as what it says and knows, since each kind is made from something else."""
+        return _arrived, (type(self), self.args, self.__dict__)
 
 
 class InputError(RagCoverError, ValueError):
@@ -150,6 +155,17 @@ class MalformedReplyError(ModelFailedError):
 
 class EvaluationError(RagCoverError, RuntimeError):
     """An evaluation told to stop at the first failure, and the failure that stopped it."""
+
+
+class EngineError(RagCoverError, RuntimeError):
+    """An engine cannot do the work: its cluster cannot be reached, or its workers die."""
+
+
+def _arrived(kind: type[RagCoverError], args: tuple[object, ...], known: Mapping[str, object]) -> RagCoverError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(known)
+    return error
 
 
 def nearest(name: str, known: Collection[str]) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "judge_among",
     "kinds_asked",
     "measure_block",
+    "surroundings",
 ]
 
 OnError = Literal["record", "raise"]
@@ -119,12 +120,17 @@ def judge_among(models: Mapping[ModelKind, Any]) -> str:
 
 def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> Callable[[Trace], str]:
     """Make the function that names a result by all it depends on: the trace, the measures, the models, the schema."""
-    around = {
+    around = surroundings(measures, models)
+    return lambda trace: content_hash({"trace": trace.to_dict(), **around})
+
+
+def surroundings(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> dict[str, Any]:
+    """Tell as JSON data what results depend on beside their traces: the measures, the models, the schema."""
+    return {
         "schema": RESULT_SCHEMA,
         "measures": {measure.name: dict(measure.parameters) for measure in measures},
         "models": {kind: fingerprint_of(model) for kind, model in models.items()},
     }
-    return lambda trace: content_hash({"trace": trace.to_dict(), **around})
 
 
 def blocks_of(traces: Iterable[Trace]) -> Iterator[Block]:

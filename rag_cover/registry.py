@@ -35,6 +35,7 @@ from rag_cover.errors import (
     PluginError,
     UnfitModelError,
     UnknownOptionError,
+    nearest,
 )
 from rag_cover.questions import Passage
 from rag_cover.results import ModelKind, TraceResult
@@ -46,7 +47,9 @@ __all__ = [
     "installed_backends",
     "installed_commands",
     "installed_engines",
+    "is_watched",
     "open_embedder",
+    "open_engine",
     "open_entailer",
     "open_generator",
     "open_locator",
@@ -92,6 +95,11 @@ def installed_backends() -> Mapping[str, Backend]:
     return dict(sorted(found.items()))
 
 
+def is_watched() -> bool:
+    """Tell whether any plugin wants to be told of results."""
+    return bool(plugins().hook.measured.get_hookimpls())
+
+
 def tell_plugins(result: TraceResult) -> None:
     """Tell the plugins that watch of a result."""
     plugins().hook.measured(result=result)
@@ -100,6 +108,25 @@ def tell_plugins(result: TraceResult) -> None:
 def installed_engines() -> Mapping[str, type[Engine]]:
     """Return the engines that plugins bring, by name."""
     return {name: engine for several in plugins().hook.engines() for name, engine in several.items()}
+
+
+def open_engine(name: str, **options: Any) -> Engine:
+    """Open an engine that a plugin brings, by name; options go to it, such as ``workers=4`` and Ray's ``address="auto"``.
+
+    Raises:
+        InvalidValueError: no installed plugin brings an engine of this name.
+        UnknownOptionError: the engine has no such option.
+    """
+    engines = installed_engines()
+    if name not in engines:
+        known = ["local", *engines]
+        message = f"No engine is called {name!r}.{nearest(name, known)} Installed: {', '.join(known)}."
+        raise InvalidValueError(message)
+    known = list(inspect.signature(engines[name]).parameters)
+    for option in options:
+        if option not in known:
+            raise UnknownOptionError(name, option, known)
+    return engines[name](**options)
 
 
 def installed_commands() -> Mapping[str, str]:

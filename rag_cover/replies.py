@@ -22,10 +22,13 @@ __all__ = ["parsed_reply", "without_thoughts"]
 M = TypeVar("M", bound=BaseModel)
 
 _THOUGHTS = re.compile(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[\]}])')
+_STRING = r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'  # one that is not closed goes on to the end: read on behind it, long ones take for ever
+_TRAILING_COMMA = re.compile(rf"({_STRING})|,(\s*+[\]}}])", re.DOTALL)
+_TOKEN = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
-_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\(?\d{1,3}[.):])[ \t]+(.*\S)[ \t]*$", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\(?\d{1,3}[.):])[ \t]++(.*\S)[ \t]*$", re.MULTILINE)
 _OPENINGS = 64  # brackets tried as the beginning of a JSON text
+_TRIED = 4_000_000  # characters read from all of them
 _EXCERPT = 200
 
 
@@ -79,11 +82,12 @@ def without_thoughts(text: str) -> str:
 def _values(text: str) -> tuple[list[object], int | None]:
     """Decode the JSON objects and lists of a text, one after the other; say where one begins that does not end."""
     values: list[object] = []
-    at, broken = 0, None
+    at, tried, broken = 0, 0, None
     for _ in range(_OPENINGS):
         opening = _OPENING.search(text, at)
-        if opening is None:
+        if opening is None or tried > _TRIED:
             break
+        tried += len(text) - opening.start()
         for written in (text[opening.start() :], _without_trailing_commas(text[opening.start() :])):
             try:
                 value, length = _DECODER.raw_decode(written)
@@ -124,19 +128,22 @@ def _closed(text: str) -> str | None:
     stack: list[str] = []
     cut: tuple[int, str] | None = None
     position = 0
-    for token in re.finditer(r'"(?:\\.|[^"\\])*"|[\[\]{},]', text):
+    lists = 0
+    for token in _TOKEN.finditer(text):
         match token.group():
             case "[" | "{" as opening:
                 stack.append("]" if opening == "[" else "}")
+                lists += opening == "["
             case "]" | "}" as closing:
                 if not stack or stack.pop() != closing:
                     return None
+                lists -= closing == "]"
             case ",":
                 pass
             case _:
                 continue
         position = token.start() if token.group() == "," else token.end()
-        if stack and stack[-1] == "]" and stack.count("]") == 1 and token.group() in ",}]":
+        if stack and stack[-1] == "]" and lists == 1 and token.group() in ",}]":
             cut = position, "".join(reversed(stack))
     return text[: cut[0]] + cut[1] if cut else None
 

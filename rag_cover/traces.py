@@ -9,15 +9,29 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
 
 from rag_cover.errors import InputError
 from rag_cover.questions import Metadata, Passage, Question, ReadOnly, SubQuestion, Textual, Value
+from rag_cover.rolls import Roll
 
-__all__ = ["SCHEMA", "RetrievalStep", "Sample", "SampleSet", "StepKind", "Trace", "content_hash", "distinct", "identified"]
+__all__ = [
+    "SCHEMA",
+    "Identities",
+    "RetrievalStep",
+    "Sample",
+    "SampleSet",
+    "StepKind",
+    "Trace",
+    "content_hash",
+    "distinct",
+    "identified",
+    "name_of",
+]
 
 SCHEMA = 1
 """The version written on every line of a trace file."""
@@ -113,11 +127,12 @@ class Trace(Value):
     @model_validator(mode="after")
     def _steps_have_ids(self) -> Self:
         taken = [step.id for step in self.steps if step.id]
-        if duplicates := {step_id for step_id in taken if taken.count(step_id) > 1}:
+        if duplicates := [step_id for step_id, count in Counter(taken).items() if count > 1]:
             msg = f"steps: duplicate step id {min(duplicates)!r}; every step of a trace needs its own"
             raise ValueError(msg)
         if len(taken) < len(self.steps):
-            named = tuple(_named(step, number, set(taken)) for number, step in enumerate(self.steps, 1))
+            names = frozenset(taken)
+            named = tuple(_named(step, number, names) for number, step in enumerate(self.steps, 1))
             object.__setattr__(self, "steps", named)
         known: set[str] = set()
         for position, step in enumerate(self.steps):
@@ -180,27 +195,51 @@ def distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     return tuple(found.values())
 
 
+class Identities:
+    """Tells the traces of one run apart: no id is given out twice."""
+
+    def __init__(self) -> None:
+        self._times: Roll[int] = Roll()
+
+    def claim(self, own: str) -> str:
+        """Return a trace's own id.
+
+        Raises:
+            InputError: another trace has it.
+        """
+        if self._times.get(own) is not None:
+            problem = f"duplicate trace id {own!r}; ids must be unique, or left out"
+            raise InputError(problem, field="$.id")
+        self._times[own] = 1
+        return own
+
+    def give(self, name: str) -> str:
+        """Return the id of a trace that has none of its own: its content's name, numbered from the second of that name on."""
+        self._times[name] = times = (self._times.get(name) or 0) + 1
+        return name if times == 1 else f"{name}-{times}"
+
+
+def name_of(trace: Trace) -> str:
+    """Name a trace by its content."""
+    return content_hash(trace.to_dict())[:16]
+
+
 def identified(traces: Iterable[Trace]) -> Iterator[Trace]:
     """Give every trace an id: its own, else its content hash, with an ordinal where identical traces repeat.
 
     Raises:
         InputError: two traces carry the same explicit id.
     """
-    seen: dict[str, int] = {}
+    identities = Identities()
     for trace in traces:
         if trace.id is not None:
-            if trace.id in seen:
-                problem = f"duplicate trace id {trace.id!r}; ids must be unique, or left out"
-                raise InputError(problem, field="$.id")
-            seen[trace.id] = 1
+            identities.claim(trace.id)
             yield trace
         else:
-            name = content_hash(trace.to_dict())[:16]
-            seen[name] = ordinal = seen.get(name, 0) + 1
-            yield trace.model_copy(update={"id": name if ordinal == 1 else f"{name}-{ordinal}"})
+            yield trace.model_copy(update={"id": identities.give(name_of(trace))})
 
 
-def _named(step: RetrievalStep, number: int, taken: set[str]) -> RetrievalStep:
+def _named(step: RetrievalStep, number: int, taken: Set[str]) -> RetrievalStep:
     name = f"step-{number}"
     while name in taken and not step.id:
         name += "'"

@@ -3,48 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rag_cover.accounting import Ledger
 from rag_cover.clocks import RunClock
 from rag_cover.engines import Block
+from rag_cover.errors import EvaluationError
 from rag_cover.measuring import OnError, chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.redaction import Redaction, redacted_result
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, ResponseCache, bound
-from rag_cover.results import Measure, ModelKind, TraceResult
+from rag_cover.results import Measure, ModelKind, NotApplicable, TraceResult
+from rag_cover.stand_ins import StandIn
 from rag_cover.traces import Trace
 
 __all__ = ["Measuring"]
 
+_REDACTED = "the trace's texts are redacted; measure the trace that it was made of"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Measuring:
-    """Measures blocks of traces (`rag_cover.engines.BlockFunction`), with models opened once.
+    """Measures blocks of traces (`rag_cover.engines.BlockFunction`), with models opened when they are first asked for.
 
     Pickled, it is its measures and the names of its models: it opens them where it arrives, with a ledger of its own there
-    and as much time as the run has left.
+    and as much time as the run has left. With a redaction, no text leaves it but those of the traces that it is given.
     """
 
     measures: tuple[Measure, ...]
     chosen: Models
     run: RemoteRun
     on_error: OnError = "record"
-    models: Mapping[ModelKind, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Open the models."""
-        opened = self.chosen.open(kinds_asked(self.measures))
-        object.__setattr__(self, "models", bound(opened, self.run))
+    redaction: Redaction | None = None
 
     @classmethod
-    def of(cls, measures: Sequence[str | Measure] | None, models: Models, run: RemoteRun, *, on_error: OnError) -> Measuring:
-        """Choose the measures, by name or as values, and open the models."""
-        return cls(chosen_measures(measures), models, run, on_error)
+    def of(
+        cls,
+        measures: Sequence[str | Measure] | None,
+        models: Models,
+        run: RemoteRun,
+        *,
+        on_error: OnError,
+        redaction: Redaction | None = None,
+    ) -> Measuring:
+        """Choose the measures, by name or as values."""
+        return cls(chosen_measures(measures), models, run, on_error, redaction)
+
+    @cached_property
+    def models(self) -> Mapping[ModelKind, Any]:
+        """Open the models that the measures ask.
+
+        Raises:
+            RagCoverError: what opening a model raises.
+        """
+        return bound(self.chosen.open(kinds_asked(self.measures)), self.run)
 
     def __call__(self, traces: Block) -> list[TraceResult]:
-        """Measure a block of traces."""
-        return measure_block(traces, measures=self.measures, models=self.models, on_error=self.on_error)
+        """Measure a block of traces; one whose texts are redacted already cannot be measured."""
+        whole = [trace for trace in traces if StandIn.read(trace.question.text) is None]
+        measured = iter(self._measured(whole))
+        return [self._unmeasured(trace) if StandIn.read(trace.question.text) else next(measured) for trace in traces]
 
     @property
     def ledger(self) -> Ledger:
@@ -64,14 +84,40 @@ class Measuring:
     @property
     def key_of(self) -> Callable[[Trace], str]:
         """Return the function that names a trace's result by all that it depends on."""
-        return content_key(self.measures, self.models)
+        named = content_key(self.measures, self.models)
+        redaction = self.redaction
+        return named if redaction is None else lambda trace: redaction.content_key(named(trace))
 
     def __reduce__(self) -> tuple[Callable[..., Measuring], tuple[object, ...]]:
         """Travel as what it was made from."""
-        return _opened, (self.measures, self.chosen, self.on_error, self.run.cache, self.run.clock.remaining_s())
+        left_s = self.run.clock.remaining_s()
+        return _opened, (self.measures, self.chosen, self.on_error, self.redaction, self.run.cache, left_s)
+
+    def _measured(self, traces: Block) -> list[TraceResult]:
+        try:
+            results = measure_block(traces, measures=self.measures, models=self.models, on_error=self.on_error)
+        except EvaluationError as failed:
+            if self.redaction is None:
+                raise
+            message = f"A measure failed; what it says may quote a text, and is redacted: {self.redaction.text(str(failed))}"
+            raise EvaluationError(message) from None
+        return results if self.redaction is None else [self._redacted(result, self.redaction) for result in results]
+
+    def _redacted(self, result: TraceResult, redaction: Redaction) -> TraceResult:
+        """Redact a result, but for the reasons that our own measures give: they quote nothing."""
+        ours = [measure.name for measure in self.measures if type(measure).__module__.partition(".")[0] == "rag_cover"]
+        return redacted_result(result, redaction, plain_reasons=ours)
+
+    def _unmeasured(self, trace: Trace) -> TraceResult:
+        return TraceResult(trace, dict.fromkeys(self.names, NotApplicable(_REDACTED)))
 
 
 def _opened(
-    measures: tuple[Measure, ...], models: Models, on_error: OnError, cache: ResponseCache | None, deadline_s: float | None
+    measures: tuple[Measure, ...],
+    models: Models,
+    on_error: OnError,
+    redaction: Redaction | None,
+    cache: ResponseCache | None,
+    deadline_s: float | None,
 ) -> Measuring:
-    return Measuring(measures, models, RemoteRun(cache, clock=RunClock(deadline_s)), on_error)
+    return Measuring(measures, models, RemoteRun(cache, clock=RunClock(deadline_s)), on_error, redaction)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ADAPTERS = ("rag_cover_langchain", "rag_cover_llama_index")
-PACKAGES = ("rag_cover", "rag_cover_embedded", "rag_cover_transformers", "rag_cover_openai", *ADAPTERS)
+PACKAGES = ("rag_cover", "rag_cover_embedded", "rag_cover_transformers", "rag_cover_openai", "rag_cover_ray", *ADAPTERS)
 PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 LONGEST_FILE = 300
 

@@ -122,8 +122,45 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_told_to_be_unusable(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match="check that its folder exists"):
         ResponseFile(tmp_path).put({"a": b"1"})
+
+
+def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path: Path) -> None:
+    cache = ResponseFile(tmp_path / "answers.sqlite")
+    cache.put({"a": b"1"})
+    with cache._opened() as connection:
+        connection.execute("PRAGMA max_page_count = 4")
+
+    with pytest.raises(StoreError, match="the disk is full; free some space"):
+        cache.put({"b": os.urandom(50_000)})
+
+    assert cache.get(["a", "b"]) == {"a": b"1"}
+
+
+_FORKED = """
+import os, sys
+from rag_cover.caching import ResponseFile
+cache = ResponseFile(sys.argv[1])
+cache.put({"a": b"1"})
+child = os.fork()
+if not child:
+    cache.put({"b": b"2"})
+    cache.close()
+    os._exit(0)
+os.waitpid(child, 0)
+cache.put({"c": b"3"})
+print(sorted(cache.get(["a", "b", "c"])))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
+def test_a_process_forked_off_opens_the_cache_anew(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _FORKED, str(tmp_path / "answers.sqlite")]
+
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert done.stdout == "['a', 'b', 'c']\n"
 
 
 def test_a_run_without_store_keeps_nothing() -> None:

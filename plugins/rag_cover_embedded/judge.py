@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,7 @@ class EmbeddedJudge:
 
     def __init__(self, weights: Path | None = None, *, threads: int | None = None, exhaustive: bool = False) -> None:
         opened = Weights.open(weights)
+        self._options = (weights, threads, exhaustive)
         self._fitted = opened.fitted
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
         self._session = opened.session(threads)
@@ -82,7 +83,15 @@ class EmbeddedJudge:
         vectors = [vector for (vector,) in self._session.run(encoded, ["embedding"])]
         return np.array(vectors, dtype=np.float32).reshape(-1, 384)
 
+    def __reduce__(self) -> tuple[Callable[..., EmbeddedJudge], tuple[object, ...]]:
+        """Travel to another process as what it was opened with: the network is opened there."""
+        return _reopened, self._options
+
     def _judged(self, items: Sequence[ScoringItem]) -> list[Judgment]:
         pairs = [(item.question, item.text) for item in items]
         judged = self._remembered.recall(pairs, self._answers.judge)
         return [judged[pair] for pair in pairs]
+
+
+def _reopened(weights: Path | None, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # as it travelled
+    return EmbeddedJudge(weights, threads=threads, exhaustive=exhaustive)

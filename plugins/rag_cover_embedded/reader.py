@@ -13,7 +13,7 @@ language model knew already.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,7 @@ class EmbeddedReader:
 
     def __init__(self, weights: Path | None = None, *, threads: int | None = None) -> None:
         opened = Weights.open(weights)
+        self._options = (weights, threads)
         self.fingerprint = f"{opened.fingerprint}:reader-{VERSION}"
         self._fitted = opened.fitted
         self._session = opened.session(threads)
@@ -90,6 +91,10 @@ class EmbeddedReader:
         asked = [[(question, _read_as(passage)) for passage in passages] for question, passages in items]
         readings = self._remembered.recall((pair for pairs in asked for pair in pairs), self._in_blocks)
         return [answers_in([reading for pair in pairs for reading in readings[pair]]) for pairs in asked]
+
+    def __reduce__(self) -> tuple[Callable[..., EmbeddedReader], tuple[object, ...]]:
+        """Travel to another process as what it was opened with: the network is opened there."""
+        return _reopened, self._options
 
     def _in_blocks(self, pairs: Sequence[Pair]) -> list[tuple[Reading, ...]]:
         """Read pairs, so many at once that memory stays bounded."""
@@ -123,6 +128,10 @@ class EmbeddedReader:
                 continue
             scores = window_scores(found, question.weights, windows)
             yield [(windows[each], float(scores[each])) for each in self._fitted.proposing.ranked(scores)]
+
+
+def _reopened(weights: Path | None, threads: int | None) -> EmbeddedReader:
+    return EmbeddedReader(weights, threads=threads)
 
 
 def answers_in(readings: Sequence[Reading]) -> dict[str, float]:

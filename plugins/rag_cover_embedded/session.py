@@ -15,6 +15,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
+from rag_cover.processors import processors
 from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
 
@@ -38,7 +39,7 @@ class Session:
         except Exception as error:  # the runtime's own errors have no common class; re-raised with what to do
             message = f"{path} cannot be run by onnxruntime {onnxruntime.__version__}: {error}. Reinstall rag-cover."
             raise CorruptFileError(message) from error
-        self._threads = threads or _cores()
+        self._threads = threads or processors()
         self._batch_tokens = batch_tokens
         self._start_workers()
         if hasattr(os, "register_at_fork"):
@@ -81,11 +82,6 @@ def _call(method: WeakMethod[Callable[[], None]]) -> None:
     """Call a method of an object that may be gone."""
     if (alive := method()) is not None:
         alive()
-
-
-def _cores() -> int:
-    """Count the processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def feed(batch: Sequence[Encoded]) -> dict[str, NDArray[Any]]:

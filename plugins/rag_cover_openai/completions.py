@@ -158,11 +158,22 @@ def _logprobs(given: object, text: str) -> tuple[float, ...] | None:
         if kept and length >= whole:
             break
         value = token.get("logprob") if isinstance(token, Mapping) else None
-        if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value) or value > _ROUNDING:
+        if (logprob := _logprob(value)) is None:
             return None
-        kept.append(min(0.0, float(value)))
+        kept.append(logprob)
         length += _bytes(token)
     return tuple(kept)
+
+
+def _logprob(value: object) -> float | None:
+    """Read a log-probability; None where it is none, such as an integer beyond all floats."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return None if math.isnan(number) or number > _ROUNDING else min(0.0, number)
 
 
 def _bytes(token: Mapping[str, Any]) -> int:

@@ -146,7 +146,7 @@ def _vectors(data: object, expected: int, name: str) -> list[Vector]:
     """
     listed = data.get("data") if isinstance(data, Mapping) else None
     rows = listed if isinstance(listed, list) else []
-    by_index = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows) if isinstance(row, Mapping)}
+    by_index = {_place(row, place): row.get("embedding") for place, row in enumerate(rows) if isinstance(row, Mapping)}
     vectors = [_vector(by_index.get(index)) for index in range(expected)]
     found = [vector for vector in vectors if vector is not None]
     if len(rows) != expected or len(found) != expected:
@@ -155,13 +155,18 @@ def _vectors(data: object, expected: int, name: str) -> list[Vector]:
     return found
 
 
+def _place(row: Mapping[str, object], place: int) -> int:
+    index = row.get("index", place)
+    return index if isinstance(index, int) else place
+
+
 def _vector(given: object) -> Vector | None:
     try:
         if isinstance(given, str):  # base64, where a server knows no other format
             values = np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4")
         else:
             values = np.array(given, dtype=np.float32)
-    except (ValueError, TypeError, binascii.Error):
+    except (ValueError, TypeError, OverflowError, binascii.Error):
         return None
     length = float(np.linalg.norm(values)) if values.ndim == 1 and values.size else 0.0
     return (values / length).astype(np.float32) if 0 < length < np.inf else None

@@ -15,7 +15,7 @@ from rag_cover.retries import is_transient
 __all__ = ["RefusedError", "broken_off", "fault_of", "late", "redacted", "without_secrets"]
 
 _SENTENCE = 400  # characters of a server's own words
-_ALIKE = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|[\w-]*\*{3,}[\w*-]*")
+_ALIKE = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(?<![\w-])[\w-]*+\*{3,}[\w*-]*")
 _LONG = 12  # characters from which a secret is no word that texts hold by chance
 _KINDS = {400: "bad request", 401: "authentication", 403: "permission", 404: "not found", 408: "timeout", 429: "rate limit"}
 _SPENT = "insufficient_quota"  # a 429 that no waiting mends

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from rag_cover.cli.augmenting import augment_questions
+from rag_cover.cli.bulk import evaluate_many
 from rag_cover.cli.checking import judge_app
 from rag_cover.cli.comparing import compare_pipelines
 from rag_cover.cli.complexity import describe_questions
@@ -66,6 +67,7 @@ def _start(
 
 app.command("demo", rich_help_panel="Start here")(show_demo)
 app.command("evaluate", rich_help_panel="Measure")(evaluate_traces)
+app.command("evaluate-files", rich_help_panel="Measure")(evaluate_many)
 app.command("utility", rich_help_panel="Measure")(measure_utilities)
 app.command("complexity", rich_help_panel="Measure")(describe_questions)
 app.command("compare", rich_help_panel="Measure")(compare_pipelines)

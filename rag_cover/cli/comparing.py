@@ -24,9 +24,12 @@ from rag_cover.cli.options import (
     OnError,
     Prices,
     Quiet,
+    Redact,
+    RedactKey,
     Report,
     Workers,
     columns_of,
+    redaction_of,
 )
 from rag_cover.cli.runs import Run, kept_or_evaluated, store_for
 from rag_cover.cli.screens import print_json, say, screen
@@ -75,6 +78,8 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
     workers: Workers = None,
     no_cache: NoCache = False,
     prices: Prices = None,
+    redact: Redact = False,
+    redact_key: RedactKey = None,
     report: Report = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -96,13 +101,15 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
     """
     _refuse_number(files, pairwise=pairwise)
     _refuse_unused({"--generator": generator, "--prices": prices}, pairwise=pairwise)
+    redaction = redaction_of(redact, redact_key)
+    if redaction and generator is not None:
+        message = "a model compares the answers' texts, which --redact takes away; leave one of them out"
+        raise typer.BadParameter(message, param_hint="--generator")
     contest = Contest.read(generator, prices, cache=not no_cache) if pairwise else None
     sources = [TraceFile(path, format_, columns_of(column), on_error) for path in files]
     models, silent = Models(judge=judge), quiet or as_json
-    sides = [
-        kept_or_evaluated(Run(source, store, models, resume=True, workers=workers, quiet=silent, cache=not no_cache))
-        for source, store in zip(sources, _stores(files), strict=True)
-    ]
+    run = partial(Run, models=models, resume=True, workers=workers, quiet=silent, cache=not no_cache, redaction=redaction)
+    sides = [kept_or_evaluated(run(source, store)) for source, store in zip(sources, _stores(files), strict=True)]
     if contest:
         names = [name_of(path) for path in files]
         contest.hold(sides, names, sub_questions, report=report, as_json=as_json, quiet=quiet)

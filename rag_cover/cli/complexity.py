@@ -29,11 +29,14 @@ from rag_cover.cli.options import (
     OnError,
     Prices,
     Quiet,
+    Redact,
+    RedactKey,
     Report,
     Resume,
     Strict,
     Workers,
     columns_of,
+    redaction_of,
 )
 from rag_cover.cli.questions import Corpus, Questions, kinds_asked_for
 from rag_cover.cli.runs import Run
@@ -141,6 +144,8 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
         ),
     ] = None,
     resume: Resume = False,
+    redact: Redact = False,
+    redact_key: RedactKey = None,
     report: Report = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -161,6 +166,9 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
 
       rag-cover complexity traces.jsonl --json --fail-under answerable_questions=0.8
     """
+    redaction = redaction_of(redact, redact_key)
+    if redaction:
+        _refuse_texts(out, index)
     ending = Ending.read(
         report,
         as_json=as_json,
@@ -182,6 +190,7 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
         not no_cache,
         deadline,
         asked.prepared,
+        redaction,
     )
     evaluation = run.evaluated()
     summary, results = evaluation.summary(), evaluation.results
@@ -204,6 +213,16 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
         show=show,
         document=lambda: {"questions": [complexity_document(result) for result in results]},
     )
+
+
+def _refuse_texts(out: Path | None, index: Path | None) -> None:
+    """Refuse files that would hold texts."""
+    if out is not None:
+        message = "the questions are written as they came, with their texts; leave this out, or --redact"
+        raise typer.BadParameter(message, param_hint="--out")
+    if index is not None and not index.exists():
+        message = "an index holds the passages' texts; leave this out, or make it before, without --redact"
+        raise typer.BadParameter(message, param_hint="--index")
 
 
 def _written(count: int, out: Path, only: Standing | None) -> str:

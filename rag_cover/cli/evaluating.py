@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from rag_cover.cli.endings import Ending
+from rag_cover.cli.engines import Address, EngineName, Gpus, engine_of
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
     MEASURING,
@@ -30,11 +31,14 @@ from rag_cover.cli.options import (
     Prices,
     Quiet,
     Receiver,
+    Redact,
+    RedactKey,
     Report,
     Resume,
     Strict,
     Workers,
     columns_of,
+    redaction_of,
 )
 from rag_cover.cli.runs import Run, measures_of, report_for, store_for
 from rag_cover.registry import Models
@@ -90,6 +94,9 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
         ),
     ] = None,
     workers: Workers = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    gpus: Gpus = None,
     no_cache: NoCache = False,
     deadline: Deadline = None,
     prices: Prices = None,
@@ -101,6 +108,8 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     ] = None,
     no_store: NoStore = False,
     resume: Resume = False,
+    redact: Redact = False,
+    redact_key: RedactKey = None,
     report: Report = None,
     no_report: NoReport = False,
     as_json: AsJson = False,
@@ -120,6 +129,8 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
       rag-cover evaluate export.csv --column question=Frage --limit 50
 
       rag-cover evaluate traces.jsonl --json --fail-under core_coverage=0.6 --strict
+
+      rag-cover evaluate traces.jsonl --engine ray --address auto --workers 8
     """
     ending = Ending.read(
         None if no_report else report or report_for(traces),
@@ -139,6 +150,8 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
         quiet or as_json,
         not no_cache,
         deadline,
+        redaction=redaction_of(redact, redact_key),
+        engine=engine_of(engine, workers=workers, address=address, gpus=gpus),
     )
     evaluation = run.evaluated()
     summary = evaluation.summary()

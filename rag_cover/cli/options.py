@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from rag_cover.importers import FORMATS
+from rag_cover.redaction import Redaction
 from rag_cover.results import BeliefKind, Preset, ReferenceSource
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "Prices",
     "Quiet",
     "Receiver",
+    "Redact",
+    "RedactKey",
     "References",
     "Report",
     "Resume",
@@ -40,6 +44,7 @@ __all__ = [
     "Weights",
     "Workers",
     "columns_of",
+    "redaction_of",
 ]
 
 INPUT = "What is read"
@@ -99,7 +104,13 @@ Weights = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="Threads; by default one per two cores.", min=1, metavar="N", rich_help_panel=MEASURING)
+    int | None,
+    typer.Option(
+        help="Threads, by default one per two cores; or the workers of another engine.",
+        min=1,
+        metavar="N",
+        rich_help_panel=MEASURING,
+    ),
 ]
 Deadline = Annotated[
     float | None,
@@ -140,6 +151,24 @@ Resume = Annotated[
     ),
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT, show_default=False)]
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact",
+        help="Replace every text in results and report by its hash; numbers stay. Short texts can be guessed from a plain hash.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+RedactKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--redact-key",
+        help="The same, hashed with the secret key in this file (HMAC), so that nobody without it can check a guess.",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+    ),
+]
 FailUnder = Annotated[
     list[str] | None,
     typer.Option(
@@ -194,6 +223,17 @@ CorpusColumns = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+
+
+def redaction_of(asked: bool, key: Path | None, *, names: Iterable[str] = ()) -> Redaction | None:  # noqa: FBT001  # an option
+    """Read ``--redact`` and ``--redact-key``, of which the second implies the first; ``names`` of metadata stay readable.
+
+    >>> redaction_of(False, None), redaction_of(True, None)
+    (None, Redaction(names=()))
+    """
+    if key is not None:
+        return Redaction.from_file(key, names=names)
+    return Redaction(names=tuple(names)) if asked else None
 
 
 def columns_of(options: list[str] | None, hint: str = "--column") -> dict[str, str] | None:

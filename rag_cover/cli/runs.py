@@ -15,8 +15,11 @@ from rag_cover.cli.gates import GateResult
 from rag_cover.cli.inputs import TraceFile, is_store, name_of, opened
 from rag_cover.cli.screens import progress_bar, say, warn
 from rag_cover.coverage import CoverageMeasure
+from rag_cover.engines import Engine
+from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.measuring import chosen_measures
+from rag_cover.redaction import Redaction, redacted_problem
 from rag_cover.registry import Models
 from rag_cover.results import Measure
 from rag_cover.stores import Store
@@ -40,13 +43,23 @@ class Run:
     cache: bool = True
     deadline_s: float | None = None
     prepare: Callable[[Iterable[Trace]], Iterable[Trace]] = lambda traces: traces  # as they are
+    redaction: Redaction | None = None
+    engine: str | Engine = "local"
 
     def evaluated(self) -> Evaluation:
         """Evaluate; skipped traces are told on stderr, an interrupt says how to go on.
 
         Raises:
-            RagCoverError: what `evaluate` and the file raise.
+            RagCoverError: what `evaluate` and the file raise; with a redaction it quotes nothing of the file.
         """
+        if self.redaction is None:
+            return self._evaluated()
+        try:
+            return self._evaluated()
+        except InputError as wrong:
+            raise redacted_problem(wrong) from None
+
+    def _evaluated(self) -> Evaluation:
         traces = self.prepare(opened(self.file))
         try:
             with progress_bar(quiet=self.quiet) as show:
@@ -56,21 +69,27 @@ class Run:
                     models=self.models,
                     store=self.store,
                     resume=self.resume,
+                    engine=self.engine,
                     workers=self.workers,
                     progress=show,
                     cache=self.cache,
                     deadline_s=self.deadline_s,
+                    redact=self.redaction or False,
                 )
         except KeyboardInterrupt:
             warn(_interrupted(self.store), style="red")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
+        if self.redaction:
+            self.file.skipped[:] = map(redacted_problem, self.file.skipped)
         tell_skipped(self.file)
         return evaluation
 
 
 def kept_or_evaluated(run: Run) -> Evaluation:
-    """Open the evaluation that a store holds; evaluate a file of traces."""
+    """Open the evaluation that a store or a folder of parts holds; evaluate a file of traces."""
     path = run.file.path
+    if path.is_dir():
+        return Evaluation.open(path)
     if not is_store(path):
         return run.evaluated()
     with Store.open(path, create=False) as store:

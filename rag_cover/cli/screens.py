@@ -32,11 +32,13 @@ class _PatientConsole(Console):
 
 
 class _Rate(ProgressColumn):
-    """Traces per second."""
+    """Traces per second, of those that this run measures."""
 
     def render(self, task: Task) -> Text:
         """Show the rate once there is one."""
-        return Text(f"{task.speed:.1f}/s" if task.speed else "", style="progress.data.speed")
+        measured = task.fields.get("measured")
+        shown = f"{measured / task.elapsed:,.1f} traces/s" if measured and task.elapsed else ""
+        return Text(shown, style="progress.data.speed")
 
 
 def screen(*, quiet: bool = False) -> Console:
@@ -77,7 +79,9 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
 
         def show(progress: Progress) -> None:
             failed = f" ({progress.failed} failed)" if progress.failed else ""
-            bar.update(task, description=f"Measuring{failed}", completed=progress.done, total=progress.total)
+            measured = progress.done - progress.resumed
+            words = f"Measuring{failed}"
+            bar.update(task, description=words, completed=progress.done, total=progress.total, measured=measured)
 
         yield show
 

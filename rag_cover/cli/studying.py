@@ -25,12 +25,15 @@ from rag_cover.cli.options import (
     OnError,
     Quiet,
     Receiver,
+    Redact,
+    RedactKey,
     References,
     Report,
     Samples,
     Weights,
     Workers,
     columns_of,
+    redaction_of,
 )
 from rag_cover.cli.runs import Run, kept_or_evaluated, store_for
 from rag_cover.cli.screens import print_json, say, screen
@@ -89,6 +92,8 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
         int,
         typer.Option(help="Questions listed that a setting hurts, worst first.", min=0, metavar="N", rich_help_panel=OUTPUT),
     ] = 10,
+    redact: Redact = False,
+    redact_key: RedactKey = None,
     report: Report = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -105,6 +110,9 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
     """
     measure = UtilityMeasure(n=samples, kind=kind, preset=preset, references=references)
     models = Models(entailer=entailer, receiver=receiver)
+    components = [name.strip() for name in by.split(",") if name.strip()]
+    names = [part for name in components for part in (name, *name.split("."))]
+    redaction = redaction_of(redact, redact_key, names=names)
     evaluations = [
         kept_or_evaluated(
             Run(
@@ -117,11 +125,11 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
                 quiet=quiet or as_json,
                 cache=not no_cache,
                 deadline_s=deadline,
+                redaction=redaction,
             )
         )
         for path in _apart(traces)
     ]
-    components = [name.strip() for name in by.split(",") if name.strip()]
     results = list(chain.from_iterable(evaluation.results for evaluation in evaluations))
     study = study_components(results, components or ["pipeline"], baseline=baseline, margin=margin)
     if report:

@@ -33,6 +33,8 @@ from rag_cover.cli.options import (
     Prices,
     Quiet,
     Receiver,
+    Redact,
+    RedactKey,
     References,
     Report,
     Resume,
@@ -41,6 +43,7 @@ from rag_cover.cli.options import (
     Weights,
     Workers,
     columns_of,
+    redaction_of,
 )
 from rag_cover.cli.runs import Run, report_for, store_for
 from rag_cover.registry import Models
@@ -116,6 +119,8 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
     ] = None,
     no_store: NoStore = False,
     resume: Resume = False,
+    redact: Redact = False,
+    redact_key: RedactKey = None,
     report: Report = None,
     no_report: NoReport = False,
     as_json: AsJson = False,
@@ -163,6 +168,7 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
         quiet or as_json,
         not no_cache,
         deadline,
+        redaction=redaction_of(redact, redact_key, names=[query_type]),
     )
     evaluation = run.evaluated()
     results = evaluation.results

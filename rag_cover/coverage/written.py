@@ -21,9 +21,10 @@ __all__ = ["SubQuestionsReply", "TypesReply", "roles_in", "sub_questions_in"]
 _LONGEST = 500  # characters of what still passes for one question
 _ROLES = {"core": Role.CORE, "background": Role.BACKGROUND, "followup": Role.FOLLOW_UP}
 _ROLE = re.compile(r"\b(core|background|follow[\s-]?up)\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"^\W*(?:sub-?question\s*)?(\d{1,3})\W(.*)$", re.MULTILINE | re.IGNORECASE)
+_NUMBERED = re.compile(r"^[^\w\n]*+(?:sub-?question\s*)?(\d{1,3})\W(.*)$", re.MULTILINE | re.IGNORECASE)
 _MAPPED = re.compile(r'"(\d{1,3})"\s*:\s*"([^"]*)"')
-_MARKUP = re.compile(r"^[\s#>*_`\"'“”-]*(?:\(?\d{1,3}[.):]\s+)?[\s*_`\"'“”]*|[\s*_`\"'“”,]*$")
+_MARKUP = re.compile(r"^[\s#>*_`\"'“”-]*(?:\(?\d{1,3}[.):]\s+)?[\s*_`\"'“”]*")
+_MARKUP_BEHIND = re.compile(r"(?<![\s*_`\"'“”,])[\s*_`\"'“”,]+$")
 
 
 class _Reply(BaseModel):
@@ -98,13 +99,17 @@ def roles_in(reply: str, count: int) -> tuple[Role | None, ...]:
 
 def _questions(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        bare = "".join(filter(str.isprintable, " ".join(_MARKUP.sub("", text).split())))
+        bare = "".join(filter(str.isprintable, " ".join(_bare(text).split())))
         if len(bare) > _LONGEST or not any(map(str.isalpha, bare)):
             continue
         if bare[-1] in MARKS:
             yield bare
         elif asks(bare):
             yield f"{bare.rstrip(' .!,;:…')}?"
+
+
+def _bare(text: str) -> str:
+    return _MARKUP_BEHIND.sub("", _MARKUP.sub("", text, count=1))
 
 
 def _typed(reply: str, count: int) -> list[tuple[int, Role]]:

@@ -108,7 +108,7 @@ def _written_list(text: str, name: str) -> list[Any]:
     for read in (json.loads, _literal):
         try:
             found = read(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, tokenize.TokenError):
             continue
         if isinstance(found, list):
             return found

@@ -14,12 +14,13 @@ from rag_cover.importers.conversion import Found, from_rows, from_spans
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.sheets import csv_records, parquet_records
 from rag_cover.importers.spans import Span
+from rag_cover.rolls import Roll
 from rag_cover.stores.files import open_input, require_file
 from rag_cover.stores.jsonl import OnError, Skipped
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["FORMATS", "import_traces"]
+__all__ = ["FORMATS", "format_of", "from_format", "import_traces", "is_parquet"]
 
 _Records = Iterable[Record | InputError]
 
@@ -99,8 +100,36 @@ def import_traces(
     return _traces(Path(path), "table" if columns else format, columns or {}, skipped if on_error == "skip" else None)
 
 
+def format_of(row: Record) -> str:
+    """Name the format of a table by its first row.
+
+    Raises:
+        InputError: it is none of those known by sight, or one whose rows make a trace only together.
+    """
+    if _FORMATS[name := _detected(row)].spans_of is not None:
+        problem = f"rows of {name} make a trace only together; put them together with 'rag-cover convert' first"
+        raise InputError(problem, file=row.file)
+    return name
+
+
+def from_format(name: str, records: Iterable[Record]) -> Found:
+    """Convert rows of a table, each by itself."""
+    return from_rows(_FORMATS[name].traces_of, records)
+
+
+def is_parquet(path: Path) -> bool:
+    """Tell a Parquet file by its first bytes or its name.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with open_input(path) as file:
+        magic = file.read(len(_PARQUET))
+    return magic == _PARQUET or ".parquet" in {suffix.lower() for suffix in path.suffixes}
+
+
 def _traces(path: Path, name: str | None, columns: Mapping[str, str], skipped: Skipped | None) -> Iterator[Trace]:
-    places: dict[str, Record] = {}
+    places: Roll[str] = Roll()
     found: tuple[Record, Trace] | InputError | None = None
     for found in _found(path, name, columns):
         try:
@@ -145,11 +174,9 @@ def _checked(columns: Mapping[str, str], first: Record) -> Mapping[str, str]:
 
 
 def _records(path: Path) -> _Records:
-    suffixes = {suffix.lower() for suffix in path.suffixes}
-    with open_input(path) as file:
-        magic = file.read(len(_PARQUET))
-    if magic == _PARQUET or ".parquet" in suffixes:
+    if is_parquet(path):
         return parquet_records(path)
+    suffixes = {suffix.lower() for suffix in path.suffixes}
     return csv_records(path) if suffixes & set(_SHEETS) else json_records(path)
 
 
@@ -172,10 +199,13 @@ def _converted(chosen: _Format, records: _Records, columns: Mapping[str, str]) -
     return from_rows(traces_of, records)
 
 
-def _refuse_a_duplicate(record: Record, trace: Trace, places: dict[str, Record]) -> None:
+def _refuse_a_duplicate(record: Record, trace: Trace, places: Roll[str]) -> None:
+    """Refuse an id of another record's trace; a record may hold several traces of one id."""
     if trace.id is None:
         return
-    if (earlier := places.setdefault(trace.id, record)) is not record:
-        where = earlier.at if earlier.line is None else f"line {earlier.line}"
+    here = f"{record.line or ''}:{record.at}"
+    if (earlier := places.setdefault(trace.id, here)) != here:
+        line, _, at = earlier.partition(":")
+        where = f"line {line}" if line else at
         problem = f"trace id {trace.id!r} was given at {where} already; ids must be unique, or left out"
         raise record.located(InputError(problem, field="$.id"))

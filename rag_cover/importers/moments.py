@@ -26,8 +26,8 @@ datetime.datetime(2020, 2, 11, 20, 26, 12, tzinfo=datetime.timezone.utc), '2020-
             return None
         case int() | float():
             return _since_epoch(value)
-        case str() if value.strip().isdecimal():
-            return _since_epoch(int(value[:40]))
+        case str() if (digits := value.strip()).isdecimal():
+            return _since_epoch(int(digits[:40]))
         case str():
             return _iso(value.strip())
         case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,10 +61,14 @@ def _decoded(file: Any, path: Path) -> Iterator[str]:
 
 
 def _header(line: str, path: Path) -> tuple[Sequence[str], str]:
-    cut = {delimiter: next(csv.reader([line], delimiter=delimiter), []) for delimiter in _DELIMITERS}
+    try:
+        cut = {delimiter: next(csv.reader([line], delimiter=delimiter), []) for delimiter in _DELIMITERS}
+    except csv.Error as broken:
+        problem = f"not CSV that can be read: {broken}"
+        raise InputError(problem, file=path, line=1) from broken
     delimiter = max(_DELIMITERS, key=lambda delimiter: len(cut[delimiter]))
     columns = [name.strip() for name in cut[delimiter]]
-    if duplicates := {name for name in columns if name and columns.count(name) > 1}:
+    if duplicates := [name for name, count in Counter(columns).items() if name and count > 1]:
         problem = f"two columns are called {min(duplicates)!r}; rename one"
         raise InputError(problem, file=path, line=1)
     return columns, delimiter

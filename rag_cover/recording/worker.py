@@ -32,7 +32,7 @@ class Worker(Generic[T]):
         self._work, self._failed, self._name, self._capacity = work, failed, name, capacity
         self._waiting: deque[T] = deque()
         self._changed = threading.Condition()  # over a lock that may be taken twice: a stream that is collected offers, too
-        self._pending = 0
+        self._pending = self._most = 0
         self._stopping = False
         self._thread: threading.Thread | None = None
 
@@ -51,6 +51,7 @@ class Worker(Generic[T]):
                 return False
             self._waiting.append(item)
             self._pending += 1
+            self._most = max(self._most, len(self._waiting))
             self._changed.notify_all()
             self._start()
         return True
@@ -60,6 +61,11 @@ class Worker(Generic[T]):
         """Count what was taken and is not worked off."""
         with self._changed:
             return self._pending
+
+    @property
+    def most_waiting(self) -> int:
+        """Return how many waited at once, at most."""
+        return self._most
 
     def flush(self, timeout_s: float | None = None) -> bool:
         """Wait until all that was taken is worked off; tell whether it is. From ``work`` itself: no, without waiting."""
@@ -99,4 +105,7 @@ class Worker(Generic[T]):
         """Wait for an item, and take those that wait behind it; none: it is time to stop."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopping)
+            import os
+            if float(os.environ.get("LINGER","0")):
+                self._changed.wait_for(lambda: len(self._waiting) >= _BLOCK or self._stopping, float(os.environ["LINGER"]))
             return [self._waiting.popleft() for _ in range(min(_BLOCK, len(self._waiting)))]

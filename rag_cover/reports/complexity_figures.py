@@ -11,6 +11,7 @@ from rag_cover.reports.standings import STANDING_WORDS, standing_sentence, stand
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import SHARE, interval_text, percent
 from rag_cover.results import Complexity, DocumentEvidence
+from rag_cover.stand_ins import is_identifier
 from rag_cover.summaries import ComplexitySummary, KindGroup
 
 __all__ = ["ComplexityView", "DocumentView", "EvidenceView", "KindRow", "WordView", "complexity_view", "evidence_view"]
@@ -126,11 +127,16 @@ def _document(document: DocumentEvidence, complexity: Complexity, numbers: Mappi
         answers="–" if probability is None else f"{probability:.2f}",
         is_enough=probability is not None and probability >= complexity.t_ans,
         words=tuple(
-            WordView(one_line(token, limit=60), _level(value, max(1.0, scale)), f"{value:.2f}")
-            for token, value in zip(complexity.tokens, document.relevance, strict=False)
+            WordView(_word(place, token), _level(value, max(1.0, scale)), f"{value:.2f}")
+            for place, (token, value) in enumerate(zip(complexity.tokens, document.relevance, strict=False), 1)
         ),
         failure=one_line(f"{document.failure.kind}: {document.failure.message}", limit=200) if document.failure else "",
     )
+
+
+def _word(place: int, token: str) -> str:
+    """Show a word of the question; of a redacted one, which word it is."""
+    return f"word {place}" if is_identifier(token) else one_line(token, limit=60)
 
 
 def _level(value: float, most: float) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_cover.backends import Span
+from rag_cover.stand_ins import StandIn
 
 __all__ = ["Mark", "Piece", "excerpt"]
 
@@ -36,7 +37,11 @@ def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tupl
 
     >>> [piece.text or piece.cut for piece in excerpt("x" * 50 + "answer" + "y" * 44, [Mark(Span(50, 56), 1)], limit=26)]
     [40, 'xxxxxxxxxx', 'answer', 'yyyyyyyyyy', 34]
+
+    What stands in place of a redacted text is shown whole, with what it answers: marks are places in the text that is gone.
     """
+    if StandIn.read(text):
+        return (_told(text, {mark.number for mark in marks}),)
     inside = [mark for mark in (_within(mark, len(text)) for mark in marks) if mark is not None]
     pieces: list[Piece] = []
     shown = 0
@@ -45,6 +50,10 @@ def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tupl
         pieces += _cut_at_marks(text, window, inside)
         shown = window.end
     return (*pieces, *([Piece(cut=len(text) - shown)] if shown < len(text) else []))
+
+
+def _told(stand_in: str, numbers: set[int]) -> Piece:
+    return Piece(stand_in, ends=tuple(sorted(numbers - {0})), unsupported_ends=0 in numbers)
 
 
 def _within(mark: Mark, length: int) -> Mark | None:

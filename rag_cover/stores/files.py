@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -49,15 +51,20 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Write to ``<name>.part`` and put it in the file's place at the end; after an error the file is as it was before."""
-    part = path.with_name(path.name + ".part")
+    """Write to a ``.part`` of one's own and put it in the file's place at the end; after an error the file is as it was before.
+
+    The bytes are on the disk before the name is theirs: a machine that stops in between leaves the old file.
+    """
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("wb") as raw:
+        with part.open("xb") as raw:
             if path.suffix == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:  # no time stamp: equal traces, equal bytes
                     yield cast("BinaryIO", packed)
             else:
                 yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
         part.replace(path)
     except OSError as denied:
         if isinstance(denied, StoreError):

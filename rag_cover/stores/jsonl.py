@@ -6,14 +6,27 @@ import codecs
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.rolls import Roll
 from rag_cover.stores.files import open_input, replacing, require_file
 from rag_cover.stores.validation import described, refuse_unwritable, trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["OnError", "Skipped", "json_of", "numbered_lines", "read_traces", "write_traces"]
+__all__ = [
+    "OnError",
+    "Skipped",
+    "duplicate_on",
+    "json_of",
+    "no_traces_in",
+    "numbered",
+    "numbered_lines",
+    "read_traces",
+    "refuse_an_array",
+    "trace_on",
+    "write_traces",
+]
 
 OnError = Literal["raise", "skip"]
 Skipped = Callable[[InputError], object]
@@ -53,10 +66,15 @@ def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers from 1 and without a byte order mark."""
     with open_input(path) as file:
-        for number, line in enumerate(file, 1):
-            content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if content.strip():
-                yield number, content.rstrip(b"\r\n")
+        yield from numbered(file)
+
+
+def numbered(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, bytes]]:
+    """Number lines of which the first has this number; leave out the blank ones, and the mark at the start of a file."""
+    for number, line in enumerate(lines, first):
+        content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if content.strip():
+            yield number, content.rstrip(b"\r\n")
 
 
 def json_of(line: bytes, *, file: Path | str | None = None, number: int | None = None) -> object:
@@ -89,14 +107,14 @@ def _hint(line: bytes) -> str:
 
 
 def _traces(path: Path, skipped: Skipped | None) -> Iterator[Trace]:
-    with open_input(path) as file:
-        _refuse_an_array(file, path)
-    lines_of_ids: dict[str, int] = {}
+    refuse_an_array(path)
+    lines_of_ids: Roll[int] = Roll()
     number = 0
     for number, line in numbered_lines(path):
         try:
-            trace = _trace(line, path, number)
-            _refuse_a_duplicate(trace, lines_of_ids, path, number)
+            trace = trace_on(line, path, number)
+            if trace.id is not None and (earlier := lines_of_ids.setdefault(trace.id, number)) != number:
+                raise duplicate_on(trace.id, path, number, earlier)
         except InputError as bad:
             if skipped is None:
                 raise
@@ -104,11 +122,15 @@ def _traces(path: Path, skipped: Skipped | None) -> Iterator[Trace]:
         else:
             yield trace
     if not number:
-        problem = 'the file holds no traces; a line such as {"question": "…", "answer": "…"} is one'
-        raise InputError(problem, file=path)
+        raise no_traces_in(path)
 
 
-def _trace(line: bytes, path: Path, number: int) -> Trace:
+def trace_on(line: bytes, path: Path, number: int) -> Trace:
+    """Make a line of a trace file a Trace.
+
+    Raises:
+        InputError: it is none.
+    """
     data = json_of(line, file=path, number=number)
     if not isinstance(data, dict):
         problem = f"expected a JSON object, one trace a line, got {described(data)}"
@@ -116,17 +138,26 @@ def _trace(line: bytes, path: Path, number: int) -> Trace:
     return trace_from(data, file=path, line=number)
 
 
-def _refuse_a_duplicate(trace: Trace, lines_of_ids: dict[str, int], path: Path, number: int) -> None:
-    if trace.id is None:
-        return
-    if (earlier := lines_of_ids.setdefault(trace.id, number)) != number:
-        problem = f"trace id {trace.id!r} was given on line {earlier} already; ids must be unique, or left out"
-        raise InputError(problem, file=path, line=number, field="$.id")
+def duplicate_on(trace_id: str, path: Path, number: int, earlier: int) -> InputError:
+    """Say that two lines give one id."""
+    problem = f"trace id {trace_id!r} was given on line {earlier} already; ids must be unique, or left out"
+    return InputError(problem, file=path, line=number, field="$.id")
 
 
-def _refuse_an_array(file: BinaryIO, path: Path) -> None:
-    """Recognise a file that is one JSON array without reading it: its first line can be all of it."""
-    start = file.read(_PEEK).removeprefix(codecs.BOM_UTF8).lstrip()
+def no_traces_in(path: Path) -> InputError:
+    """Say that a trace file holds none."""
+    problem = 'the file holds no traces; a line such as {"question": "…", "answer": "…"} is one'
+    return InputError(problem, file=path)
+
+
+def refuse_an_array(path: Path) -> None:
+    """Recognise a file that is one JSON array without reading it: its first line can be all of it.
+
+    Raises:
+        InputError: it is one, or cannot be read.
+    """
+    with open_input(path) as file:
+        start = file.read(_PEEK).removeprefix(codecs.BOM_UTF8).lstrip()
     first, _, rest = start.partition(b"\n")
     only_a_line = first.rstrip().endswith(b"]") and rest.strip()
     if start.startswith(b"[") and not only_a_line:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from rag_cover import databases
 from rag_cover.databases import refuse_strangers, write_ahead
 from rag_cover.errors import StoreError
 
-__all__ = ["MIGRATIONS", "opened", "told"]
+__all__ = ["MIGRATIONS", "opened", "refuse_damage", "told"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -18,33 +18,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX results_key ON results (key)",
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     ),
+    (
+        "DROP INDEX IF EXISTS results_key",  # results are looked up by ordinal
+        "ALTER TABLE results ADD COLUMN during INTEGER NOT NULL DEFAULT 0",  # the latest run that had begun by then
+        "CREATE TABLE runs (run INTEGER PRIMARY KEY AUTOINCREMENT, beats INTEGER NOT NULL, home TEXT)",
+        "CREATE TABLE claims (ordinal INTEGER PRIMARY KEY, run INTEGER NOT NULL)",
+    ),
 )
 """The statements that take a store from each schema version to the next; version 0 is an empty file."""
 
 _APPLICATION = 0x52414743  # "RAGC": tells our files from other programs' databases
 
-_MEANING = {
-    sqlite3.SQLITE_BUSY: "is in use by another process; wait until it ends, or name another store",
-    sqlite3.SQLITE_LOCKED: "is in use by another process; wait until it ends, or name another store",
-    sqlite3.SQLITE_READONLY: "cannot be written; make it and its folder writable, or name another store",
-    sqlite3.SQLITE_PERM: "may not be opened; check its permissions, or name another store",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable, or name another store",
-    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; free some space and run again with --resume",
-    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error; name a store on another disk",
-    sqlite3.SQLITE_CORRUPT: "is damaged; measure again into a new store",
-    sqlite3.SQLITE_NOTADB: "is not a store: it is no SQLite database; name another file",
-}
+_KIND = "a store"
+_REMEDY = (
+    "move it away, with the files beside it whose names end in -wal and -shm, and measure again; "
+    "what remote models answered is kept in a file of its own and is not asked again"
+)
 
 
 def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
     """Open a store's file, lay it out where it is new, and bring an older one up to date."""
-    if path.is_dir():
-        problem = f"{path} is a folder; name a file in it as the store"
-        raise StoreError(problem)
-    if not create and not path.exists():
-        problem = f"There is no store at {path}; check the path, or run an evaluation into it first"
-        raise StoreError(problem)
     with told(path):
+        _refuse_absent(path, create=create)
         connection = sqlite3.connect(path, timeout=timeout_s, check_same_thread=False)
     try:
         with told(path):
@@ -55,19 +50,25 @@ def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
     return connection
 
 
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into a sentence that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        meaning = _MEANING.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)  # the low byte is the primary code
-        problem = f"The store {path} {meaning}" if meaning else f"The store {path} cannot be used: {error}"
-        raise StoreError(problem) from error
+def told(path: Path) -> AbstractContextManager[None]:
+    """Turn SQLite's errors into a sentence that says what to do with a store."""
+    return databases.told(path, kind=_KIND, remedy=_REMEDY)
+
+
+def refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
+    """Read the file through in search of damage: what is damaged is not added to, and not taken for results.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        problem = f"The store {path} is damaged ({' '.join(found.split())}); {_REMEDY}"
+        raise StoreError(problem)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, timeout_s: float) -> None:
-    refuse_strangers(connection, path, application=_APPLICATION, kind="a store")
+    refuse_strangers(connection, path, application=_APPLICATION, kind=_KIND)
     if (version := _version(connection)) > len(MIGRATIONS):
         problem = f"The store {path} has schema {version}, and this version reads up to {len(MIGRATIONS)}; upgrade rag-cover"
         raise StoreError(problem)
@@ -75,6 +76,15 @@ def _prepare(connection: sqlite3.Connection, path: Path, timeout_s: float) -> No
     connection.execute("PRAGMA synchronous = NORMAL")  # with WAL, a killed process loses nothing that was committed
     if _version(connection) < len(MIGRATIONS):
         _migrate(connection)
+
+
+def _refuse_absent(path: Path, *, create: bool) -> None:
+    if path.is_dir():
+        problem = f"{path} is a folder; name a file in it as the store"
+        raise StoreError(problem)
+    if not create and not path.exists():
+        problem = f"There is no store at {path}; check the path, or run an evaluation into it first"
+        raise StoreError(problem)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -7,29 +7,35 @@ that were committed.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import weakref
-import zlib
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, overload
 
-from rag_cover.errors import CorruptFileError
+from rag_cover.accounting import Spending
+from rag_cover.databases import close_where_opened
+from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.results import TraceResult
-from rag_cover.stores.schema import opened, told
+from rag_cover.stores.packing import packed, unpacked
+from rag_cover.stores.schema import opened, refuse_damage, told
 
 __all__ = ["Store", "StoredMeta", "StoredResults"]
 
 Item = tuple[int, str, TraceResult]
 
 _INSERT = "INSERT OR REPLACE INTO results (ordinal, key, trace_id, json) VALUES (?, ?, ?, ?)"
+_EXTEND = """INSERT INTO results (ordinal, key, trace_id, json)
+    VALUES ((SELECT COALESCE(MAX(ordinal), -1) + 1 FROM results), ?, ?, ?)"""
 _AFTER = "SELECT ordinal, json FROM results WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 _RANGE = "SELECT json FROM results ORDER BY ordinal LIMIT ? OFFSET ?"
 _SET = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
 _FINISHED = "finished"
+_SPENDING = "spending"
 
 
 class Store:
@@ -43,9 +49,11 @@ class Store:
 
     def __init__(self, path: Path | str, *, create: bool = True, timeout_s: float = 5.0) -> None:
         self.path = Path(path)
+        self._timeout_s = timeout_s
         self._lock = threading.RLock()
+        self._process = os.getpid()
         self._connection = opened(self.path, create=create, timeout_s=timeout_s)
-        self._closing = weakref.finalize(self, self._connection.close)
+        self._closing = weakref.finalize(self, close_where_opened, self._connection, self._process)
 
     @classmethod
     def open(cls, path: Path | str, *, create: bool = True, timeout_s: float = 5.0) -> Self:
@@ -54,9 +62,15 @@ class Store:
 
     def append(self, items: Sequence[Item]) -> None:
         """Add items in one transaction, all or none; one with an ordinal that is there already takes its place."""
-        rows = [(ordinal, key, result.trace.id, _packed(result)) for ordinal, key, result in items]
+        rows = [(ordinal, key, result.trace.id, packed(result)) for ordinal, key, result in items]
         with self.transaction() as connection:
             connection.executemany(_INSERT, rows)
+
+    def extend(self, items: Sequence[tuple[str, TraceResult]]) -> None:
+        """Add results, each with its content key, after those that are there, whoever else adds to the store meanwhile."""
+        rows = [(key, result.trace.id, packed(result)) for key, result in items]
+        with self.transaction() as connection:
+            connection.executemany(_EXTEND, rows)
 
     def keys(self) -> dict[int, str]:
         """Return the content key of every item, by ordinal."""
@@ -71,7 +85,7 @@ class Store:
         found = self.rows("SELECT json FROM results WHERE ordinal = ?", ordinal)
         if not found:
             raise KeyError(ordinal)
-        return _unpacked(found[0][0], self.path)
+        return unpacked(found[0][0], self.path)
 
     def results(self) -> StoredResults:
         """Return all results in ordinal order, as a sequence that reads them when they are asked for."""
@@ -91,11 +105,31 @@ class Store:
     def finished(self, finished: bool) -> None:
         self.meta[_FINISHED] = finished
 
+    @property
+    def spending(self) -> Spending:
+        """Return what remote models were asked for the evaluation, over all the runs it took."""
+        return Spending.from_dict(self.meta.get(_SPENDING, Spending().to_dict()))
+
+    def check(self) -> None:
+        """Read the file through in search of damage.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        with self._reachable():
+            refuse_damage(self._connection, self.path)
+
     def clear(self) -> None:
         """Remove every result and everything in ``meta``."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM results")
             connection.execute("DELETE FROM meta")
+
+    def scrub(self) -> None:
+        """Write the file anew without what was removed from it, of which nothing can be read any more then."""
+        with self._reachable():
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def truncate(self, length: int) -> None:
         """Remove the results whose ordinal is ``length`` or more: those of traces that are no longer there."""
@@ -104,19 +138,38 @@ class Store:
 
     def close(self) -> None:
         """Close the file; closing twice does no harm."""
-        with self._lock, told(self.path):
+        with self._reachable():
             self._closing()
 
     def rows(self, statement: str, *parameters: object) -> list[Any]:
         """Run one reading statement."""
-        with self._lock, told(self.path):
+        with self._reachable():
             return self._connection.execute(statement, parameters).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run writing statements, all or none."""
-        with self._lock, told(self.path), self._connection:
+        """Run statements, all or none, while no other process writes."""
+        with self._reachable(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Wait for no other process meanwhile: what it holds up fails."""
+        with self._lock:
+            self.rows("PRAGMA busy_timeout = 0")
+            try:
+                yield
+            finally:
+                self.rows(f"PRAGMA busy_timeout = {int(self._timeout_s * 1000)}")
+
+    @contextmanager
+    def _reachable(self) -> Iterator[None]:
+        if os.getpid() != self._process:
+            problem = f"The store {self.path} was opened before this process was forked off; open it anew in this process"
+            raise StoreError(problem)
+        with self._lock, told(self.path):
+            yield
 
     def __len__(self) -> int:
         return int(self.rows("SELECT COUNT(*) FROM results")[0][0])
@@ -141,7 +194,11 @@ class StoredMeta(MutableMapping[str, Any]):
         found = self._store.rows("SELECT value FROM meta WHERE name = ?", name)
         if not found:
             raise KeyError(name)
-        return json.loads(found[0][0])
+        try:
+            return json.loads(found[0][0])
+        except (ValueError, TypeError) as damaged:
+            problem = f"{self._store.path} holds a {name!r} that cannot be read ({damaged}); measure again into a new store"
+            raise CorruptFileError(problem) from damaged
 
     def __setitem__(self, name: str, value: Any) -> None:
         with self._store.transaction() as connection:
@@ -172,7 +229,7 @@ class StoredResults(Sequence[TraceResult]):
     def __iter__(self) -> Iterator[TraceResult]:
         last = -(1 << 63)
         while rows := self._store.rows(_AFTER, last, self._chunk):
-            yield from (_unpacked(packed, self._store.path) for _, packed in rows)
+            yield from (unpacked(packed, self._store.path) for _, packed in rows)
             last = rows[-1][0]
 
     @overload
@@ -190,18 +247,4 @@ class StoredResults(Sequence[TraceResult]):
             return []
         first = min(positions)
         rows = self._store.rows(_RANGE, max(positions) - first + 1, first)
-        return [_unpacked(rows[position - first][0], self._store.path) for position in positions]
-
-
-def _packed(result: TraceResult) -> bytes:
-    return zlib.compress(
-        json.dumps(result.to_dict(), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    )
-
-
-def _unpacked(packed: bytes, path: Path) -> TraceResult:
-    try:
-        return TraceResult.from_dict(json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass")))
-    except (zlib.error, ValueError, KeyError, TypeError) as damaged:
-        problem = f"{path} holds a result that cannot be read ({damaged}); measure again into a new store"
-        raise CorruptFileError(problem) from damaged
+        return [unpacked(rows[position - first][0], self._store.path) for position in positions]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rag_cover.coverage.words import words_of
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError
 from rag_cover.results import TraceResult, TraceUtility
+from rag_cover.stand_ins import StandIn
 from rag_cover.studies.arithmetic import (
     PairedDifference,
     frontier_shares,
@@ -127,7 +128,13 @@ def _length(traces: Sequence[Trace], count_tokens: Callable[[str], int] | None) 
         return "tokens", lambda trace: float(sum(map(count_tokens, _prompt_texts(trace))))
     if all(isinstance(trace.metadata.get(_TOKENS), int) for trace in traces):
         return "tokens", lambda trace: float(trace.metadata[_TOKENS])
-    return "words", lambda trace: float(sum(len(words_of(text)) for text in _prompt_texts(trace)))
+    return "words", lambda trace: float(sum(map(_words, _prompt_texts(trace))))
+
+
+def _words(text: str) -> int:
+    """Count a text's words; what stands in place of a redacted one says how many it had."""
+    told = StandIn.read(text)
+    return told.words if told else len(words_of(text))
 
 
 def _prompt_texts(trace: Trace) -> list[str]:

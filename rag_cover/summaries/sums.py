@@ -14,6 +14,7 @@ from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.coverage import CoverageTable, statistics_as_rated, statistics_of, table_of
 from rag_cover.questions import Question, Role
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Loss, TraceResult, TraceUtility
+from rag_cover.stand_ins import StandIn
 
 __all__ = ["Sums", "question_key"]
 
@@ -51,6 +52,8 @@ def question_key(question: Question) -> str:
     """
     if question.id is not None:
         return f"id:{question.id}"
+    if (told := StandIn.read(question.text)) and told.asked_as:
+        return f"text:{told.asked_as}"
     return "text:" + " ".join(unicodedata.normalize("NFKC", question.text).casefold().split())
 
 

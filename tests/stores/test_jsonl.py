@@ -4,7 +4,10 @@ import gzip
 import json
 import math
 import os
+import subprocess
+import sys
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -293,6 +296,46 @@ def test_a_folder_that_is_not_there_cannot_be_written_to(tmp_path: Path) -> None
 
     with pytest.raises(StoreError, match="check the folder"):
         write_traces(path, [Trace(question=Question(text="q"))])
+
+
+_ON_A_FULL_DISK = """
+import random, resource, sys
+from rag_cover import Question, Trace, write_traces
+from rag_cover.errors import StoreError
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    texts = [random.Random(number).randbytes(500).hex() for number in range(100)]
+    write_traces(sys.argv[1], [Trace(question=Question(text)) for text in texts])
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", ["traces.jsonl", "traces.jsonl.gz"])
+def test_a_disk_that_is_full_leaves_the_file_that_was_there(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("resource", reason="this system limits no files")
+    path = tmp_path / name
+    before = [Trace(id="before", question=Question(text="q"))]
+    write_traces(path, before)
+
+    done = subprocess.run([sys.executable, "-c", _ON_A_FULL_DISK, str(path)], check=True, capture_output=True, text=True)
+
+    assert done.stdout.endswith("cannot be written (File too large); check the folder, its permissions and the disk\n")
+    assert list(read_traces(path)) == before
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+
+
+def test_two_writers_of_one_file_do_not_mix_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+
+    def slowly() -> Iterator[Trace]:
+        yield Trace(id="first", question=Question(text="q"))
+        write_traces(path, [Trace(id="other", question=Question(text="q" * 9_999))])
+        yield Trace(id="second", question=Question(text="q"))
+
+    write_traces(path, slowly())
+
+    assert [trace.id for trace in read_traces(path)] == ["first", "second"]
 
 
 def test_step_ids_survive_a_round_trip(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monke
 
     with Store(path) as store:
         assert store.rows("SELECT ordinal, seconds FROM results") == [(0, None), (1, None)]
-        assert store.rows("PRAGMA user_version") == [(2,)]
+        assert store.rows("PRAGMA user_version") == [(len(newer),)]
 
 
 def test_a_store_in_use_by_another_process_is_told(tmp_path: Path) -> None:
@@ -251,6 +251,57 @@ def test_a_folder_a_missing_folder_and_a_missing_store_are_told(tmp_path: Path) 
         Store.open(tmp_path / "run.db", create=False)
 
     assert not (tmp_path / "run.db").exists()
+
+
+def test_two_writers_that_add_at_the_end_take_no_ordinal_twice(tmp_path: Path) -> None:
+    with Store(tmp_path / "run.db") as one, Store(tmp_path / "run.db") as other:
+        one.extend([("a", _result(0)), ("b", _result(1))])
+        other.extend([("c", _result(2))])
+        one.extend([("d", _result(3))])
+
+        assert one.keys() == {0: "a", 1: "b", 2: "c", 3: "d"}
+        assert list(other.results()) == [_result(number) for number in range(4)]
+
+
+def test_meta_that_is_damaged_is_a_corrupt_file_error(tmp_path: Path) -> None:
+    with Store(tmp_path / "run.db") as store:
+        with store.transaction() as connection:
+            connection.execute("INSERT INTO meta VALUES ('spending', '{junk')")
+
+        with pytest.raises(CorruptFileError, match="'spending' that cannot be read"):
+            _ = store.spending
+
+
+_FORKED = """
+import gc, os, sys
+from rag_cover.errors import StoreError
+from rag_cover.stores import Store
+store = Store(sys.argv[1])
+store.meta["before"] = 1
+child = os.fork()
+if not child:
+    try:
+        store.meta["in the child"] = 1
+    except StoreError as error:
+        print(error, flush=True)
+    del store
+    gc.collect()
+    os._exit(0)
+os.waitpid(child, 0)
+store.meta["after"] = 1
+print(sorted(store.meta), store.rows("PRAGMA integrity_check"))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks no processes")
+def test_a_store_is_not_used_by_a_process_forked_off(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _FORKED, str(tmp_path / "run.db")]
+
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    refusal, after = done.stdout.splitlines()
+    assert refusal.endswith("was opened before this process was forked off; open it anew in this process")
+    assert after == "['after', 'before'] [('ok',)]"
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:

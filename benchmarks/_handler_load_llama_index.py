@@ -1,0 +1,47 @@
+"""A LlamaIndex query engine of the framework's mock model, recorded into files."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from _handler_load import PASSAGES, Kept, SlowEntailer
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from rag_cover.recording import Recording
+from rag_cover.testing import KeywordScorer
+from rag_cover_llama_index import attach
+
+__all__ = ["Engine"]
+
+
+class Fixed(BaseRetriever):
+    """Finds the same passages for every question."""
+
+    def _retrieve(self, _query: QueryBundle) -> list[NodeWithScore]:
+        return [NodeWithScore(node=TextNode(text=text, id_=str(number)), score=1.0) for number, text in enumerate(PASSAGES)]
+
+
+class Engine:
+    """Retrieves, fills a prompt, and answers with its first words."""
+
+    def __init__(self) -> None:
+        self._engine = RetrieverQueryEngine.from_args(Fixed(), llm=MockLLM(max_tokens=8))
+
+    def ask(self, question: str) -> object:
+        """Answer a question."""
+        return self._engine.query(question)
+
+    def recorded(self, kept: Kept) -> AbstractContextManager[Recording]:
+        """Record what is asked within."""
+        return attach(
+            measures=["groundedness"],
+            judge=KeywordScorer(),
+            entailer=SlowEntailer(takes_s=kept.slow_s),
+            receiver=None,
+            store=kept.store,
+            traces=kept.traces,
+            capacity=kept.capacity,
+        )

@@ -1,0 +1,79 @@
+"""The engine that runs on Ray Data: a pool of actors, each with the models open, on one machine or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from rag_cover.engines import Accountable
+from rag_cover.errors import InvalidValueError, needs_extra
+from rag_cover_ray.surroundings import keep_to_itself
+
+__all__ = ["RayEngine"]
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class RayEngine:
+    """Applies a function on Ray, in actors that open its models once (`rag_cover.engines.Engine`).
+
+    The results are those of the local engine, in the same order. An actor or a node that is lost is replaced where there is
+    room, and its items are done again; an item on which workers die four times ends the run.
+
+    Items are handed to Ray in windows, so that a stream of any length fits: Ray's object store holds one window, and spills
+    to disk what is more than its memory.
+
+    Args:
+        workers: actors; None: as many as the cluster has room for.
+        address: a running cluster, ``"auto"`` for the one this machine belongs to (a new local one, where it belongs to none),
+            None for a new local one. Where the process is connected to Ray already, that connection is used.
+        cpus: processors of one actor; its models run as many threads.
+        gpus: GPUs of one actor: 0.5 puts two actors on each, so that one computes while the other prepares.
+        window: the most items that are handed to Ray at once.
+
+    Raises:
+        InvalidValueError: a number that cannot be.
+    """
+
+    workers: int | None = None
+    address: str | None = None
+    cpus: float = 1.0
+    gpus: float = 0.0
+    window: int = 2_048
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be."""
+        for name, least in (("workers", 1), ("window", 1), ("cpus", 0.0), ("gpus", 0.0)):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                message = f"{name} is at least {least}, not {value}"
+                raise InvalidValueError(message)
+
+    def run(self, function: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+        """Yield what is made of each item, in order; Ray is started at the first, and stopped where it was not running.
+
+        Raises:
+            InvalidValueError: the function cannot travel, since a model was given as an object that cannot.
+            EngineError: the cluster cannot be reached, or workers died again and again.
+        """
+        if self.address is None:
+            keep_to_itself()
+        with needs_extra("ray", "ray", "pyarrow"):
+            from rag_cover_ray.clusters import connected
+            from rag_cover_ray.pools import Pool
+        stream = iter(items)
+        if not (first := list(islice(stream, self.window))):
+            return
+        with connected(self.address):
+            pool = Pool.of(function, self.workers, cpus=self.cpus, gpus=self.gpus)
+            ledger = function.ledger if isinstance(function, Accountable) else None
+            while first:
+                for made, spending in pool.map(first):
+                    if ledger is not None and spending is not None:
+                        ledger.take_over(spending)
+                    yield made
+                first = list(islice(stream, self.window))

@@ -1,0 +1,165 @@
+"""``rag-cover evaluate-files``: files of any size in, a folder of results out, on the local engine or on another."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from rag_cover.bulk import evaluate_files
+from rag_cover.cli.endings import Ending
+from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.options import (
+    MEASURING,
+    OUTPUT,
+    AsJson,
+    Deadline,
+    Entailer,
+    FailUnder,
+    FailUnderLower,
+    Judge,
+    NoCache,
+    NoReport,
+    OnError,
+    Prices,
+    Quiet,
+    Receiver,
+    Report,
+    Resume,
+    Strict,
+    Workers,
+)
+from rag_cover.cli.runs import Run, measures_of, tell_skipped
+from rag_cover.cli.screens import progress_bar, warn
+from rag_cover.evaluation import Evaluation
+from rag_cover.registry import Models
+from rag_cover.reports import summary_panel, worst_questions, write_report
+
+__all__ = ["evaluate_many"]
+
+
+def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
+    traces: Annotated[list[Path], typer.Argument(help="Trace files (JSONL, .gz too) and tables (Parquet).", metavar="TRACES…")],
+    *,
+    into: Annotated[
+        Path,
+        typer.Option(
+            help="The folder that results are written into: new, empty, or one of an earlier run.",
+            metavar="FOLDER",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
+    format_: Annotated[
+        Literal["parquet", "jsonl"], typer.Option("--format", help="How results are written.", rich_help_panel=OUTPUT)
+    ] = "parquet",
+    on_error: OnError = "raise",
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What to measure: coverage, groundedness, utility, complexity. May be repeated; by default all that the "
+            "traces allow.",
+            metavar="NAME",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    judge: Judge = "embedded",
+    entailer: Entailer = None,
+    receiver: Receiver = None,
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            help="The model that splits questions where traces bring no sub-questions; by default rules do.",
+            metavar="NAME",
+            rich_help_panel=MEASURING,
+        ),
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="Who runs the workers: local, or an installed engine, such as ray.",
+            metavar="NAME",
+            rich_help_panel=MEASURING,
+        ),
+    ] = "local",
+    workers: Workers = None,
+    no_cache: NoCache = False,
+    deadline: Deadline = None,
+    prices: Prices = None,
+    resume: Resume = False,
+    report: Report = None,
+    no_report: NoReport = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    fail_under: FailUnder = None,
+    fail_under_lower: FailUnderLower = None,
+    strict: Strict = False,
+) -> None:
+    """Measure many traces: files are cut into slices, read and measured in parallel, and written part by part.
+
+    The results are those of [bold]rag-cover evaluate[/bold]; [bold]report[/bold] and [bold]compare[/bold] read the folder.
+
+    [bold]Examples[/bold]
+
+      rag-cover evaluate-files logs/*.jsonl.gz --into results
+
+      rag-cover evaluate-files export.parquet --into results --engine ray --resume
+    """
+    ending = Ending.read(
+        None if no_report else report or Path(f"{into.name}.html"),
+        as_json=as_json,
+        fail_under=fail_under,
+        fail_under_lower=fail_under_lower,
+        strict=strict,
+        prices=prices,
+    )
+    run = Run(
+        TraceFile(traces[0], on_error=on_error),
+        into,
+        Models(judge=judge, entailer=entailer, receiver=receiver, decomposer=generator),
+        measures_of(measure, None),
+        resume,
+        workers,
+        quiet or as_json,
+        not no_cache,
+        deadline,
+    )
+    evaluation = _evaluated(run, traces, engine, format_)
+    summary = evaluation.summary()
+
+    def show(out: Console) -> None:
+        out.print(summary_panel(summary))
+        if "coverage" in summary.outcomes:
+            out.print(worst_questions(evaluation.results))
+
+    ending.come(run, evaluation, summary, write=partial(write_report, results=evaluation.results, summary=summary), show=show)
+
+
+def _evaluated(run: Run, files: list[Path], engine: str, written_as: Literal["parquet", "jsonl"]) -> Evaluation:
+    """Evaluate; skipped traces are told on stderr, an interrupt says how to go on."""
+    into = run.store or Path()
+    try:
+        with progress_bar(quiet=run.quiet) as show:
+            evaluation = evaluate_files(
+                files,
+                into,
+                measures=run.measures,
+                models=run.models,
+                engine=engine,
+                workers=run.workers,
+                format=written_as,
+                resume=run.resume,
+                skipped=run.file.skipped.append if run.file.on_error == "skip" else None,
+                progress=show,
+                cache=run.cache,
+                deadline_s=run.deadline_s,
+            )
+    except KeyboardInterrupt:
+        line = f"Interrupted. What was done is kept in {into}; run the same command with --resume to go on."
+        warn(line, style="red")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    tell_skipped(run.file)
+    return evaluation

@@ -1,0 +1,19 @@
+"""Results without their texts: each text is replaced by its hash, and every number stays.
+
+Equal texts have equal hashes, so that results are joined, grouped and counted as before. Names of pipelines, models and
+measures stay, and so do times and the numbers of metadata.
+"""
+
+from rag_cover.redaction.hashing import Redaction
+from rag_cover.redaction.outcomes import redacted_failure, redacted_result
+from rag_cover.redaction.refusals import redacted_problem, refuse_other_redaction
+from rag_cover.redaction.traces import redacted_trace
+
+__all__ = [
+    "Redaction",
+    "redacted_failure",
+    "redacted_problem",
+    "redacted_result",
+    "redacted_trace",
+    "refuse_other_redaction",
+]

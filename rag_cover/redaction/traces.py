@@ -1,0 +1,162 @@
+"""A trace without its texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rag_cover.questions import Passage, ReadOnly
+from rag_cover.redaction.hashing import Redaction
+from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
+
+__all__ = ["passage_keys", "redacted_trace"]
+
+_LABELS = ("retriever", "query_type")
+"""Metadata by which results are grouped, and whose values are names in tables."""
+
+_TELEMETRY = "opentelemetry"
+_READ = frozenset((*_LABELS, _TELEMETRY, "prompt_tokens"))
+_PLACE = re.compile("[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{2}")  # the ids of a distributed trace are drawn at random
+
+
+def redacted_trace(trace: Trace, by: Redaction) -> Trace:
+    """Replace every text and every id of a trace; its numbers, times, roles and the names of models stay."""
+    question = trace.question.model_copy(
+        update={
+            "text": by.question(trace.question),
+            "id": _identifier(trace.question.id, by),
+            "references": by.texts(trace.question.references),
+        }
+    )
+    keys = passage_keys(trace, by)
+    return trace.model_copy(
+        update={
+            "question": question,
+            "id": _identifier(trace.id, by),
+            "steps": tuple(_step(step, by) for step in trace.steps),
+            "prompt": None if trace.prompt is None else _passages(trace.prompt, by),
+            "answer": _text(trace.answer, by),
+            "sub_questions": None
+            if trace.sub_questions is None
+            else tuple(each.model_copy(update={"text": by.text(each.text)}) for each in trace.sub_questions),
+            "samples": tuple(_samples(each, keys, by) for each in trace.samples),
+            "metadata": _trace_metadata(trace.metadata, by),
+        }
+    )
+
+
+def passage_keys(trace: Trace, by: Redaction) -> Mapping[str, str]:
+    """Map the `Passage.key` of each passage of a trace to that of what takes its place."""
+    places = [*(step.passages for step in trace.steps), trace.prompt or ()]
+    return {passage.key: _key(passage, by) for passages in places for passage in passages}
+
+
+def _key(passage: Passage, by: Redaction) -> str:
+    bare = passage.model_copy(update={"metadata": ReadOnly()})
+    return _passage(bare, by).key
+
+
+def _step(step: RetrievalStep, by: Redaction) -> RetrievalStep:
+    return step.model_copy(
+        update={
+            "query": by.text(step.query),
+            "passages": _passages(step.passages, by),
+            "id": by.step(step.id),
+            "input_ids": tuple(map(by.step, step.input_ids)),
+            "parent_id": None if step.parent_id is None else by.step(step.parent_id),
+            "error": _text(step.error, by),
+        }
+    )
+
+
+def _passages(passages: Iterable[Passage], by: Redaction) -> tuple[Passage, ...]:
+    return tuple(_passage(passage, by) for passage in passages)
+
+
+def _passage(passage: Passage, by: Redaction) -> Passage:
+    return passage.model_copy(
+        update={
+            "text": by.text(passage.text),
+            "id": _identifier(passage.id, by),
+            "title": _text(passage.title, by),
+            "metadata": ReadOnly(_value(passage.metadata, by)),
+        }
+    )
+
+
+def _samples(samples: SampleSet, keys: Mapping[str, str], by: Redaction) -> SampleSet:
+    named = samples.passage
+    return samples.model_copy(
+        update={
+            "step": None if samples.step is None else by.step(samples.step),
+            "passage": None if named is None else keys.get(named, by.identifier(named)),
+            "samples": tuple(_sample(sample, by) for sample in samples.samples),
+        }
+    )
+
+
+def _sample(sample: Sample, by: Redaction) -> Sample:
+    return sample.model_copy(update={"text": by.text(sample.text)})
+
+
+def _trace_metadata(metadata: Mapping[str, Any], by: Redaction) -> ReadOnly:
+    plain = {name: value for name, value in metadata.items() if name not in (*_LABELS, _TELEMETRY)}
+    labels = {name: _label(metadata[name], by) for name in _LABELS if name in metadata}
+    places = {_TELEMETRY: _places(metadata[_TELEMETRY], by)} if _TELEMETRY in metadata else {}
+    redacted = {**_value(plain, by), **labels, **places}
+    return ReadOnly({_name(name, by): redacted[_name(name, by)] for name in metadata})
+
+
+def _value(value: Any, by: Redaction) -> Any:
+    match value:
+        case str():
+            return by.text(value)
+        case Mapping():
+            return {_name(name, by): _value(item, by) for name, item in value.items()}
+        case list() | tuple():
+            return [_value(item, by) for item in value]
+        case _:
+            return value
+
+
+def _name(name: str, by: Redaction) -> str:
+    return name if name in _READ or name in by.names else by.identifier(name)
+
+
+def _label(value: Any, by: Redaction) -> Any:
+    """Replace the name of a group, or such names by the ids of steps."""
+    match value:
+        case str():
+            return by.identifier(value)
+        case Mapping():
+            return {by.step(step): _label(item, by) for step, item in value.items()}
+        case list() | tuple():
+            return [_label(item, by) for item in value]
+        case _:
+            return value
+
+
+def _places(value: Any, by: Redaction) -> Any:
+    """Keep where the trace and its steps stand in a distributed trace."""
+    match value:
+        case str() if _PLACE.fullmatch(value):
+            return value
+        case Mapping():
+            known = {name: item for name, item in value.items() if name in ("root", "steps")}
+            return {
+                **{name: _places(item, by) for name, item in known.items()},
+                **{by.step(name): _places(item, by) for name, item in value.items() if name not in known},
+            }
+        case list() | tuple():
+            return [_places(item, by) for item in value]
+        case _:
+            return _value(value, by)
+
+
+def _text(text: str | None, by: Redaction) -> str | None:
+    return None if text is None else by.text(text)
+
+
+def _identifier(name: str | None, by: Redaction) -> str | None:
+    return None if name is None else by.identifier(name)

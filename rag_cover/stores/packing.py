@@ -1,0 +1,40 @@
+"""Results as bytes: JSON, compressed, with zlib's checksum, by which damage is told."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+from rag_cover.errors import CorruptFileError
+from rag_cover.results import TraceResult
+
+__all__ = ["is_whole", "packed", "unpacked"]
+
+
+def packed(result: TraceResult) -> bytes:
+    """Write a result as bytes."""
+    text = json.dumps(result.to_dict(), ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def unpacked(content: bytes, path: Path) -> TraceResult:
+    """Read back what `packed` wrote.
+
+    Raises:
+        CorruptFileError: the bytes are not those that were written.
+    """
+    try:
+        return TraceResult.from_dict(json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass")))
+    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as damaged:
+        problem = f"{path} holds a result that cannot be read ({damaged}); measure with --resume: it is measured again"
+        raise CorruptFileError(problem) from damaged
+
+
+def is_whole(content: object) -> bool:
+    """Tell whether the bytes of a result are those that were written."""
+    try:
+        zlib.decompress(content)  # type: ignore[arg-type]  # what it is not is what is asked
+    except (zlib.error, TypeError):
+        return False
+    return True

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rag_cover.evaluation import Evaluation
+
+JUDGE = ("--judge", "words")
+
+
+def test_files_are_evaluated_into_a_folder(command: Callable[..., Any], traces: Path, folder: Path) -> None:
+    done = command("evaluate-files", traces, traces, "--into", "results", *JUDGE)
+
+    assert done.exit_code == 0
+    assert "Answers cover 62% of the core sub-questions" in done.stdout
+    assert "Results: results\n" in done.stdout
+    assert len(Evaluation.open(folder / "results").results) == 8
+    assert "<html" in (folder / "results.html").read_text(encoding="utf-8")
+
+
+def test_the_figures_are_those_of_evaluate(command: Callable[..., Any], traces: Path) -> None:
+    one = json.loads(command("evaluate", traces, *JUDGE, "--json", "--no-report").stdout)
+
+    many = json.loads(
+        command("evaluate-files", traces, "--into", "r", *JUDGE, "--json", "--no-report", "--workers", "2").stdout
+    )
+
+    assert many["summary"] == one["summary"]
+    assert many["store"] == "r"
+
+
+def test_a_folder_is_reported_and_compared_like_a_store(command: Callable[..., Any], traces: Path, folder: Path) -> None:
+    command("evaluate-files", traces, "--into", "r", "--format", "jsonl", *JUDGE, "--no-report", "--quiet")
+
+    reported = command("report", "r")
+    compared = command("compare", "r", traces, *JUDGE, "--json")
+
+    assert reported.exit_code == 0
+    assert (folder / "r.html").exists()
+    assert compared.exit_code == 0
+
+
+def test_lines_that_are_no_traces_are_left_out_and_told(
+    command: Callable[..., Any], make: Callable[..., Path], one: Callable[..., Any], folder: Path
+) -> None:
+    path = make(folder / "some.jsonl", [one(1), "{", one(2)])
+
+    stopped = command("evaluate-files", path, "--into", "r", *JUDGE)
+    done = command("evaluate-files", path, "--into", "r", *JUDGE, "--on-error", "skip", "--resume", "--json", "--no-report")
+
+    assert stopped.exit_code == 3
+    assert "some.jsonl, line 2: not JSON" in stopped.stderr
+    assert "1 trace was left out, the first because: " in done.stderr
+    assert "some.jsonl, line 2: not JSON" in done.stderr
+    assert json.loads(done.stdout)["summary"]["traces"] == 2
+    assert len(json.loads(done.stdout)["skipped"]) == 1
+
+
+def test_an_interrupted_run_is_gone_on_with(
+    command: Callable[..., Any], make: Callable[..., Path], one: Callable[..., Any], folder: Path
+) -> None:
+    path = make(folder / "some.jsonl", [one(1), one(2, answer="ctrl-c")])
+
+    done = command("evaluate-files", path, "--into", "r", "--judge", "moody")
+    again = command("evaluate-files", path, "--into", "r", *JUDGE, "--quiet", "--no-report")
+
+    assert done.exit_code == 130
+    assert "What was done is kept in r; run the same command with --resume to go on." in done.stderr
+    assert again.exit_code == 0
+
+
+def test_an_engine_that_is_not_installed_is_told(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate-files", traces, "--into", "r", *JUDGE, "--engine", "raj")
+
+    assert done.exit_code in (2, 3)
+    assert "No engine is called 'raj'" in done.stderr

@@ -1,0 +1,20 @@
+"""A Ray of this machine, started once for all its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("ray", reason="needs ray (extra ray)")
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    from rag_cover_ray.surroundings import keep_to_itself
+
+    keep_to_itself()
+    from rag_cover_ray.clusters import connected
+
+    with connected(None):
+        yield

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+import ray
+
+from rag_cover.errors import EngineError
+from rag_cover_ray.clusters import connected
+from rag_cover_ray.surroundings import keep_to_itself
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # connecting is what this is about
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+
+    with pytest.raises(EngineError, match=rf"No Ray cluster answers at '{address}': .*refused"), connected(address):
+        pass
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_connection_that_was_there_is_left() -> None:
+    with connected(None):
+        pass
+
+    assert ray.is_initialized()
+
+
+def test_a_local_cluster_sends_no_statistics_and_asks_for_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delitem(sys.modules, "ray")
+
+    keep_to_itself()
+
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    monkeypatch.delitem(sys.modules, "ray")
+
+    keep_to_itself()
+
+    assert os.environ["RAY_AUTH_MODE"] == "disabled"
+    assert "RAY_AUTH_TOKEN" not in os.environ
