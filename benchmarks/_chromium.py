@@ -1,4 +1,4 @@
-"""A headless Chromium driven over its own debugging pipe: pages opened one after the other, and what ran or was asked for there."""
+"""A headless Chromium driven over its debugging pipe: pages opened one after the other, and what ran or was asked for there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -23,6 +24,12 @@ MARK = "ragCoverRan"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless_shell")
 _FLAGS = ("--headless=shell", "--no-sandbox", "--no-zygote", "--single-process", "--disable-gpu", "--disable-dev-shm-usage")
 _LONGEST_S = 30.0
+_BEGIN = """\
+import fcntl, os, sys
+asked, answered = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
+os.dup2(asked, 3), os.dup2(answered, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""  # a browser's pipe has the numbers 3 and 4
 
 _DEFINED = f"window.{MARK} = () => {{ try {{ top.document.title = '{MARK}'; }} catch {{}} }};"
 _TOUCH = f"""(async () => {{
@@ -33,7 +40,8 @@ _TOUCH = f"""(async () => {{
       if (wanted.startsWith("on")) each.dispatchEvent(new Event(wanted.slice(2), {{bubbles: true}}));
     }}
     const aim = each.getAttribute("href") || each.getAttribute("xlink:href") || each.getAttribute("action") || "";
-    if (/^\\s*(javascript|data|http)/i.test(aim.replace(/[\\x00-\\x20]/g, ""))) each.dispatchEvent(new MouseEvent("click", {{bubbles: true, cancelable: true}}));
+    const elsewhere = /^\\s*(javascript|data|http)/i.test(aim.replace(/[\\x00-\\x20]/g, ""));
+    if (elsewhere) each.dispatchEvent(new MouseEvent("click", {{bubbles: true, cancelable: true}}));
     if (each.tagName === "FORM") each.requestSubmit();
   }}
   await new Promise((resolve) => setTimeout(resolve, WAIT));
@@ -52,9 +60,9 @@ class Chromium:
     def __init__(self, command: Sequence[str]) -> None:
         theirs, self._out = os.pipe()
         self._in, answers = os.pipe()
-        shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3<&{theirs} 4>&{answers}', *command]  # the pipe's numbers are fixed
+        begun = [sys.executable, "-c", _BEGIN, str(theirs), str(answers), *command]
         self._process = subprocess.Popen(  # noqa: S603 -- the browser that the caller named
-            shell, pass_fds=(theirs, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            begun, pass_fds=(theirs, answers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         os.close(theirs)
         os.close(answers)
@@ -76,7 +84,9 @@ class Chromium:
         address = page.resolve().as_uri()
         self._ask("Page.navigate", url=address)
         self._until("Page.loadEventFired")
-        told = self._ask("Runtime.evaluate", expression=_TOUCH.replace("WAIT", str(wait_ms)), awaitPromise=True, returnByValue=True)
+        told = self._ask(
+            "Runtime.evaluate", expression=_TOUCH.replace("WAIT", str(wait_ms)), awaitPromise=True, returnByValue=True
+        )
         ran = told.get("result", {}).get("value") is not False
         dialogs = any(each["method"] == "Page.javascriptDialogOpening" for each in self.events)
         sent = [each["params"]["request"]["url"] for each in self.events if each["method"] == "Network.requestWillBeSent"]
@@ -156,7 +166,7 @@ def counting_proxy() -> Iterator[tuple[int, list[str]]]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        do_GET = do_POST = do_HEAD = do_CONNECT = do_OPTIONS = _noted
+        do_GET = do_POST = do_HEAD = do_CONNECT = do_OPTIONS = _noted  # noqa: N815 -- the names that the server calls
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import resource
 import tempfile
@@ -23,7 +24,8 @@ from rag_cover.errors import RagCoverError
 __all__ = ["Fault", "Tally", "case_for", "fed", "long_cases", "watched"]
 
 _PAGE = resource.getpagesize()
-_AGAIN = 200  # cases after which a worker tells how far it is
+_TICKS = os.sysconf("SC_CLK_TCK")
+_WALL = 12  # times as long by the clock is a hang, too: it may wait for something
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +86,14 @@ def _words(wrong: BaseException) -> str:
 
 
 def _work(target: str, start: int, stop: int, seed: int, sent: Connection) -> None:
-    """Feed cases, and tell of each before it begins when it is a long one, of the others now and then."""
+    """Feed cases, and tell of each before and after."""
     warnings.simplefilter("error")  # a warning would be seen by users whom it tells nothing
     with tempfile.TemporaryDirectory() as folder:
         for number in range(start, stop):
             sent.send(("began", number, "", 0.0))
-            began = time.perf_counter()
+            began = time.process_time()
             ended = fed(target, number, seed, Path(folder))
-            sent.send(("ended", number, ended, time.perf_counter() - began))
+            sent.send(("ended", number, ended, time.process_time() - began))
     sent.send(("done", stop, "", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
 
@@ -109,11 +111,11 @@ def _run(target: str, start: int, stop: int, seed: int, tally: Tally, longest_s:
     process = context.Process(target=_work, args=(target, start, stop, seed, sending), daemon=True)
     process.start()
     sending.close()
-    now, began = start, None
+    now, watch = start, _Watch(process)
     try:
         for message in _messages(receiving):
             if message is None:
-                if (fault := _overdue(process, began, longest_s, most_mb)) is None:
+                if (fault := watch.fault(longest_s, most_mb)) is None:
                     continue
                 tally.cases += 1
                 tally.faults.append(Fault(target, now, *fault))
@@ -121,9 +123,9 @@ def _run(target: str, start: int, stop: int, seed: int, tally: Tally, longest_s:
             kind, number, words, seconds = message
             match kind:
                 case "began":
-                    now, began = number, time.monotonic()
+                    now = number
+                    watch.begin()
                 case "ended":
-                    began = None
                     _note(tally, target, number, words, seconds)
                 case _:
                     tally.peak_mb = max(tally.peak_mb, seconds)
@@ -147,14 +149,36 @@ def _messages(receiving: Connection) -> Iterator[tuple[str, int, str, float] | N
             return
 
 
-def _overdue(process: BaseProcess, began: float | None, longest_s: float, most_mb: float) -> tuple[str, str] | None:
-    if not process.is_alive():
+class _Watch:
+    """Knows how long a process has been at a case, by the processor's time: a busy machine makes no hang."""
+
+    def __init__(self, process: BaseProcess) -> None:
+        self._process = process
+        self._began: tuple[float, float] | None = None
+
+    def begin(self) -> None:
+        """Begin a case; its time is taken when the process is first found silent."""
+        self._began = None
+
+    def fault(self, longest_s: float, most_mb: float) -> tuple[str, str] | None:
+        """Say what is wrong with a process that has said nothing for a moment."""
+        if not self._process.is_alive():
+            return None
+        used_s, now = _processor_s(self._process), time.monotonic()
+        self._began = self._began or (used_s, now)
+        if used_s - self._began[0] > longest_s or now - self._began[1] > _WALL * longest_s:
+            return "hang", f"longer than {longest_s:g} s"
+        if (used := _resident_mb(self._process)) > most_mb:
+            return "memory", f"{used:,.0f} MB"
         return None
-    if began is not None and time.monotonic() - began > longest_s:
-        return "hang", f"longer than {longest_s:g} s"
-    if (used := _resident_mb(process)) > most_mb:
-        return "memory", f"{used:,.0f} MB"
-    return None
+
+
+def _processor_s(process: BaseProcess) -> float:
+    try:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+    except (OSError, IndexError):  # it has just ended, or the system has no such file
+        return 0.0
 
 
 def _resident_mb(process: BaseProcess) -> float:

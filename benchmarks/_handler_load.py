@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover import Store
-from rag_cover.recording import Recording, RecordingCounts
+from rag_cover.recording import Recording
 from rag_cover.testing import KeywordEntailer
 
 __all__ = ["PASSAGES", "Fates", "Kept", "Pipeline", "SlowEntailer", "Stretch", "offered", "recorded"]
@@ -111,15 +111,16 @@ class Fates:
     most_waiting: int = 0
     errors: int = 0
 
-    def add(self, sent: int, counts: RecordingCounts, errors: int) -> None:
-        """Add a stretch."""
+    def add(self, sent: int, recording: Recording) -> None:
+        """Add a stretch that is over."""
+        counts = recording.counts
         self.sent += sent
         self.begun += counts.begun
         self.kept += counts.measured + counts.recorded + counts.unmeasured
         self.dropped += counts.dropped
         self.unreadable += counts.unreadable
-        self.most_waiting = max(self.most_waiting, counts.most_waiting)
-        self.errors += errors
+        self.most_waiting = max(self.most_waiting, recording._worker.most_waiting)  # noqa: SLF001  # of no use but here
+        self.errors += len(recording.errors)
 
     def lost(self, kept: Kept) -> int:
         """Count what was sent and is neither in the store nor counted as dropped."""
@@ -131,5 +132,5 @@ def recorded(pipeline: Pipeline, kept: Kept, *, rate: float, seconds: float, thr
     """Offer a stretch of requests to a recorded pipeline, and add up what became of them once the queue is worked off."""
     with pipeline.recorded(kept) as recording:
         stretch = offered(pipeline.ask, rate=rate, seconds=seconds, threads=threads)
-    fates.add(len(stretch.lateness), recording.counts, len(recording.errors))
+    fates.add(len(stretch.lateness), recording)
     return stretch

@@ -1,4 +1,4 @@
-"""Results in whose every text field one text stands, and every report there is of them: for `fuzzing.py` and `report_injections.py`."""
+"""Results in whose every text field one text stands, and every report of them: for fuzzing and injections."""
 
 from __future__ import annotations
 
@@ -143,7 +143,10 @@ def _results(text: str) -> list[TraceResult]:
         prompt_assumed=False,
     )
     failed = {"coverage": NotApplicable(text), "groundedness": Failure(text, text, 3, text), "utility": Failure(text, text)}
-    return [TraceResult(trace, {"coverage": _coverage(text, trace), "groundedness": grounded}), TraceResult(_trace(text, 1), failed)]
+    return [
+        TraceResult(trace, {"coverage": _coverage(text, trace), "groundedness": grounded}),
+        TraceResult(_trace(text, 1), failed),
+    ]
 
 
 def _summary(text: str, results: Sequence[TraceResult]) -> Summary:
@@ -176,7 +179,9 @@ def _measured(text: str, number: int, change: float) -> TraceResult:
     trace = _trace(text, number)
 
     def belief(score: float) -> Belief:
-        return Belief(score, "soft", "official", (SampledAnswer(text, score, None, 1.0), SampledAnswer(text, 1 - score, 1, 0.0)))
+        return Belief(
+            score, "soft", "official", (SampledAnswer(text, score, None, 1.0), SampledAnswer(text, 1 - score, 1, 0.0))
+        )
 
     def worth(value: float) -> Utility:
         return Utility(value, belief(0.3), belief(0.3 + value), Interval(value, value - 0.05, value + 0.05, 2))
@@ -193,7 +198,10 @@ def _utilities(text: str) -> list[TraceResult]:
 def _complex(text: str) -> list[TraceResult]:
     trace = _trace(text)
     key = trace.chunks[0].key
-    documents = (DocumentEvidence(key, 0.05, (0.1, 0.9), 0.8), DocumentEvidence(trace.chunks[1].key, None, failure=Failure(text, text)))
+    documents = (
+        DocumentEvidence(key, 0.05, (0.1, 0.9), 0.8),
+        DocumentEvidence(trace.chunks[1].key, None, failure=Failure(text, text)),
+    )
     found = Complexity(
         0.05, False, 0.9, True, True, 0.3, 0.8,  # noqa: FBT003 -- positions of a value that is written once
         probability=0.75, calibration=text, tokens=(text, text), documents=documents, notes=(text,),
@@ -203,9 +211,7 @@ def _complex(text: str) -> list[TraceResult]:
 
 def _pairwise(text: str) -> PairwiseComparison:
     names = (text, f"{text}2")
-    told = [
-        PairVerdict(f"{text}{number}", *names, "a", "b" if number else "a", reasons=(text, text)) for number in range(4)
-    ]
+    told = [PairVerdict(f"{text}{number}", *names, "a", "b" if number else "a", reasons=(text, text)) for number in range(4)]
     lacking = (UnjudgedPair(text, *names, text, failed=True),)
     return PairwiseComparison(
         names, text, 5, dict.fromkeys(names, 1), win_rates_of(names, told, lacking),
@@ -226,7 +232,9 @@ def _skills(text: str) -> SkillDescription:
     held_out = HeldOut(0.51, 0.62, Interval(0.11, 0.08, 0.14, n), _HALF)
     questions = [f"{text} {number}" for number in range(n)]
     record = SkillRecord(text, Responses(agents, questions, values), relevance, difficulty, np.full((n, 2), 0.5), held_out)
-    return describe_skills(record, skills, np.stack([skills - 0.2, skills + 0.2], axis=-1), costs={agents[0]: 1.0, agents[1]: 2.0})
+    return describe_skills(
+        record, skills, np.stack([skills - 0.2, skills + 0.2], axis=-1), costs={agents[0]: 1.0, agents[1]: 2.0}
+    )
 
 
 def _evaluation_page(path: Path, text: str) -> None:
@@ -308,7 +316,9 @@ def _set_queries(text: str) -> Iterator[RenderableType]:
     evidence = tuple(AtomEvidence(atom, 0.5, atom not in query.sources, fragment=text) for atom in query.atoms)
     kept = Candidate(text, (Passage(legible(text)),), 0.5, evidence, text)
     steps = _trace(text).steps
-    answer = SetAnswer(parsed, (kept,), (kept,), steps, 0.5, "product", judged=2, failures=(Failure(text, text),), notes=(text,))
+    answer = SetAnswer(
+        parsed, (kept,), (kept,), steps, 0.5, "product", judged=2, failures=(Failure(text, text),), notes=(text,)
+    )
     yield reading_panel(parsed)
     yield set_answer_report(answer, judge=text, limit=10, shown=3)
     yield set_answers_table([(text, answer), (text, Failure(text, text))], limit=10)

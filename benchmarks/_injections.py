@@ -39,7 +39,7 @@ PAYLOADS: Sequence[str] = (
     f"<script>document.title='{MARK}'</script>",
     f"<script>document.documentElement.dataset.{MARK.lower()}=1</script>",
     f"<img src=x onerror={_RAN}>",
-    f"<img src=x onerror=\"{_ENTITIES}\">",
+    f'<img src=x onerror="{_ENTITIES}">',
     f"<img src=x onerror=eval(String.fromCharCode({_CODES}))>",
     f'"><img src=x onerror={_RAN}>',
     f"'><img src=x onerror={_RAN}>",
@@ -80,5 +80,12 @@ PAYLOADS: Sequence[str] = (
 )
 """Each runs, or asks for `URL`, in a page that escapes nothing."""
 
-CONTROLS: Sequence[str] = ("<p>{}</p>", '<p title="{}">x</p>', "<p title='{}'>x</p>", "<textarea>{}</textarea>", "<p {}>x</p>", '<a href="{}">x</a>')
+CONTROLS: Sequence[str] = (
+    "<p>{}</p>",
+    '<p title="{}">x</p>',
+    "<p title='{}'>x</p>",
+    "<textarea>{}</textarea>",
+    "<p {}>x</p>",
+    '<a href="{}">x</a>',
+)
 """Places of a page that escapes nothing."""

@@ -12,7 +12,8 @@ what that holds in the end is compared, value for value, with the results of one
   processes on one store have both measured;
 - *database intact*: ``PRAGMA integrity_check`` says ok when the fault is over, and the results are those expected.
 
-Disks are small file systems in memory; where these may not be mounted, a limit on the size of files stands in.
+Actors and nodes are those of a Ray cluster of two nodes, simulated on this machine; such a run is not gone on with: it ends by
+itself. Disks are small file systems in memory; where these may not be mounted, a limit on the size of files stands in.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from collections.abc import Mapping
 
 from _faults import stage
 from _faults_injected import FAULTS, Fault
+from _faults_ray import actor_killed, node_removed
 from _tables import show
 
 HEADER = ("fault", "times", "results lost", "results doubled", "database intact", "how it is told")
+ALL: Mapping[str, Fault] = {**FAULTS, "actor-killed": actor_killed, "node-removed": node_removed}
 TIMES: Mapping[str, int] = {"killed": 50}
 COUNTS: Mapping[str, int] = {"killed": 2_000}
 
@@ -43,12 +46,12 @@ def rows(name: str, fault: Fault, *, times: int, count: int, seed: int) -> list[
 def main() -> None:
     """Print the table of faults."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fault", choices=[*FAULTS, "all"], default="all", help="the fault to inject (default: all)")
+    parser.add_argument("--fault", choices=[*ALL, "all"], default="all", help="the fault to inject (default: all)")
     parser.add_argument("--times", type=int, help="how often (default: 50 kills, 5 of the others)")
     parser.add_argument("--count", type=int, help="traces of a run (default: 2,000 where it is killed, else 500)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     options = parser.parse_args()
-    chosen = FAULTS if options.fault == "all" else {options.fault: FAULTS[options.fault]}
+    chosen = ALL if options.fault == "all" else {options.fault: ALL[options.fault]}
     table = [
         row
         for name, fault in chosen.items()

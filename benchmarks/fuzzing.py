@@ -3,14 +3,15 @@
     python benchmarks/fuzzing.py --cases 200000 --seed 0
     python benchmarks/fuzzing.py --target "trace files" --case 1234
 
-Targets are readers of trace files and corpora, importers, parsers of what language models and servers answer, parsers of set
-queries, and reports. A case is a seed of ``fuzz_seeds/`` changed as bytes, as text or as JSON, up to five times over; the first
-of each target are runs of 100 KB and 1 MB of one kind of text, as a file, within one, and in a field. Each target's cases run in
-a process of their own; one that takes longer than ``--seconds`` or more than ``--megabytes`` is ended and counted.
+Targets are readers of trace files and corpora, importers, parsers of what language models and servers answer, parsers of
+set queries, and reports. A case is a seed of ``fuzz_seeds/`` changed as bytes, as text or as JSON, up to five times over;
+the first of each target are runs of 100 KB and 1 MB of one kind of text, as a file, within one, and in a field. Each
+target's cases run in a process of their own; one that takes longer than ``--seconds`` of the processor, or more than
+``--megabytes``, is ended and counted.
 
-Printed are, by target: cases; those accepted; those refused by a typed error; crashes (anything else that was raised, warnings
-too, and results that are not what they should be); hangs; cases that took too much memory; the slowest case; the peak of memory.
-The same cases are made from the same seed, and a case can be fed again by its target and number.
+Printed are, by target: cases; those accepted; those refused by a typed error; crashes (anything else that was raised,
+warnings too, and results that are not what they should be); hangs; cases that took too much memory; the slowest case; the
+peak of memory. The same cases are made from the same seed, and a case can be fed again by its target and number.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", choices=TARGETS, help="feed this one alone")
     parser.add_argument("--case", type=int, help="feed this case of --target again, and show it")
-    parser.add_argument("--seconds", type=float, default=5.0, help="from which a case counts as a hang")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of the processor, from which a case counts as a hang")
     parser.add_argument("--megabytes", type=float, default=1024.0, help="of memory from which a process is ended")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
@@ -80,7 +81,14 @@ def main() -> None:
 
     def run(name: str) -> Tally:
         count = options.cases if options.target else counts[name]
-        return watched(name, 0, count, options.seed, longest_s=options.seconds, most_mb=options.megabytes)
+        tally = watched(name, 0, count, options.seed, longest_s=options.seconds, most_mb=options.megabytes)
+        print(
+            " · ".join(row(name, tally)),
+            *(f"  {fault.case}: {fault.words}" for fault in tally.faults),
+            sep="\n",
+            file=sys.stderr,
+        )
+        return tally
 
     with ThreadPoolExecutor(options.workers) as pool:
         tallies = dict(zip(counts, pool.map(run, counts), strict=True))

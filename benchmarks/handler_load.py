@@ -14,6 +14,7 @@ The second case is above what the queue can take: it holds 50, and the judge wai
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,9 +42,7 @@ def taking_turns(
     without, with_it, fates = Stretch(), Stretch(), Fates()
     for share, is_recorded in ((0.25, False), (0.5, True), (0.5, False), (0.5, True), (0.25, False)):
         if is_recorded:
-            with_it += recorded(
-                pipeline, kept, rate=rate, seconds=share * seconds, threads=threads, fates=fates
-            )
+            with_it += recorded(pipeline, kept, rate=rate, seconds=share * seconds, threads=threads, fates=fates)
         else:
             without += offered(pipeline.ask, rate=rate, seconds=share * seconds, threads=threads)
     return without, with_it, fates
@@ -107,7 +106,8 @@ def main() -> None:
                 )
                 counted.append(fates_row(f"{framework}, {case}", kept, fates))
             timed += latency_rows(f"{framework}, {case}", without, with_it)
-    what = f"{options.rate:g} requests/s, {options.threads} threads"
+    busy, cores = os.getloadavg()[0], os.cpu_count()
+    what = f"{options.rate:g} requests/s, {options.threads} threads, {cores} cores under a load of {busy:.1f} in the end"
     header = ["adapter, case", "queue", "sent", "recorded", "dropped", "unreadable", "lost", "errors", "most waiting"]
     show(f"What became of requests: {what}", header, counted)
     columns = ["adapter, case", "handler", "n", "p50 ms", "p95", "p99", "late p50", "p95", "p99", "failed"]

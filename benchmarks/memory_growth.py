@@ -23,6 +23,7 @@ from pathlib import Path
 from _tables import show
 
 from rag_cover import Evaluation, Models, evaluate, evaluate_files
+from rag_cover.reports import write_report
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 
 WAYS = ("evaluate", "evaluate_files")
@@ -59,9 +60,9 @@ def peaks(way: str, size: int) -> list[int]:
         found = [peak()]
         evaluation = evaluated(way, path, Path(folder) / "results")
         found.append(peak())
-        evaluation.summary()
+        summary = evaluation.summary()
         found.append(peak())
-        evaluation.to_html(Path(folder) / "page.html")
+        write_report(Path(folder) / "page.html", evaluation.results, summary)
         found.append(peak())
     return found
 

@@ -4,13 +4,13 @@
 
 Each of 60 texts (scripts, event handlers, breakouts of elements, attributes, styles, comments and templates, addresses of
 scripts, frames, redirects, fetched styles and images) stands in every text field of every kind of report. A text that runs
-calls a function that the browser reports, sets the page's title, or asks for an address. Everything in a page is unfolded, every
-handler is called, every link to elsewhere clicked. The browser's requests go to a proxy that counts them, and are counted by the
-browser, too, whether or not it was let send them.
+calls a function that the browser reports, sets the page's title, or asks for an address. Everything in a page is unfolded,
+every handler is called, every link to elsewhere clicked. The browser's requests go to a proxy that counts them, and are
+counted by the browser, too, whether or not it was let send them.
 
-Printed are, by report: pages opened, fields, pages in which something ran, and pages that asked for something; as the report is,
-and without the policy in its head, so that neither escaping nor the policy stands in for the other. The first row is the
-control: the same texts in a page that escapes nothing.
+Printed are, by report: pages opened, fields, pages in which something ran, and pages that asked for something; as the
+report is, and without the policy in its head, so that neither escaping nor the policy stands in for the other. The first
+row is the control: the same texts in a page that escapes nothing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,11 @@ def main() -> None:
         parser.error("no Chromium was found on PATH; name one with --chromium")
     rows: list[list[str]] = []
     failed = False
-    with tempfile.TemporaryDirectory() as folder, counting_proxy() as (port, asked), opened_chromium(options.chromium, port) as browser:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        counting_proxy() as (port, asked),
+        opened_chromium(options.chromium, port) as browser,
+    ):
         both = 0
         for payload in PAYLOADS:
             ran, sent = browser.visited(control(payload, Path(folder)))
@@ -78,7 +82,7 @@ def main() -> None:
                 print(f"harmless even where nothing is escaped: {payload!r}")
         rows.append(["control: nothing escaped", str(len(PAYLOADS)), str(len(CONTROLS)), f"ran or asked: {both}", "", "", ""])
         failed |= both < len(PAYLOADS)
-        for name, write in PAGES.items():
+        for name in PAGES:
             cells = [name, str(len(PAYLOADS)), str(len(FIELDS[name]))]
             for bare in (False, True):
                 _, ran, sent = counted(browser, asked, _written(name, Path(folder), bare=bare))

@@ -12,6 +12,7 @@ from rag_cover.evaluation import Evaluation, Progress, evaluate
 from rag_cover.importers import read_labels
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.questions import Passage, Question, Role, SubQuestion
+from rag_cover.redaction import Redaction
 from rag_cover.registry import (
     Models,
     build_retriever,
@@ -41,6 +42,7 @@ __all__ = [
     "Progress",
     "Question",
     "RagCoverError",
+    "Redaction",
     "RetrievalStep",
     "Role",
     "Sample",

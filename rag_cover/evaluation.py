@@ -145,8 +145,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         with run.clock:
             results = collected(runner, measuring, stream, total=total, watcher=progress)
         return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending)
+    about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed}  # a wrong name of a model leaves no store
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
-    about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed}
     if redaction:
         about["redaction"] = redaction.fingerprint
     if resume:

@@ -17,7 +17,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["Interval", "Statistic", "bootstrap", "bootstrap_share", "cluster_robust", "permutation_p_value", "wilson"]
+__all__ = [
+    "Interval",
+    "Statistic",
+    "bootstrap",
+    "bootstrap_share",
+    "cluster_robust",
+    "permutation_p_value",
+    "resampled",
+    "wilson",
+]
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -59,7 +68,9 @@ def wilson(successes: int, n: int) -> Interval:
     return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
 
 
-def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, seed: int = 0) -> Interval | None:
+def bootstrap(
+    sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, seed: int = 0, drawn: Floats | None = None
+) -> Interval | None:
     """Give a statistic of cluster sums its percentile interval, resampling whole clusters.
 
     Resamples in which the statistic is undefined are left out; where it is undefined on the data, the result is None.
@@ -69,6 +80,7 @@ def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, s
         statistic: maps (resamples, k) to (resamples,).
         resamples: how many times to draw.
         seed: of the draws.
+        drawn: what `resampled` drew of these sums before, for another statistic.
     """
     rows = np.asarray(sums, dtype=np.float64)
     if not len(rows):
@@ -78,13 +90,21 @@ def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, s
         return None
     if len(rows) == 1:
         return Interval(estimate, None, None, 1)
-    values = _resampled(rows, statistic, resamples, seed)
+    values = statistic(resampled(rows, resamples=resamples, seed=seed) if drawn is None else drawn)
     values = values[~np.isnan(values)]
     lower, upper = np.quantile(values, [0.025, 0.975]) if len(values) else (None, None)
     return Interval(estimate, _float(lower), _float(upper), len(rows))
 
 
-def bootstrap_share(sums: ArrayLike, statistic: Statistic, *, seed: int = 0) -> Interval | None:
+def resampled(sums: Floats, *, resamples: int = 2000, seed: int = 0) -> Floats:
+    """Draw whole clusters with replacement, so many times, and return the sums (resamples, k) of each draw."""
+    rng = np.random.default_rng(seed)
+    share = np.full(len(sums), 1 / len(sums))
+    parts = [rng.multinomial(len(sums), share, size=size).astype(np.float64) @ sums for size in _chunks(resamples, len(sums))]
+    return np.concatenate(parts)
+
+
+def bootstrap_share(sums: ArrayLike, statistic: Statistic, *, seed: int = 0, drawn: Floats | None = None) -> Interval | None:
     """Give a share its interval as `bootstrap` does; one that is 0 or 1 gets that of a proportion of as many clusters.
 
     Where every cluster says the same, resamples cannot differ, which is no reason to be sure.
@@ -93,7 +113,7 @@ def bootstrap_share(sums: ArrayLike, statistic: Statistic, *, seed: int = 0) -> 
     >>> interval.estimate, interval.lower, round(interval.upper, 3)
     (0.0, 0.0, 0.161)
     """
-    interval = bootstrap(sums, statistic, seed=seed)
+    interval = bootstrap(sums, statistic, seed=seed, drawn=drawn)
     if interval is None or interval.lower is None or interval.estimate not in (0.0, 1.0):
         return interval
     return wilson(round(interval.estimate) * interval.n, interval.n)
@@ -159,16 +179,6 @@ def _student_t(degrees: int) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + math.fsum(term / degrees**power for power, term in enumerate(terms, 1))
-
-
-def _resampled(rows: Floats, statistic: Statistic, resamples: int, seed: int) -> Floats:
-    rng = np.random.default_rng(seed)
-    share = np.full(len(rows), 1 / len(rows))
-    parts = [
-        statistic(rng.multinomial(len(rows), share, size=size).astype(np.float64) @ rows)
-        for size in _chunks(resamples, len(rows))
-    ]
-    return np.concatenate(parts)
 
 
 def _chunks(draws: int, clusters: int) -> list[int]:

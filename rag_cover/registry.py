@@ -47,7 +47,6 @@ __all__ = [
     "installed_backends",
     "installed_commands",
     "installed_engines",
-    "is_watched",
     "open_embedder",
     "open_engine",
     "open_entailer",
@@ -93,11 +92,6 @@ def installed_backends() -> Mapping[str, Backend]:
             raise PluginError(message)
         found[backend.scheme] = backend
     return dict(sorted(found.items()))
-
-
-def is_watched() -> bool:
-    """Tell whether any plugin wants to be told of results."""
-    return bool(plugins().hook.measured.get_hookimpls())
 
 
 def tell_plugins(result: TraceResult) -> None:

@@ -22,7 +22,9 @@ __all__ = ["parsed_reply", "without_thoughts"]
 M = TypeVar("M", bound=BaseModel)
 
 _THOUGHTS = re.compile(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_STRING = r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'  # one that is not closed goes on to the end: read on behind it, long ones take for ever
+_STRING = (
+    r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'  # one that is not closed goes on to the end: read on behind it, long ones take for ever
+)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(\s*+[\]}}])", re.DOTALL)
 _TOKEN = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")

@@ -17,7 +17,7 @@ __all__ = ["Roll"]
 
 Entry = TypeVar("Entry", int, str)
 
-_HELD = 50_000
+_HELD = 20_000
 _TABLE = "CREATE TABLE entries (name BLOB PRIMARY KEY, entry) WITHOUT ROWID"
 _FIND = "SELECT entry FROM entries WHERE name = ?"
 _KEEP = "INSERT OR REPLACE INTO entries (name, entry) VALUES (?, ?)"

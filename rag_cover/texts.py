@@ -12,9 +12,7 @@ __all__ = ["encodable", "grouped", "sentences", "windows"]
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|vs|etc|e\.g|i\.e|cf|al|approx|No|Fig|Eq|Sec|Inc|Ltd|Co|Corp|Gen|Col|Lt|Capt|Sgt|Rev|Hon)|\b[A-Z])\.$"
 )
-_BREAK = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?:\[\d+\])*+\s+|[\u3002\uff01\uff1f]+|\n[ \t]*\n\s*|\n"
-)
+_BREAK = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?:\[\d+\])*+\s+|[\u3002\uff01\uff1f]+|\n[ \t]*\n\s*|\n")
 _LONGEST = 2_000
 
 

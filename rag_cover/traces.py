@@ -10,7 +10,8 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
@@ -239,7 +240,7 @@ def identified(traces: Iterable[Trace]) -> Iterator[Trace]:
             yield trace.model_copy(update={"id": identities.give(name_of(trace))})
 
 
-def _named(step: RetrievalStep, number: int, taken: Set[str]) -> RetrievalStep:
+def _named(step: RetrievalStep, number: int, taken: AbstractSet[str]) -> RetrievalStep:
     name = f"step-{number}"
     while name in taken and not step.id:
         name += "'"

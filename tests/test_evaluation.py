@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,7 +13,6 @@ from rag_cover.backends import ScoringItem
 from rag_cover.errors import EvaluationError, InvalidValueError, StoreError
 from rag_cover.evaluation import LocalEngine
 from rag_cover.results import NotApplicable, TraceResult
-from rag_cover.stores import write_traces
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 
 MODELS = Models(judge=KeywordScorer(), locator=KeywordLocator(), entailer=KeywordEntailer())
@@ -164,57 +157,6 @@ def test_a_dataframe_has_a_row_for_each_sub_question() -> None:
 
     assert list(frame["answered"]) == [False, False, True, False]
     assert set(frame["loss"].dropna()) == {"in the prompt, not used"}
-
-
-_SLOW_RUN = """
-import sys, time
-from pathlib import Path
-from rag_cover import Models, evaluate
-from rag_cover.testing import KeywordScorer
-
-class Slow(KeywordScorer):
-    def correctness(self, items):
-        with open(sys.argv[3], "a") as log:
-            log.writelines(f"{item.question}\\n" for item in items if item.question.startswith("Is item"))
-        time.sleep(0.4)
-        return super().correctness(items)
-
-evaluate(Path(sys.argv[1]), measures=["coverage"], models=Models(judge=Slow()), store=Path(sys.argv[2]), resume=True, workers=1)
-"""
-
-
-def test_a_process_killed_in_the_middle_and_resumed_evaluates_every_trace_once(tmp_path: Path) -> None:
-    path, store, log = tmp_path / "traces.jsonl", tmp_path / "run.sqlite", tmp_path / "asked.txt"
-    write_traces(path, _traces(200))
-    command = [sys.executable, "-c", _SLOW_RUN, str(path), str(store), str(log)]
-    running = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    for _ in range(600):
-        if log.exists() and len(log.read_text().splitlines()) >= 300:  # the fourth block is asked: the first is kept
-            break
-        time.sleep(0.02)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    held = _held(store)
-
-    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-
-    assert 0 < held < 200
-    results = Evaluation.open(store).results
-    assert [result.trace.question.id for result in results] == [f"q{index}" for index in range(200)]
-    assert json.dumps(_dicts(results)) == json.dumps(
-        _dicts(evaluate(_traces(200), measures=["coverage"], models=Models(judge=KeywordScorer())).results)
-    )
-    kept = {f"Is item {index} blue?" for index in range(held)}
-    second_run = log.read_text().splitlines()[log.read_text().splitlines().index(f"Is item {held} blue?") :]
-    assert not kept & set(second_run)
-
-
-def _held(path: Path) -> int:
-    try:
-        with Store.open(path, create=False) as store:
-            return len(store)
-    except StoreError:
-        return 0
 
 
 def test_an_interrupt_is_told_before_threads_are_waited_for() -> None:

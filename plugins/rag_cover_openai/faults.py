@@ -107,7 +107,8 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
         except (KeyError, ValueError):
             continue
     try:
-        date = parsedate_tz(headers.get("retry-after", ""))
-        return max(0.0, mktime_tz(date) - time.time()) if date else None
+        date, sent = (parsedate_tz(headers.get(header, "")) for header in ("retry-after", "date"))
+        now = mktime_tz(sent) if sent else time.time()  # by the server's own clock, where it tells the time
+        return max(0.0, mktime_tz(date) - now) if date else None
     except (ValueError, OverflowError):  # a day that no calendar has
         return None

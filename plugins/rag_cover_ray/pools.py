@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn, cast
 
 import numpy as np
 import ray
@@ -58,7 +60,7 @@ class Worker:
 
     def __init__(self, function: ray.ObjectRef, attempts: ray.actor.ActorHandle, cpus: float) -> None:
         allot(cpus)
-        self._function = ray.get(function).content
+        self._function = _arrived(function)
         self._attempts = attempts
 
     def __call__(self, batch: _Row) -> _Row:
@@ -96,7 +98,7 @@ class Pool:
             return cls(ray.put(Parcel(function)), min(workers or room, room), cpus, gpus)
         except TypeError as stays:
             message = (
-                f"A model, measure or function cannot be sent to Ray's workers ({_reason(stays)}); "
+                f"A model, measure or function cannot be sent to Ray's workers ({_told(stays)}); "
                 "give models by name, such as 'embedded' or 'openai:gpt-4.1-mini', or as objects that can be pickled"
             )
             raise InvalidValueError(message) from stays
@@ -127,8 +129,24 @@ class Pool:
                     raise made.error
                 yield parcel.content
         except RayError as failed:
-            message = f"Ray could not go on: {_reason(failed)}. Where there is a store, --resume goes on with what it holds"
+            message = f"Ray could not go on: {_told(failed)}. Where there is a store, --resume goes on with what it holds"
             raise EngineError(message) from failed
+
+
+def _arrived(function: ray.ObjectRef) -> Callable[[Any], Any]:
+    """Take the function out of the object store; one that cannot be taken out says so for every item."""
+    try:
+        return cast("Callable[[Any], Any]", ray.get(function).content)
+    except RayError as unopened:
+        message = (
+            f"A worker cannot open what it was sent: {_told(unopened)}. Install on every machine of the cluster what is "
+            "installed here, and keep models of your own in a module that can be imported there"
+        )
+        return partial(_refused, EngineError(message))
+
+
+def _refused(error: EngineError, _item: object) -> NoReturn:
+    raise error
 
 
 def _deadly(number: int) -> EngineError:
@@ -167,12 +185,15 @@ def _column(values: Sequence[Any]) -> Any:
     return column
 
 
-def _cause(error: BaseException) -> BaseException:
-    """Return what an error goes back to: Ray wraps what a function raised."""
+def _told(error: BaseException) -> str:
+    """Say in one line what an error goes back to: Ray wraps it, and adds where it came from."""
     inner = getattr(error, "cause", None) or error.__cause__
-    return _cause(inner) if isinstance(inner, BaseException) else error
+    if isinstance(inner, BaseException):
+        return _told(inner)
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = [line for line in lines if _NAMED.match(line)]
+    return (named or lines or [type(error).__name__])[-1 if named else 0]
 
 
-def _reason(error: Exception) -> str:
-    cause = _cause(error)
-    return (str(cause).strip() or type(cause).__name__).partition("\n")[0]
+_NAMED = re.compile(r"[\w.]+(Error|Exception): ")
+"""The line of a traceback that says what was raised."""

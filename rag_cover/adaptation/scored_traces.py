@@ -6,9 +6,9 @@ The core is synchronous, and measures where it is called: it needs no event loop
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from rag_cover.adaptation.inputs import Terms
 from rag_cover.adaptation.lazy_models import LazyModels
@@ -16,10 +16,13 @@ from rag_cover.adaptation.scorings import Scored, Scoring
 from rag_cover.backends import Failure
 from rag_cover.errors import InputError, RagCoverError
 from rag_cover.evaluation import evaluate
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.results import NotApplicable
 from rag_cover.traces import Trace
 
 __all__ = ["scored", "unscored"]
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 _logger = logging.getLogger(__name__)
 
@@ -66,7 +69,5 @@ def _scored(trace: Trace, by: Scoring[Any], models: LazyModels, terms: Terms) ->
 class _Here:
     """Runs a block where it stands: one trace needs no pool, and a model's calls stay in the context of whoever asked."""
 
-    def run(
-        self, measure_block: Callable[[Sequence[Trace]], Sequence[TraceResult]], blocks: Iterable[Sequence[Trace]]
-    ) -> Iterator[Sequence[TraceResult]]:
-        return map(measure_block, blocks)
+    def run(self, function: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
+        return map(function, items)

@@ -23,7 +23,7 @@ from rag_cover.engines import Engine
 from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.measuring import surroundings
-from rag_cover.registry import is_watched, tell_plugins
+from rag_cover.registry import plugins, tell_plugins
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
 from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
@@ -49,6 +49,7 @@ class Driver:
 
     folder: ResultFolder
     measuring: Measuring
+    judge: str
     format: PartFormat
     skipped: Skipped | None
     seed: int
@@ -87,7 +88,7 @@ class Driver:
         """Remove what earlier runs left, and open the results."""
         self.folder.remove_all_but(self.parts)
         self._tell(finished=True)
-        return Evaluation(self.folder.results(), self.measuring.judge, self.measuring.names, self.seed, self._spending)
+        return Evaluation(self.folder.results(), self.judge, self.measuring.names, self.seed, self._spending)
 
     @contextmanager
     def _paid(self) -> Iterator[None]:
@@ -161,7 +162,7 @@ class Driver:
         self.failed += sum(row.failed for row in rows)
         if self.measuring.ledger.spending:
             self._tell(finished=False)
-        if is_watched() and not due.kept:
+        if plugins().hook.measured.get_hookimpls() and not due.kept:
             for row in rows:
                 tell_plugins(row.unpacked())
 
@@ -175,7 +176,7 @@ class Driver:
 
     def _tell(self, *, finished: bool) -> None:
         about: dict[str, Any] = {
-            "evaluation": {"judge": self.measuring.judge, "measures": self.measuring.names, "seed": self.seed},
+            "evaluation": {"judge": self.judge, "measures": self.measuring.names, "seed": self.seed},
             "finished": finished,
             "spending": self._spending.to_dict(),
         }

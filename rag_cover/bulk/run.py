@@ -78,10 +78,10 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     folder = ResultFolder(Path(into))
     clock = RunClock(deadline_s)
     kept_answers = cache_for(cache, folder.path.with_name(f"{folder.path.name}.sqlite"))
+    measuring = Measuring.of(measures, models, RemoteRun(kept_answers, clock=clock), on_error=on_error)
+    driver = Driver(folder, measuring, measuring.judge, format, skipped, seed, progress)  # a judge that is none writes nothing
     with folder.held():
         _refuse_unfinished(folder, resume=resume)
-        measuring = Measuring.of(measures, models, RemoteRun(kept_answers, clock=clock), on_error=on_error)
-        driver = Driver(folder, measuring, format, skipped, seed, progress)
         driver.begin(resume=resume)
         with clock:
             driver.measure(paths, engine_called(engine, workers, clock), part_bytes)

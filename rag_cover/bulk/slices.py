@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from rag_cover.errors import InputError, needs_extra
 from rag_cover.importers.formats import format_of, is_parquet
 from rag_cover.importers.records import Record
-from rag_cover.stores.files import open_input
+from rag_cover.stores.files import lines_of, open_input
 from rag_cover.stores.jsonl import refuse_an_array
 
 __all__ = ["PART_BYTES", "Cut", "Slice", "changed", "cut"]
@@ -107,18 +107,25 @@ def _cut_lines(file: Path, file_number: int, part_bytes: int) -> Iterator[Cut]:
     with file.open("rb") as raw:
         packed = raw.read(len(_GZIP)) == _GZIP
     with open_input(file) as opened:
-        for number, chunk in enumerate(_lines(opened, part_bytes)):
+        for number, chunk in enumerate(_lines(opened, file, part_bytes)):
             piece = _slice(file, file_number, number, chunk)
             yield Cut(piece, chunk.content if packed else None)
 
 
-def _lines(opened: BinaryIO, part_bytes: int) -> Iterator[_Chunk]:
+def _lines(opened: BinaryIO, file: Path, part_bytes: int) -> Iterator[_Chunk]:
     number, first, start = 0, 1, 0
     while content := opened.read(_size(number, part_bytes)):
         if not content.endswith(b"\n"):
-            content += opened.readline()
+            content += _rest_of_a_line(opened, file, first + content.count(b"\n"))
         yield _Chunk(first, start, content)
         number, first, start = number + 1, first + content.count(b"\n"), start + len(content)
+
+
+def _rest_of_a_line(opened: BinaryIO, file: Path, number: int) -> bytes:
+    try:
+        return next(lines_of(opened, file), b"")
+    except InputError as endless:
+        raise InputError(endless.problem, file=file, line=number) from endless
 
 
 def _size(number: int, part_bytes: int) -> int:

@@ -155,7 +155,7 @@ Redact = Annotated[
     bool,
     typer.Option(
         "--redact",
-        help="Replace every text in results and report by its hash; numbers stay. Short texts can be guessed from a plain hash.",
+        help="Replace every text in results and report by its hash; numbers stay. A plain hash of a short text can be guessed.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.stores.files import open_input
+from rag_cover.stores.files import content_of, open_input
 from rag_cover.stores.jsonl import json_of, numbered_lines
 from rag_cover.stores.validation import described
 
@@ -79,7 +79,7 @@ def _is_lines(path: Path) -> bool:
 
 def _document(path: Path) -> object:
     with open_input(path) as file:
-        content = file.read().removeprefix(codecs.BOM_UTF8)
+        content = content_of(file, path).removeprefix(codecs.BOM_UTF8)
     if not content.strip():
         return []
     try:
@@ -104,7 +104,7 @@ def _unpacked(value: Any, place: Record) -> Iterator[Record]:
         case list():
             for index, item in enumerate(value):
                 yield replace(place, data=item, at=f"{place.at}[{index}]")
-        case {"testRunData": dict() as inner}:
+        case {"testRunData": dict() as inner} if not place.at.endswith(".testRunData"):
             yield from _unpacked(inner, replace(place, at=f"{place.at}.testRunData"))
         case dict() if name := _container(value):
             yield from _unpacked(value[name], replace(place, at=f"{place.at}.{name}"))

@@ -12,7 +12,7 @@ from typing import Any
 
 from rag_cover.errors import InputError, needs_extra
 from rag_cover.importers.records import Record
-from rag_cover.stores.files import open_input, require_file
+from rag_cover.stores.files import lines_of, open_input, require_file
 
 __all__ = ["csv_records", "parquet_records"]
 
@@ -52,7 +52,7 @@ def parquet_records(path: Path) -> Iterator[Record | InputError]:
 
 
 def _decoded(file: Any, path: Path) -> Iterator[str]:
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(lines_of(file, path), 1):
         try:
             yield (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
         except UnicodeDecodeError as broken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -54,6 +55,9 @@ class Call:
     place: tuple[str, str, str] | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     ended_at: datetime | None = None
+    begun_s: float = field(
+        default_factory=time.monotonic, compare=False, repr=False
+    )  # no setting of the clock makes a call old or young
 
     def span(self, trace_id: str) -> Span:
         """Return the call as a span of a trace."""
@@ -103,7 +107,7 @@ def _plain(records: Records) -> list[dict[str, Any]]:
 
 
 def _metadata(metadata: Mapping[str, Any]) -> Any:
-    return json.loads(legible(json.dumps(json_value(metadata), ensure_ascii=False)))
+    return metadata and json.loads(legible(json.dumps(json_value(metadata), ensure_ascii=False)))
 
 
 def _legible(record: Mapping[str, Any]) -> dict[str, Any]:

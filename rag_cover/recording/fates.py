@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 __all__ = ["RecordingCounts"]
 
@@ -15,7 +15,6 @@ class RecordingCounts:
     were under way, or the recording was closed before they were over, ``unreadable`` because they made no trace, ``waiting`` to
     be measured, ``measured``, only ``recorded``: traces that nothing was to be measured of, or no time was left to, or
     ``unmeasured`` because the models could not be opened. Of those ``measured``, some measure ``failed`` on so many.
-    ``most_waiting`` is how many stood in the queue at once, at most.
 
     >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
     1
@@ -31,7 +30,6 @@ class RecordingCounts:
     recorded: int = 0
     unmeasured: int = 0
     failed: int = 0
-    most_waiting: int = field(default=0, compare=False)
 
     @property
     def lost(self) -> int:

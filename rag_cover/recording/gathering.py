@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 from rag_cover.importers.spans import SpanKind
@@ -17,7 +18,7 @@ from rag_cover.recording.calls import Asked, Call, Draft
 __all__ = ["Gathering", "Noting"]
 
 _MOST_LEFT = 10_000
-_STALE = timedelta(hours=1)
+_STALE_S = 3600.0
 _STARTS: frozenset[SpanKind] = frozenset({"question", "retriever", "reranker", "postprocessor", "tool"})
 
 
@@ -172,7 +173,7 @@ class Gathering:
     def _drop_stale(self) -> bool:
         """Make room by dropping the question that is under way for longest, as one that was cancelled is for ever."""
         oldest = next(iter(self._drafts.values()))
-        if datetime.now(UTC) - oldest.root.started_at < _STALE:
+        if time.monotonic() - oldest.root.begun_s < _STALE_S:
             return False
         self.refused += 1
         oldest.over, oldest.awaited = True, 0

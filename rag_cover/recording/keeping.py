@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,9 +31,8 @@ class Keeping:
         self._lock = threading.Lock()
         self._file = None if traces is None else _opened(Path(traces))
         self._store = None if store is None else Store.open(store)
-        self._measures, self._seed, self._ordinal = tuple(measures), seed, 0
+        self._measures, self._seed, self._torn = tuple(measures), seed, False
         if self._store is not None:
-            self._ordinal = max(self._store.keys(), default=-1) + 1
             self._refuse_other(self._store, "measures", list(measures))
 
     @property
@@ -49,7 +49,7 @@ class Keeping:
         if self._file is not None:
             line = trace.to_json().encode() + b"\n"
             with self._lock:
-                self._file.write(line)
+                self._write(self._file, line)
 
     def add_results(self, results: Sequence[tuple[str, TraceResult]], *, judge: str) -> None:
         """Add results, each with its content key, to the store.
@@ -59,20 +59,27 @@ class Keeping:
         """
         if self._store is None:
             return
-        self._refuse_other(self._store, "judge", judge)
-        if _ABOUT not in self._store.meta:
+        if not self._refuse_other(self._store, "judge", judge):
             self._store.meta[_ABOUT] = {"judge": judge, "measures": list(self._measures), "seed": self._seed}
-        items = [(self._ordinal + number, key, result) for number, (key, result) in enumerate(results)]
-        self._store.append(items)
-        self._ordinal += len(items)
+        self._store.extend(results)
+
+    def _write(self, file: BinaryIO, line: bytes) -> None:
+        """Write a line; one that a full disk cuts off is ended before the next, which is whole again."""
+        content = b"\n" + line if self._torn else line
+        self._torn = True
+        if (written := file.write(content)) < len(content):
+            message = f"the disk is full: {written} of {len(content)} bytes were written"
+            raise OSError(errno.ENOSPC, message)
+        self._torn = False
 
     @staticmethod
-    def _refuse_other(store: Store, name: str, value: object) -> None:
-        """Refuse a store whose results would not be one evaluation together with ours."""
-        known = store.meta.get(_ABOUT, {}).get(name, value)
-        if known != value:
+    def _refuse_other(store: Store, name: str, value: object) -> bool:
+        """Refuse a store whose results would not be one evaluation together with ours; tell whether it says what it holds."""
+        about = store.meta.get(_ABOUT)
+        if about and (known := about.get(name, value)) != value:
             message = f"{store.path} holds results of another kind ({name}: {known}, not {value}); name another file"
             raise StoreError(message)
+        return about is not None
 
     def close(self) -> None:
         """Close both; the store holds a finished evaluation then."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from rag_cover.belief import UtilityMeasure
 from rag_cover.measuring import MEASURES, chosen_measures, content_key, judge_among, kinds_asked, measure_block
-from rag_cover.registry import Models
+from rag_cover.registry import Models, plugins
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.results import Measure, ModelKind, TraceResult
 from rag_cover.traces import Trace
@@ -41,6 +41,7 @@ class Measurement:
         self._opened: Mapping[ModelKind, Any] | None = None
         self._lock = threading.Lock()
         self._run = RemoteRun()
+        self._keys: dict[bool, Callable[[Trace], str]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,12 +63,13 @@ class Measurement:
         return self._run
 
     def open(self) -> None:
-        """Open the models now: who waits for their import and their weights then is whoever starts, and nobody's question.
+        """Open the models now, and load the plugins: who waits for them then is whoever starts, and nobody's question.
 
         Raises:
             RagCoverError: they cannot be opened.
         """
         self._models_opened()
+        plugins()
 
     def results(self, traces: Sequence[Trace]) -> list[TraceResult]:
         """Measure traces together; one that fails costs no other its result.
@@ -84,8 +86,11 @@ class Measurement:
 
     def key_of(self, trace: Trace) -> str:
         """Name a result by all that it depends on."""
-        measures = self._with_gold if _has_gold(trace) else self._against_answer
-        return content_key(measures, self._models_opened())(trace)
+        has_gold = _has_gold(trace)
+        if has_gold not in self._keys:
+            measures = self._with_gold if has_gold else self._against_answer
+            self._keys[has_gold] = content_key(measures, self._models_opened())
+        return self._keys[has_gold](trace)
 
     def _models_opened(self) -> Mapping[ModelKind, Any]:
         with self._lock:

@@ -137,7 +137,6 @@ class Recording:
             unsampled=self.gathering.unsampled,
             dropped=counts.pop("dropped", 0) + self.gathering.refused,
             waiting=self._worker.pending,
-            most_waiting=self._worker.most_waiting,
             **counts,
         )
 

@@ -105,7 +105,4 @@ class Worker(Generic[T]):
         """Wait for an item, and take those that wait behind it; none: it is time to stop."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopping)
-            import os
-            if float(os.environ.get("LINGER","0")):
-                self._changed.wait_for(lambda: len(self._waiting) >= _BLOCK or self._stopping, float(os.environ["LINGER"]))
             return [self._waiting.popleft() for _ in range(min(_BLOCK, len(self._waiting)))]

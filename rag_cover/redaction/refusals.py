@@ -56,5 +56,5 @@ def refuse_other_redaction(about: Mapping[str, object] | None, redaction: Redact
         meant = "holds redacted results, and this run is not redacted: add redact=True (--redact, --redact-key FILE)"
     else:
         meant = "holds results that were redacted by another key, or in another way: use the same (--redact-key FILE)"
-    message = f"{path} {meant}, or name another store"
+    message = f"{path} {meant}, delete the file, or name another store"
     raise StoreError(message)

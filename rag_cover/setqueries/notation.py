@@ -19,10 +19,13 @@ from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["DEEPEST", "Operator", "Tree", "read", "read_data", "template_of", "text_of"]
+__all__ = ["DEEPEST", "LONGEST", "Operator", "Tree", "read", "read_data", "template_of", "text_of"]
 
 DEEPEST = 50
 """How deep operators may stand within operators."""
+
+LONGEST = 100_000
+"""Characters of the longest text that is read as a set query."""
 
 Operator = Literal["union", "intersection", "difference"]
 T = TypeVar("T")
@@ -112,6 +115,9 @@ def read(text: str, atom: Callable[[str], T], join: Join[T]) -> T:
     """
     if not isinstance(text, str):
         message = f"a set query is read from a text such as 'birds of Chile | birds of Peru', not from {type(text).__name__}"
+        raise InvalidValueError(message)
+    if len(text) > LONGEST:
+        message = f"a set query has at most {LONGEST:,} characters; this text has {len(text):,}"
         raise InvalidValueError(message)
     reader = _Reader(atom, join)
     for token in _tokens(text):

@@ -62,14 +62,14 @@ class Lot(Generic[Carried]):
 
 
 @contextmanager
-def joined(store: Store, about: About, *, resume: bool, watch: Watch | None = None) -> Iterator[Share]:
+def joined(store: Store, about: About, *, resume: bool) -> Iterator[Share]:
     """Take part in the evaluation that is ``about`` this, as one run of it; without ``resume`` it is begun anew.
 
     Raises:
         StoreError: the store holds an unfinished evaluation and ``resume`` is False, is damaged, or a living process fills it
             with another evaluation.
     """
-    share = Share(store, about, watch or Watch())
+    share = Share(store, about, Watch())
     share.begin(resume=resume)
     try:
         with _beating(share):

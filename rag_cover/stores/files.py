@@ -13,9 +13,12 @@ from typing import BinaryIO, cast
 
 from rag_cover.errors import InputError, StoreError
 
-__all__ = ["open_input", "replacing", "require_file"]
+__all__ = ["content_of", "lines_of", "open_input", "replacing", "require_file"]
 
 _GZIP = b"\x1f\x8b"
+_LONGEST_LINE = 256 << 20
+_LONGEST_CONTENT = 2 << 30
+_PIECE = 1 << 20
 
 
 def require_file(path: Path) -> None:
@@ -47,6 +50,41 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
     except OSError as denied:
         problem = f"the file cannot be read ({denied.strerror or denied}); check its permissions"
         raise InputError(problem, file=path) from denied
+
+
+def lines_of(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Yield a file's lines, none of which a few bytes of gzip can make longer than memory is.
+
+    Raises:
+        InputError: a line has more than 256 MB, or as much is blank in a row.
+    """
+    blank = number = 0
+    while line := file.readline(_LONGEST_LINE + 1):
+        number += 1
+        blank = 0 if line.strip() else blank + len(line)
+        if max(blank, len(line)) > _LONGEST_LINE:
+            problem = (
+                f"the line is longer than {_LONGEST_LINE >> 20:,} MB, or blank lines are; this is no file of one record a line"
+            )
+            raise InputError(problem, file=path, line=number)
+        yield line
+
+
+def content_of(file: BinaryIO, path: Path) -> bytes:
+    """Read all of a file that has to be read whole.
+
+    Raises:
+        InputError: it holds more than 2 GB.
+    """
+    content = bytearray()
+    while piece := file.read(_PIECE):
+        content += piece
+        if len(content) > _LONGEST_CONTENT:
+            problem = (
+                f"the file holds more than {_LONGEST_CONTENT >> 20:,} MB, too many to be read at once; write one record a line"
+            )
+            raise InputError(problem, file=path)
+    return bytes(content)
 
 
 @contextmanager

@@ -25,11 +25,11 @@ LAYOUT = 1
 """The version of the folder's layout, written into its ``evaluation.json``."""
 
 _ABOUT, _LOCK = "evaluation.json", "evaluation.lock"
-_PART = re.compile(r"part-\d{5}-\d{7}-[0-9a-f]{16}\.(?:parquet|jsonl)")
-_OURS = re.compile(
-    rf"{_PART.pattern}(?:\.part)?|part-\d{{5}}-\d{{7}}-[0-9a-f]{{16}}\.skipped\.json(?:\.part)?|unpacked-\d{{5}}-\d{{7}}(?:\.part)?"
-)
-_FIRST = frozenset((_LOCK, f"{_LOCK}-journal", f"{_ABOUT}.part"))
+_HALF = r"\.[0-9a-f]{8}\.part"  # ends what a killed run was writing
+_NAME = r"part-\d{5}-\d{7}-[0-9a-f]{16}"
+_PART = re.compile(rf"{_NAME}\.(?:parquet|jsonl)")
+_OURS = re.compile(rf"(?:{_PART.pattern}|{_NAME}\.skipped\.json|unpacked-\d{{5}}-\d{{7}})(?:{_HALF})?|{_ABOUT}{_HALF}")
+_FIRST = re.compile(rf"{_LOCK}(?:-journal)?|{_ABOUT}{_HALF}")
 """What a run that was killed at its very beginning may leave behind."""
 
 
@@ -164,7 +164,7 @@ class ResultFolder:
         if self.about is not None:
             return
         names = {path.name for path in self.path.iterdir() if not path.name.startswith(".")}
-        if foreign := sorted(names - _FIRST):
+        if foreign := sorted(name for name in names if not _FIRST.fullmatch(name)):
             problem = f"{self.path} holds other files, such as {foreign[0]}; name a new or an empty folder"
             raise StoreError(problem)
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.rolls import Roll
-from rag_cover.stores.files import open_input, replacing, require_file
+from rag_cover.stores.files import lines_of, open_input, replacing, require_file
 from rag_cover.stores.validation import described, refuse_unwritable, trace_from
 from rag_cover.traces import Trace
 
@@ -66,7 +66,7 @@ def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers from 1 and without a byte order mark."""
     with open_input(path) as file:
-        yield from numbered(file)
+        yield from numbered(lines_of(file, path))
 
 
 def numbered(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, bytes]]:

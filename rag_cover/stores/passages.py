@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.questions import Passage
-from rag_cover.stores.files import open_input, require_file
+from rag_cover.stores.files import content_of, open_input, require_file
 from rag_cover.stores.jsonl import json_of, numbered_lines
 from rag_cover.stores.validation import described, passage_from
 
@@ -77,7 +77,7 @@ def _values(path: Path) -> Iterator[_Placed]:
 
 def _array(path: Path) -> Iterator[_Placed]:
     with open_input(path) as file:
-        content = file.read().removeprefix(codecs.BOM_UTF8)
+        content = content_of(file, path).removeprefix(codecs.BOM_UTF8)
     values = json_of(content, file=path)
     if isinstance(values, list):
         yield from ((value, None, f"$[{index}]") for index, value in enumerate(values))

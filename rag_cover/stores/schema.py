@@ -30,10 +30,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 _APPLICATION = 0x52414743  # "RAGC": tells our files from other programs' databases
 
 _KIND = "a store"
-_REMEDY = (
-    "move it away, with the files beside it whose names end in -wal and -shm, and measure again; "
-    "what remote models answered is kept in a file of its own and is not asked again"
-)
+_REMEDY = "move it away, with its -wal and -shm, and measure again; what remote models answered is kept in a file of its own"
 
 
 def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:

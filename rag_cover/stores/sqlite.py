@@ -131,11 +131,6 @@ class Store:
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def truncate(self, length: int) -> None:
-        """Remove the results whose ordinal is ``length`` or more: those of traces that are no longer there."""
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM results WHERE ordinal >= ?", (length,))
-
     def close(self) -> None:
         """Close the file; closing twice does no harm."""
         with self._reachable():

@@ -13,6 +13,7 @@ from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.complexity.kinds import Kind, kinds_of
 from rag_cover.intervals import Interval, bootstrap, wilson
 from rag_cover.results import Complexity, TraceResult
+from rag_cover.summaries.rows import QuestionRows
 from rag_cover.summaries.sums import question_key
 
 __all__ = ["NO_KIND", "ComplexitySummary", "ComplexitySums", "KindGroup"]
@@ -52,14 +53,14 @@ class ComplexitySummary:
 class _Group:
     """Sums by question: complex traces, answerable traces, traces."""
 
-    rows: dict[str, Floats] = field(default_factory=dict)
+    rows: QuestionRows = field(default_factory=lambda: QuestionRows(3))
 
     def add(self, question: str, *, is_complex: bool, answerable: bool) -> None:
         row = np.array([is_complex, answerable, 1.0], dtype=np.float64)
-        self.rows[question] = self.rows[question] + row if question in self.rows else row
+        self.rows.add(question, row)
 
     def summary(self, name: str, seed: int) -> KindGroup:
-        rows = np.array(list(self.rows.values()))
+        rows = self.rows.matrix()
         return KindGroup(name, _share(rows[:, [0, 2]], seed), _share(rows[:, [1, 2]], seed), int(rows[:, 2].sum()))
 
 

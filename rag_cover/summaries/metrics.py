@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.coverage import METRICS
-from rag_cover.intervals import Interval, Statistic, bootstrap, bootstrap_share
+from rag_cover.intervals import Interval, Statistic, bootstrap, bootstrap_share, resampled
 
 __all__ = ["COVERAGE", "SUMMARY_METRICS", "SummaryMetric"]
 
@@ -45,11 +45,19 @@ class SummaryMetric:
         """Map sums of rows (..., k) to values (...); NaN where undefined."""
         return self.of_columns(rows[..., self.columns])
 
-    def interval(self, rows: Floats, *, seed: int = 0) -> Interval | None:
-        """Give the metric its interval over questions (rows of `Sums`), of which those not measured do not count."""
-        measured = rows[rows[:, self.columns].any(axis=1)] if len(rows) else rows
-        resampled = bootstrap if self.name in _NO_SHARES else bootstrap_share
-        return resampled(measured, self.statistic, seed=seed)
+    def interval(self, rows: Floats, *, seed: int = 0, drawn: dict[bytes, Floats] | None = None) -> Interval | None:
+        """Give the metric its interval over questions (rows of `Sums`), of which those not measured do not count.
+
+        Metrics of the same rows and seed may share what was ``drawn`` of them: they differ in what they make of it.
+        """
+        counts = rows[:, self.columns].any(axis=1) if len(rows) else np.zeros(0, dtype=bool)
+        measured = rows if counts.all() else rows[counts]
+        interval_of = bootstrap if self.name in _NO_SHARES else bootstrap_share
+        if drawn is None or len(measured) <= 1:
+            return interval_of(measured, self.statistic, seed=seed)
+        if (which := np.packbits(counts).tobytes()) not in drawn:
+            drawn[which] = resampled(measured, seed=seed)
+        return interval_of(measured, self.statistic, seed=seed, drawn=drawn[which])
 
 
 def _ratio(sums: Floats) -> Floats:

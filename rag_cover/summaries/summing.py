@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import Failure
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on
+from rag_cover.intervals import Interval
 from rag_cover.results import NotApplicable, TraceResult
 from rag_cover.summaries.complexities import ComplexitySums
 from rag_cover.summaries.metrics import COVERAGE, SUMMARY_METRICS, SummaryMetric
@@ -49,15 +50,16 @@ def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "
         for name, outcome in result.outcomes.items():
             outcomes[name][_state(outcome)] += 1
         notes.update(notes_on(result.coverage) if result.coverage else ())
-    rows = np.array(list(sums.rows.values()))
+    rows = sums.rows.matrix()
     counts = {name: _counts(states) for name, states in outcomes.items()}
+    drawn: dict[bytes, Floats] = {}
     return Summary(
         traces=traces,
         questions=len(sums.rows),
         pipelines=tuple(pipelines),
         judge=judge,
         metrics={
-            name: _value(metric, rows, counts, retrieval=retrieval, seed=seed)
+            name: _value(metric, metric.interval(rows, seed=seed, drawn=drawn), counts, retrieval=retrieval)
             for name, metric in SUMMARY_METRICS.items()
             if metric.measure not in _ONLY_WHERE_MEASURED or metric.measure in counts
         },
@@ -93,9 +95,8 @@ def _knows_retrieval(result: TraceResult) -> bool:
 
 
 def _value(
-    metric: SummaryMetric, rows: Floats, counts: Mapping[str, OutcomeCounts], *, retrieval: bool, seed: int
+    metric: SummaryMetric, interval: Interval | None, counts: Mapping[str, OutcomeCounts], *, retrieval: bool
 ) -> MetricValue:
-    interval = metric.interval(rows, seed=seed)
     reason = None if interval else _reason(metric, counts, retrieval=retrieval)
     return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -15,33 +14,39 @@ from rag_cover.coverage import CoverageTable, statistics_as_rated, statistics_of
 from rag_cover.questions import Question, Role
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Loss, TraceResult, TraceUtility
 from rag_cover.stand_ins import StandIn
+from rag_cover.summaries.rows import QuestionRows
 
 __all__ = ["Sums", "question_key"]
 
 Floats = NDArray[np.float64]
+
+_NO_COVERAGE: Floats = statistics_of(CoverageTable())
+_COLUMNS = len(_NO_COVERAGE) + 12  # those of coverage, then those of the other measures
 
 
 @dataclass(slots=True)
 class Sums:
     """By question: a row of additive quantities (as `metrics` lays them out), and core losses."""
 
-    rows: dict[str, Floats] = field(default_factory=dict)
-    losses: dict[str, Counter[Loss]] = field(default_factory=dict)
+    rows: QuestionRows = field(default_factory=lambda: QuestionRows(_COLUMNS))
+    losses: QuestionRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count losses beside the rows."""
+        self.losses = QuestionRows(len(Loss), places=self.rows.places)
 
     def add(self, result: TraceResult) -> None:
         """Add one trace's result to its question's row."""
         key = question_key(result.trace.question)
         parts = (_covered(result.coverage), _grounded(result.groundedness), _useful(result.utility), _hard(result.complexity))
-        row = np.concatenate(parts)
-        self.rows[key] = self.rows[key] + row if key in self.rows else row
+        self.rows.add(key, np.concatenate(parts))
         if result.coverage:
-            core = [each for each in result.coverage.sub_questions if each.role == Role.CORE]
-            self.losses.setdefault(key, Counter()).update(each.loss for each in core if each.loss is not None)
+            lost = [each.loss for each in result.coverage.sub_questions if each.role == Role.CORE]
+            self.losses.add(key, [lost.count(loss) for loss in Loss])
 
     def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
         """Count where these questions' core sub-questions were lost."""
-        total = sum((self.losses.get(key, Counter()) for key in questions), Counter[Loss]())
-        return {loss: total[loss] for loss in Loss}
+        return {loss: int(total) for loss, total in zip(Loss, self.losses.sums_of(questions), strict=True)}
 
 
 def question_key(question: Question) -> str:
@@ -77,6 +82,3 @@ def _hard(complexity: Complexity | None) -> list[float]:
         return [0.0] * 6
     completeness = [0.0, 0.0] if complexity.completeness is None else [complexity.completeness, 1.0]
     return [standing_of(complexity) == Standing.COMPLEX, 1.0, complexity.answerable, 1.0, *completeness]
-
-
-_NO_COVERAGE = statistics_of(CoverageTable())

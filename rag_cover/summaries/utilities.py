@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rag_cover.intervals import Interval, bootstrap
 from rag_cover.results import StepUtility, TraceResult, TraceUtility
+from rag_cover.summaries.rows import QuestionRows
 from rag_cover.summaries.sums import question_key
 from rag_cover.traces import RetrievalStep, Trace
 
@@ -67,18 +68,18 @@ class UtilitySummary:
 class _Group:
     """Sums by question: marginal utilities and their number, utilities alone and their number."""
 
-    rows: dict[str, Floats] = field(default_factory=dict)
+    rows: QuestionRows = field(default_factory=lambda: QuestionRows(4))
     hurt: int = 0
     clearly_hurt: int = 0
 
     def add(self, question: str, marginal: float, interval: Interval | None, alone: float | None = None) -> None:
         row = np.array([marginal, 1.0, alone or 0.0, alone is not None], dtype=np.float64)
-        self.rows[question] = self.rows[question] + row if question in self.rows else row
+        self.rows.add(question, row)
         self.hurt += marginal < 0
         self.clearly_hurt += interval is not None and interval.upper is not None and interval.upper < 0
 
     def summary(self, name: str, seed: int) -> UtilityGroup:
-        rows = np.array(list(self.rows.values()))
+        rows = self.rows.matrix()
         marginal = bootstrap(rows[:, :2], _mean, seed=seed)
         if marginal is None:  # a group begins with its first member
             message = f"the group {name!r} is empty"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rag_cover import Evaluation, evaluate, evaluate_files
-from rag_cover.errors import InputError, InvalidValueError, StoreError
+from rag_cover import Evaluation, Models, evaluate, evaluate_files
+from rag_cover.errors import InputError, InvalidValueError, RagCoverError, StoreError
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.parts import write_part
 from tests.bulk.files import MODELS, contents
@@ -22,6 +22,18 @@ def test_a_folder_of_something_else_is_left_alone(traces: Path, tmp_path: Path) 
         evaluate_files(traces, tmp_path / "out", models=MODELS)
 
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.doc"]
+
+
+def test_what_a_killed_run_was_writing_is_cleared_away(traces: Path, tmp_path: Path) -> None:
+    evaluate_files(traces, tmp_path / "out", models=MODELS)
+    whole = {path.name for path in (tmp_path / "out").iterdir()}
+    part = next(iter(contents(tmp_path / "out")))
+    for name in (f"{part}.0123abcd.part", "unpacked-00000-0000000", "evaluation.json.0123abcd.part"):
+        (tmp_path / "out" / name).write_bytes(b"half")
+
+    evaluate_files(traces, tmp_path / "out", models=MODELS, resume=True)
+
+    assert {path.name for path in (tmp_path / "out").iterdir()} == whole
 
 
 def test_foreign_files_in_our_folder_stay(traces: Path, tmp_path: Path) -> None:
@@ -96,3 +108,10 @@ def test_the_lock_is_given_back_by_a_killed_process(tmp_path: Path) -> None:
 
     with folder.held(), pytest.raises(sqlite3.OperationalError, match="locked"):
         sqlite3.connect(tmp_path / "out" / "evaluation.lock", timeout=0).execute("BEGIN EXCLUSIVE")
+
+
+def test_a_judge_that_is_none_leaves_no_folder(traces: Path, tmp_path: Path) -> None:
+    with pytest.raises(RagCoverError, match="No backend is called 'nobody'"):
+        evaluate_files(traces, tmp_path / "out", models=Models(judge="nobody"))
+
+    assert not (tmp_path / "out").exists()

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from rag_cover import Evaluation, compare, evaluate, evaluate_files
 from rag_cover.errors import InputError, RagCoverError
+from rag_cover.hooks import hook
 from rag_cover.importers import import_traces
+from rag_cover.registry import plugins
 from rag_cover.results import TraceResult
 from rag_cover.stores import read_traces
 from tests.bulk.files import MODELS, contents, line, write
@@ -81,7 +83,7 @@ _LINES = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     lines=st.lists(_LINES, max_size=14),
     part_bytes=st.integers(1, 700),
@@ -121,3 +123,26 @@ def test_any_split_gives_the_traces_ids_and_errors_of_the_whole(
                 found = f"{type(error).__name__}: {error}"
             outcomes.append((found, [str(error) for error in errors]))
         assert outcomes[0] == outcomes[1]
+
+
+class _Watching:
+    """A plugin that counts results."""
+
+    def __init__(self) -> None:
+        self.seen: list[TraceResult] = []
+
+    @hook
+    def measured(self, result: TraceResult) -> None:
+        self.seen.append(result)
+
+
+def test_plugins_that_watch_are_told_of_every_result_in_order(traces: Path, tmp_path: Path) -> None:
+    watching = _Watching()
+    plugins().register(watching, "watching")
+    try:
+        made = evaluate_files(traces, tmp_path / "out", models=MODELS, workers=3, part_bytes=4_000)
+        evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=4_000, resume=True)
+    finally:
+        plugins().unregister(watching)
+
+    assert watching.seen == list(made.results)

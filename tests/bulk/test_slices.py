@@ -57,6 +57,14 @@ def test_a_trace_larger_than_a_slice_is_one_by_itself(tmp_path: Path) -> None:
     assert [each.slice.first for each in cuts] == [1, 2, 3]
 
 
+def test_a_line_without_an_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_cover.stores.files._LONGEST_LINE", 1000)
+    path = _file(tmp_path, gzip.compress(_lines(2) + b"{" * 5_000))
+
+    with pytest.raises(InputError, match=r"traces\.jsonl, line 3: the line is longer than"):
+        list(cut(path, part_bytes=400))
+
+
 def test_slices_are_small_at_first_so_that_a_small_file_keeps_many_workers_busy(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(40_000))
 

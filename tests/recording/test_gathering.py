@@ -6,9 +6,9 @@ import gc
 import random
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 import pytest
@@ -194,7 +194,7 @@ def test_questions_beyond_the_most_are_refused_and_counted(forest: list[Spoken],
 def test_a_question_that_is_under_way_for_hours_makes_room_and_is_counted() -> None:
     drafts: list[Draft] = []
     gathering = Gathering(drafts.append, most_drafts=1)
-    forgotten = Call("forgotten", "question", started_at=datetime.now(UTC) - timedelta(hours=2))
+    forgotten = Call("forgotten", "question", begun_s=time.monotonic() - 7200)
     gathering.begin("forgotten", None, forgotten)
     gathering.begin("inside", "forgotten", Call("inside", "retriever"))
 

@@ -165,7 +165,7 @@ def test_a_store_that_breaks_costs_what_it_would_have_kept(tmp_path: Path, monke
         raise StoreError(message)
 
     with Recording(measures=["groundedness"], models=MODELS, store=tmp_path / "results.sqlite") as recording:
-        monkeypatch.setattr(Store, "append", broken)
+        monkeypatch.setattr(Store, "extend", broken)
         ask(recording)
         assert recording.flush(PATIENCE_S)
 

@@ -1,0 +1,7 @@
+"""The benchmarks' modules, imported from the checkout as their scripts import them."""
+
+from __future__ import annotations
+
+from tests.benchmarks.conftest import folder, module
+
+__all__ = ["folder", "module"]

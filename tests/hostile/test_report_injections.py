@@ -1,0 +1,36 @@
+"""Reports with texts made to run in every field, opened in a browser; the browser must be one in which such texts do run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EVERY = 6  # of the sixty texts, so many apart; benchmarks/report_injections.py opens them all
+
+
+def test_nothing_in_a_report_runs_or_asks_for_anything(module: Callable[[str], ModuleType], tmp_path: Path) -> None:
+    chromium, injections, results = module("_chromium"), module("_injections"), module("_hostile_results")
+    pages = module("report_injections")
+    if (path := chromium.found_chromium()) is None:
+        pytest.skip("needs a Chromium on PATH, or named by CHROMIUM")
+    faults = []
+
+    with chromium.counting_proxy() as (port, asked), chromium.opened_chromium(path, port) as browser:
+        harmless = [p for p in injections.PAYLOADS if browser.visited(pages.control(p, tmp_path)) == (False, [])]
+        reached = len(asked)
+        for payload in injections.PAYLOADS[::EVERY]:
+            for name, write in results.PAGES.items():
+                write(tmp_path / "page.html", payload)
+                if (seen := browser.visited(tmp_path / "page.html")) != (False, []):
+                    faults.append((name, payload, seen))
+
+    assert harmless == []
+    assert faults == []
+    assert len(asked) == reached
+
+
+def test_there_are_sixty_texts_all_different(module: Callable[[str], ModuleType]) -> None:
+    assert len(set(module("_injections").PAYLOADS)) == 60
