@@ -19,22 +19,21 @@ from rag_cover.errors import StoreError, needs_extra
 from rag_cover.filling import Progress, collected, fill
 from rag_cover.frames import rows_of
 from rag_cover.measuring import OnError
-from rag_cover.processors import processors
 from rag_cover.redaction import Redaction, refuse_other_redaction
-from rag_cover.registry import Models, open_engine
+from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
 from rag_cover.results import Measure, TraceResult
 from rag_cover.stores import Store, read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.summaries import Summary, summarise
-from rag_cover.threads import LocalEngine
+from rag_cover.threads import LocalEngine, engine_called
 from rag_cover.traces import Trace, identified
 from rag_cover.working import Measuring
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Evaluation", "LocalEngine", "Progress", "engine_called", "evaluate"]
+__all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +153,3 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     with run.clock:
         fill(kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress)
     return Evaluation(kept.results(), measuring.judge, measuring.names, seed, kept.spending)
-
-
-def engine_called(engine: str | Engine, workers: int | None, clock: RunClock) -> Engine:
-    """Return the engine of this name, or the engine itself; the local one is stopped by the run's clock.
-
-    Raises:
-        InvalidValueError: no engine has this name.
-    """
-    if not isinstance(engine, str):
-        return engine
-    if engine == "local":
-        return LocalEngine(workers or max(1, processors() // 2), clock.stop)
-    return open_engine(engine) if workers is None else open_engine(engine, workers=workers)

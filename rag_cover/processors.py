@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["allot", "processors"]
+__all__ = ["allot", "usable_processors"]
 
 _allotted: list[int] = []
 
 
-def processors() -> int:
+def usable_processors() -> int:
     """Return how many threads are worth having: what the process was allotted, else what the system lets it run on."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(available, _allotted[-1]) if _allotted else available

@@ -35,7 +35,6 @@ from rag_cover.errors import (
     PluginError,
     UnfitModelError,
     UnknownOptionError,
-    nearest,
 )
 from rag_cover.questions import Passage
 from rag_cover.results import ModelKind, TraceResult
@@ -48,7 +47,6 @@ __all__ = [
     "installed_commands",
     "installed_engines",
     "open_embedder",
-    "open_engine",
     "open_entailer",
     "open_generator",
     "open_locator",
@@ -102,25 +100,6 @@ def tell_plugins(result: TraceResult) -> None:
 def installed_engines() -> Mapping[str, type[Engine]]:
     """Return the engines that plugins bring, by name."""
     return {name: engine for several in plugins().hook.engines() for name, engine in several.items()}
-
-
-def open_engine(name: str, **options: Any) -> Engine:
-    """Open an engine that a plugin brings, by name; options go to it, such as ``workers=4`` and Ray's ``address="auto"``.
-
-    Raises:
-        InvalidValueError: no installed plugin brings an engine of this name.
-        UnknownOptionError: the engine has no such option.
-    """
-    engines = installed_engines()
-    if name not in engines:
-        known = ["local", *engines]
-        message = f"No engine is called {name!r}.{nearest(name, known)} Installed: {', '.join(known)}."
-        raise InvalidValueError(message)
-    known = list(inspect.signature(engines[name]).parameters)
-    for option in options:
-        if option not in known:
-            raise UnknownOptionError(name, option, known)
-    return engines[name](**options)
 
 
 def installed_commands() -> Mapping[str, str]:

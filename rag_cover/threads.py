@@ -1,14 +1,21 @@
-"""The local engine: threads of this process."""
+"""The local engine, threads of this process, and the engines that plugins bring, by name."""
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["LocalEngine"]
+from rag_cover.clocks import RunClock
+from rag_cover.engines import Engine
+from rag_cover.errors import InvalidValueError, UnknownOptionError, nearest
+from rag_cover.processors import usable_processors
+from rag_cover.registry import installed_engines
+
+__all__ = ["LocalEngine", "engine_called", "open_engine"]
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -41,3 +48,35 @@ class LocalEngine:
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def engine_called(engine: str | Engine, workers: int | None, clock: RunClock) -> Engine:
+    """Return the engine of this name, or the engine itself; the local one is stopped by the run's clock.
+
+    Raises:
+        InvalidValueError: no engine has this name.
+    """
+    if not isinstance(engine, str):
+        return engine
+    if engine == "local":
+        return LocalEngine(workers or max(1, usable_processors() // 2), clock.stop)
+    return open_engine(engine) if workers is None else open_engine(engine, workers=workers)
+
+
+def open_engine(name: str, **options: Any) -> Engine:
+    """Open an engine that a plugin brings, by name; options go to it, such as ``workers=4`` and Ray's ``address="auto"``.
+
+    Raises:
+        InvalidValueError: no installed plugin brings an engine of this name.
+        UnknownOptionError: the engine has no such option.
+    """
+    engines = installed_engines()
+    if name not in engines:
+        known = ["local", *engines]
+        message = f"No engine is called {name!r}.{nearest(name, known)} Installed: {', '.join(known)}."
+        raise InvalidValueError(message)
+    known = list(inspect.signature(engines[name]).parameters)
+    for option in options:
+        if option not in known:
+            raise UnknownOptionError(name, option, known)
+    return engines[name](**options)

@@ -15,7 +15,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
-from rag_cover.processors import processors
+from rag_cover.processors import usable_processors
 from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
 
@@ -39,7 +39,7 @@ class Session:
         except Exception as error:  # the runtime's own errors have no common class; re-raised with what to do
             message = f"{path} cannot be run by onnxruntime {onnxruntime.__version__}: {error}. Reinstall rag-cover."
             raise CorruptFileError(message) from error
-        self._threads = threads or processors()
+        self._threads = threads or usable_processors()
         self._batch_tokens = batch_tokens
         self._start_workers()
         if hasattr(os, "register_at_fork"):

@@ -160,13 +160,13 @@ def _place(row: Mapping[str, object], place: int) -> int:
     return index if isinstance(index, int) else place
 
 
+@np.errstate(over="ignore")  # what is too large is infinite, and refused
 def _vector(given: object) -> Vector | None:
     try:
         if isinstance(given, str):  # base64, where a server knows no other format
             values = np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4")
         else:
-            with np.errstate(over="ignore"):  # too large is infinite, and refused below
-                values = np.array(given, dtype=np.float32)
+            values = np.array(given, dtype=np.float32)
     except (ValueError, TypeError, OverflowError, binascii.Error):
         return None
     length = float(np.linalg.norm(values)) if values.ndim == 1 and values.size else 0.0

@@ -11,7 +11,7 @@ from rag_cover.caching import cache_for
 from rag_cover.clocks import RunClock
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
-from rag_cover.evaluation import Evaluation, Progress, engine_called
+from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.measuring import OnError
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
@@ -20,6 +20,7 @@ from rag_cover.stores.files import require_file
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped
 from rag_cover.stores.parts import PartFormat
+from rag_cover.threads import engine_called
 from rag_cover.working import Measuring
 
 __all__ = ["evaluate_files"]

@@ -14,8 +14,8 @@ from rag_cover import Evaluation, Models, Passage, Question, RetrievalStep, SubQ
 from rag_cover.accounting import Ledger, Usage
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EngineError, EvaluationError, InvalidValueError, UnknownOptionError
-from rag_cover.registry import open_engine
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+from rag_cover.threads import open_engine
 from rag_cover_ray import RayEngine
 
 pytestmark = [
