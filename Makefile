@@ -2,6 +2,7 @@
 # make test   install everything but torch and run the test suite
 # make models install torch too and test the plugin for checkpoints
 # make lint   ruff, mypy and the import contracts
+# make audit  scan the code, and ask whether the pinned packages have known vulnerabilities
 # make build  build the wheel and the source distribution into dist/
 # make clean  remove what these made
 
@@ -11,7 +12,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test models lint build clean
+.PHONY: help demo test models lint audit build clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +32,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+audit: $(VENV)/.dev
+	$(BIN)/bandit -q -c pyproject.toml -r rag_cover plugins adapters
+	$(BIN)/python .ci/audit.py
 
 build: $(VENV)/.dev
 	$(BIN)/hatchling build -d dist

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import cast
@@ -35,7 +35,7 @@ class _Listed:
 
 
 def list_backends(*, as_json: AsJson = False) -> None:
-    """List the model backends that are installed, and what each one offers.
+    """List the model backends that are installed, what each one offers, and the engines that run them.
 
     [bold]Example[/bold]
 
@@ -49,6 +49,15 @@ def list_backends(*, as_json: AsJson = False) -> None:
     for backend in listed:
         table.add_row(backend.scheme, "\n".join(backend.offers), backend.summary, backend.install or "yes")
     screen().print(table)
+    screen().print(f"Engines: {', '.join(['local', *_engines()])}", soft_wrap=True)
+
+
+def _engines() -> Iterator[str]:
+    """Name the engines that plugins bring, with what must be installed before one can be used."""
+    for implementation in plugins().hook.engines.get_hookimpls():
+        missing = tuple(_missing(implementation.plugin_name))
+        needs = f" (pip install {' '.join(_quoted(implementation.plugin_name, missing))})" if missing else ""
+        yield from (f"{name}{needs}" for name in cast("Mapping[str, object]", implementation.function()))
 
 
 def _listed() -> Iterator[_Listed]:

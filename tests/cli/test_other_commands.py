@@ -36,6 +36,7 @@ def test_backends_lists_what_each_one_offers(command: Callable[..., Any]) -> Non
     listed = {backend["scheme"]: backend for backend in json.loads(command("backends", "--json").stdout)}
 
     assert "judges by words" in shown
+    assert "Engines: local" in shown
     assert listed["moody"]["offers"] == ["scorer"]
     assert listed["embedded"]["missing"] == []
 
