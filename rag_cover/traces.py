@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
@@ -149,16 +150,19 @@ class Trace(Value):
         A retrieve or tool step adds its passages; a rerank or filter step replaces those of its inputs (of every step before
         it, where ``input_ids`` is empty) by its own.
         """
-        live: list[tuple[str, tuple[Passage, ...]]] = []
-        contexts = []
+        return tuple(distinct(chain.from_iterable(live.values())) for live in self._live())
+
+    def _live(self) -> Iterator[Mapping[str, tuple[Passage, ...]]]:
+        """Yield, after each step, the steps whose passages the generator could see, with these; the next step changes it."""
+        live: dict[str, tuple[Passage, ...]] = {}
         for step in self.steps:
-            if step.replaces:
-                consumed = set(step.input_ids) or {step_id for step_id, _ in live}
-                consumed |= _descendants(self.steps, consumed)
-                live = [(step_id, passages) for step_id, passages in live if step_id not in consumed]
-            live.append((step.id, step.passages))
-            contexts.append(distinct(passage for _, passages in live for passage in passages))
-        return tuple(contexts)
+            if step.replaces and not step.input_ids:
+                live.clear()
+            elif step.replaces:
+                for consumed in {*step.input_ids, *_descendants(self.steps, set(step.input_ids))}:
+                    live.pop(consumed, None)
+            live[step.id] = step.passages
+            yield live
 
     @property
     def chunks(self) -> tuple[Passage, ...]:
@@ -170,8 +174,8 @@ class Trace(Value):
         """Return the prompt's passages and whether they are assumed: the last context, where the prompt is unknown."""
         if self.prompt is not None:
             return self.prompt, False
-        contexts = self.contexts()
-        return (contexts[-1], True) if contexts else (None, False)
+        last = deque(self._live(), maxlen=1)  # not by way of `contexts`: to write all of them takes a square of the steps
+        return (distinct(chain.from_iterable(last[0].values())), True) if last else (None, False)
 
     def to_json(self) -> str:
         """Write the trace as one line of a trace file."""

@@ -12,7 +12,7 @@ from rag_cover.clocks import RunClock
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
 from rag_cover.measuring import OnError, chosen_measures, content_key, judge_among, kinds_asked, measure_block
-from rag_cover.redaction import Redaction, redacted_result
+from rag_cover.redaction import Redaction, redacted_result, redacted_trace
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, ResponseCache, bound
 from rag_cover.results import Measure, ModelKind, NotApplicable, TraceResult
@@ -29,7 +29,7 @@ class Measuring:
     """Measures blocks of traces (`rag_cover.engines.BlockFunction`), with models opened when they are first asked for.
 
     Pickled, it is its measures and the names of its models: it opens them where it arrives, with a ledger of its own there
-    and as much time as the run has left. With a redaction, no text leaves it but those of the traces that it is given.
+    and as much time as the run has left. With a redaction, no text leaves it.
     """
 
     measures: tuple[Measure, ...]
@@ -109,7 +109,8 @@ class Measuring:
         return redacted_result(result, redaction, plain_reasons=ours)
 
     def _unmeasured(self, trace: Trace) -> TraceResult:
-        return TraceResult(trace, dict.fromkeys(self.names, NotApplicable(_REDACTED)))
+        kept = trace if self.redaction is None else redacted_trace(trace, self.redaction)  # not all of it may be redacted
+        return TraceResult(kept, dict.fromkeys(self.names, NotApplicable(_REDACTED)))
 
 
 def _opened(

@@ -22,7 +22,9 @@ from rag_cover.bulk.work import MeasuringSlices, Packed
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation import Evaluation, Progress
+from rag_cover.importers.formats import is_parquet
 from rag_cover.measuring import surroundings
+from rag_cover.redaction import redacted_problem, refuse_other_redaction
 from rag_cover.registry import plugins, tell_plugins
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
@@ -55,17 +57,26 @@ class Driver:
     seed: int
     progress: Callable[[Progress], None] | None
     before: Spending = field(default_factory=Spending)
-    settling: Settling = field(default_factory=Settling)
+    settling: Settling = field(init=False)
     due: deque[_Due] = field(default_factory=deque)
     parts: set[str] = field(default_factory=set)
     found: set[Path] = field(default_factory=set)
     failed: int = 0
     resumed: int = 0
 
+    def __post_init__(self) -> None:
+        """Number the results from the first on."""
+        self.settling = Settling(self.measuring.redaction)
+
     def begin(self, *, resume: bool) -> None:
-        """Say in the folder what is to be measured; what is there is forgotten unless it is gone on with."""
+        """Say in the folder what is to be measured; what is there is forgotten unless it is gone on with.
+
+        Raises:
+            StoreError: what is to be gone on with was redacted in another way.
+        """
         about = self.folder.about
         if about and resume:
+            refuse_other_redaction(about["evaluation"], self.measuring.redaction, self.folder.path)
             self.before = Spending.from_dict(about["spending"])
         self._tell(finished=False)
         if not resume:
@@ -92,12 +103,14 @@ class Driver:
 
     @contextmanager
     def _paid(self) -> Iterator[None]:
-        """Write down what was asked of remote models where the run breaks off, too: it was paid for."""
+        """Where the run breaks off, too, write down what was asked of remote models: it was paid for; unpacked files go."""
         try:
             yield
         except BaseException:
             with suppress(StoreError):  # the error that broke it off is told
                 self._tell(finished=False)
+            with suppress(StoreError):
+                self.folder.remove_unpacked()
             raise
 
     @property
@@ -106,7 +119,7 @@ class Driver:
 
     def _missing(self, paths: Sequence[Path], part_bytes: int, around: str) -> Iterator[Slice]:
         for number, path in enumerate(paths):
-            for each in cut(path, number, part_bytes=part_bytes):
+            for each in self._cut(path, number, part_bytes):
                 part = self._part_of(each.slice, around)
                 kept = self._keeps(part)
                 piece = each.slice if kept else self._within_reach(each)
@@ -114,9 +127,18 @@ class Driver:
                 if not kept:
                     yield piece
 
+    def _cut(self, path: Path, number: int, part_bytes: int) -> Iterator[Cut]:
+        try:
+            yield from cut(path, number, part_bytes=part_bytes)
+        except InputError as wrong:
+            if self.measuring.redaction and is_parquet(path):  # of which the names of columns may be quoted
+                raise redacted_problem(wrong) from None
+            raise
+
     def _part_of(self, piece: Slice, around: str) -> str:
-        depends = content_hash([piece.digest, piece.first, piece.table, around])[:16]
-        return f"part-{piece.name}-{depends}.{self.format}"
+        depends, redaction = content_hash([piece.digest, piece.first, piece.table, around]), self.measuring.redaction
+        key = depends if redaction is None else redaction.content_key(depends)
+        return f"part-{piece.name}-{key[:16]}.{self.format}"
 
     def _keeps(self, part: str) -> bool:
         """A part that left out a repeated id is measured again: the line that gave it first may be another now."""
@@ -175,8 +197,10 @@ class Driver:
             self.skipped(error)
 
     def _tell(self, *, finished: bool) -> None:
+        redaction = self.measuring.redaction
+        redacted = {"redaction": redaction.fingerprint} if redaction else {}
         about: dict[str, Any] = {
-            "evaluation": {"judge": self.judge, "measures": self.measuring.names, "seed": self.seed},
+            "evaluation": {"judge": self.judge, "measures": self.measuring.names, "seed": self.seed, **redacted},
             "finished": finished,
             "spending": self._spending.to_dict(),
         }

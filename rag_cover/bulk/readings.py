@@ -13,6 +13,7 @@ from rag_cover.bulk.slices import Slice, changed
 from rag_cover.errors import InputError, needs_extra
 from rag_cover.importers.formats import from_format
 from rag_cover.importers.records import Record
+from rag_cover.redaction import redacted_problem
 from rag_cover.stores.jsonl import duplicate_on, numbered, trace_on
 from rag_cover.traces import Trace
 
@@ -45,6 +46,10 @@ class Refusal:
     def error(self, file: Path) -> InputError:
         """Return it as an error of a file."""
         return InputError(self.problem, file=file, line=self.line, field=self.field)
+
+    def redacted(self, file: Path) -> Self:
+        """Keep where it is wrong alone."""
+        return self.of(redacted_problem(self.error(file)), self.number, repeated=self.repeated)
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""

@@ -13,6 +13,7 @@ from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.measuring import OnError
+from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
 from rag_cover.results import Measure
@@ -44,6 +45,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     progress: Callable[[Progress], None] | None = None,
     cache: Path | bool = True,
     deadline_s: float | None = None,
+    redact: bool | Redaction = False,
     part_bytes: int = PART_BYTES,
 ) -> Evaluation:
     """Measure the traces of files of any size, in as little memory as those of a small one.
@@ -66,11 +68,15 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         progress: called after every part.
         cache: whether the answers of remote models are kept beside the folder; or the file to keep them in.
         deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
+        redact: replace every text and id of the results by its hash before anything keeps them; a `Redaction` says by which
+            key. What is wrong with a line is not quoted then, and the answers of remote models are kept only in a file that
+            ``cache`` names. While it runs, slices of packed files and tables lie in the folder as they are.
         part_bytes: how many bytes of input a part holds the results of, at most, beyond its first trace.
 
     Raises:
         InputError: a file or one of its lines cannot be read, or a file changes while it is read.
-        StoreError: the folder holds something else or an unfinished run, is in use, or cannot be written.
+        StoreError: the folder holds something else or an unfinished run, is in use, cannot be written, or is to be gone on
+            with and was redacted in another way.
         MissingExtraError: Parquet, without the package for it.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
@@ -78,8 +84,10 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     _check(paths, format, part_bytes)
     folder = ResultFolder(Path(into))
     clock = RunClock(deadline_s)
-    kept_answers = cache_for(cache, folder.path.with_name(f"{folder.path.name}.sqlite"))
-    measuring = Measuring.of(measures, models, RemoteRun(kept_answers, clock=clock), on_error=on_error)
+    redaction = Redaction() if redact is True else redact or None
+    beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
+    run = RemoteRun(cache_for(cache, beside), clock=clock)
+    measuring = Measuring.of(measures, models, run, on_error=on_error, redaction=redaction)
     driver = Driver(folder, measuring, measuring.judge, format, skipped, seed, progress)  # a judge that is none writes nothing
     with folder.held():
         _refuse_unfinished(folder, resume=resume)

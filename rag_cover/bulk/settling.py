@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 from rag_cover.bulk.readings import Refusal
 from rag_cover.bulk.slices import Slice
+from rag_cover.redaction import Redaction
 from rag_cover.rolls import Roll
 from rag_cover.stores.parts import Row
 from rag_cover.traces import Identities
 
 __all__ = ["Place", "Settled", "Settling", "placed"]
-
-_NAME = 16  # characters of the name that a trace without an id has from its content
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,12 @@ class Settled:
 
 @dataclass(slots=True)
 class Settling:
-    """Goes through the slices in order: ids are unique within a file, ordinals over all of them."""
+    """Goes through the slices in order: ids are unique within a file, ordinals over all of them.
 
+    Redacted ids are equal where ids are, so that they are told apart and numbered like those.
+    """
+
+    redaction: Redaction | None = None
     ordinal: int = 0
     file_number: int = -1
     identities: Identities = field(default_factory=Identities)
@@ -54,7 +57,7 @@ class Settling:
         places: list[Place] = []
         repeated: list[Refusal] = []
         for position, row in enumerate(rows):
-            if row.own_id and (earlier := self.numbers.setdefault(row.trace_id, row.number)) != row.number:
+            if not row.given and (earlier := self.numbers.setdefault(row.trace_id, row.number)) != row.number:
                 repeated.append(Refusal.of_repeated(row.trace_id, piece, row.number, earlier))
                 continue
             places.append(Place(position, self.ordinal, self._id_of(row)))
@@ -63,7 +66,10 @@ class Settling:
         return Settled(tuple(places), tuple(repeated), bool(repeated) or not stays)
 
     def _id_of(self, row: Row) -> str:
-        return self.identities.claim(row.trace_id) if row.own_id else self.identities.give(row.trace_id[:_NAME])
+        if not row.given:
+            return self.identities.claim(row.trace_id)
+        trace_id = self.identities.give(row.given)
+        return trace_id if self.redaction is None or trace_id == row.given else self.redaction.trace(trace_id)
 
 
 def placed(rows: Sequence[Row], settled: Settled) -> list[Row]:

@@ -59,7 +59,7 @@ class MeasuringSlices:
         key_of = self.measuring.key_of
         for found in read_slice(piece):
             if isinstance(found, Refusal):
-                refusals.append(found)
+                refusals.append(found if self.measuring.redaction is None else found.redacted(piece.file))
                 if not self.skips:
                     return
                 continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +17,15 @@ from rag_cover.complexity.kinds import kinds_of
 from rag_cover.coverage.words import words_of
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.questions import Question
-from rag_cover.stand_ins import DIGITS, StandIn
+from rag_cover.stand_ins import DIGITS, StandIn, is_identifier
 from rag_cover.summaries.sums import question_key
 from rag_cover.summaries.utilities import own_name
 
 __all__ = ["Redaction"]
 
 _SHORTEST = 16
+_NUMBERED = re.compile("([0-9a-f]{16})(-[0-9]+)")
+"""The id of a trace like another before it: the name of their content, and a number (`rag_cover.traces.identified`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,9 @@ class Redaction:
         return self._hashed(f"{self.fingerprint}\n{key}")
 
     def text(self, text: str) -> str:
-        """Replace a text; one without any character to read stays, as it tells that there is none."""
-        return str(StandIn(self.digest(text), len(words_of(text)), len(text))) if text.strip() else text
+        """Replace a text; one without any character to read stays, as it tells that there is none, and so does a stand-in."""
+        stays = not text.strip() or StandIn.read(text)
+        return text if stays else str(StandIn(self.digest(text), len(words_of(text)), len(text)))
 
     def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Replace each of some texts."""
@@ -93,6 +97,8 @@ class Redaction:
     def question(self, question: Question) -> str:
         """Replace the text of a question, with what it is told apart by where it has no id, and its kinds."""
         text = question.text
+        if StandIn.read(text):
+            return text
         asked_as = self.digest(question_key(question)) if question.id is None else None
         return str(StandIn(self.digest(text), len(words_of(text)), len(text), asked_as, tuple(map(str, kinds_of(text)))))
 
@@ -102,7 +108,19 @@ class Redaction:
         >>> Redaction().identifier("report.pdf") == Redaction().identifier("report.pdf") != "report.pdf"
         True
         """
-        return f"redacted-{self.digest(text)}" if text.strip() else text
+        return f"redacted-{self.digest(text)}" if text.strip() and not is_identifier(text) else text
+
+    def trace(self, trace_id: str) -> str:
+        """Replace the id of a trace.
+
+        That of a repeated trace is made of its redacted name and its number: who has only that name can number it, too.
+
+        >>> by = Redaction()
+        >>> by.trace("0123456789abcdef-2") == by.trace(by.trace("0123456789abcdef") + "-2")
+        True
+        """
+        repeated = _NUMBERED.fullmatch(trace_id)
+        return self.identifier(self.identifier(repeated[1]) + repeated[2] if repeated else trace_id)
 
     def step(self, step_id: str) -> str:
         """Replace the id of a step, unless it only tells the step's position."""

@@ -15,6 +15,7 @@ __all__ = ["redacted_problem", "refuse_other_redaction"]
 
 _VALUES = (Passage, Question, RetrievalStep, Sample, SampleSet, SubQuestion, Trace)
 _PART = re.compile(r"\.(\w+)|\[\d+\]")
+_ROW = re.compile(r"(row [0-9]+)(?:, |$)")
 
 
 def redacted_problem(error: InputError) -> InputError:
@@ -28,8 +29,14 @@ def redacted_problem(error: InputError) -> InputError:
 
 
 def _known(field: str | None) -> str | None:
-    """Keep a JSON path as far as it goes by names of our own: keys of metadata may be texts."""
-    if field is None or not field.startswith("$"):
+    """Keep the row of a table, and a JSON path as far as it goes by names of our own: keys of metadata may be texts."""
+    row = _ROW.match(field or "")
+    path = _known_path((field or "")[row.end() if row else 0 :])
+    return ", ".join(filter(None, (row and row[1], path))) or None
+
+
+def _known_path(field: str) -> str | None:
+    if not field.startswith("$"):
         return None
     names = {name for value in _VALUES for name in value.model_fields} - {"metadata"}
     kept = "$"
@@ -56,5 +63,6 @@ def refuse_other_redaction(about: Mapping[str, object] | None, redaction: Redact
         meant = "holds redacted results, and this run is not redacted: add redact=True (--redact, --redact-key FILE)"
     else:
         meant = "holds results that were redacted by another key, or in another way: use the same (--redact-key FILE)"
-    message = f"{path} {meant}, delete the file, or name another store"
+    kind, other = ("folder", "folder") if path.is_dir() else ("file", "store")
+    message = f"{path} {meant}, delete the {kind}, or name another {other}"
     raise StoreError(message)

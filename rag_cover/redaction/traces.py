@@ -33,7 +33,7 @@ def redacted_trace(trace: Trace, by: Redaction) -> Trace:
     return trace.model_copy(
         update={
             "question": question,
-            "id": _identifier(trace.id, by),
+            "id": None if trace.id is None else by.trace(trace.id),
             "steps": tuple(_step(step, by) for step in trace.steps),
             "prompt": None if trace.prompt is None else _passages(trace.prompt, by),
             "answer": _text(trace.answer, by),

@@ -28,7 +28,8 @@ _ABOUT, _LOCK = "evaluation.json", "evaluation.lock"
 _HALF = r"\.[0-9a-f]{8}\.part"  # ends what a killed run was writing
 _NAME = r"part-\d{5}-\d{7}-[0-9a-f]{16}"
 _PART = re.compile(rf"{_NAME}\.(?:parquet|jsonl)")
-_OURS = re.compile(rf"(?:{_PART.pattern}|{_NAME}\.skipped\.json|unpacked-\d{{5}}-\d{{7}})(?:{_HALF})?|{_ABOUT}{_HALF}")
+_UNPACKED = re.compile(rf"unpacked-\d{{5}}-\d{{7}}(?:{_HALF})?")
+_OURS = re.compile(rf"(?:{_PART.pattern}|{_NAME}\.skipped\.json)(?:{_HALF})?|{_UNPACKED.pattern}|{_ABOUT}{_HALF}")
 _FIRST = re.compile(rf"{_LOCK}(?:-journal)?|{_ABOUT}{_HALF}")
 """What a run that was killed at its very beginning may leave behind."""
 
@@ -120,15 +121,7 @@ class ResultFolder:
         Raises:
             StoreError: one of them cannot be removed.
         """
-        names = {*parts, *(skipped_beside(part) for part in parts)}
-        for path in [path for path in self.path.iterdir() if _OURS.fullmatch(path.name) and path.name not in names]:
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as denied:
-                problem = (
-                    f"{path} is of no further use and cannot be removed ({denied.strerror}); check the folder's permissions"
-                )
-                raise StoreError(problem) from denied
+        self._remove(_OURS, but={*parts, *(skipped_beside(part) for part in parts)})
 
     def keep_skipped(self, part: str, refusals: Sequence[Mapping[str, Any]]) -> None:
         """Write down what was left out of a part, before the part itself is written.
@@ -160,6 +153,14 @@ class ResultFolder:
             file.write(content)
         return path
 
+    def remove_unpacked(self) -> None:
+        """Remove what was unpacked for the workers of a run that is over.
+
+        Raises:
+            StoreError: one of them cannot be removed.
+        """
+        self._remove(_UNPACKED)
+
     def _refuse_a_foreign_one(self) -> None:
         if self.about is not None:
             return
@@ -167,6 +168,16 @@ class ResultFolder:
         if foreign := sorted(name for name in names if not _FIRST.fullmatch(name)):
             problem = f"{self.path} holds other files, such as {foreign[0]}; name a new or an empty folder"
             raise StoreError(problem)
+
+    def _remove(self, names: re.Pattern[str], but: Collection[str] = ()) -> None:
+        for path in [path for path in self.path.iterdir() if names.fullmatch(path.name) and path.name not in but]:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as denied:
+                problem = (
+                    f"{path} is of no further use and cannot be removed ({denied.strerror}); check the folder's permissions"
+                )
+                raise StoreError(problem) from denied
 
     def _lock(self) -> sqlite3.Connection:
         """Hold SQLite's lock on an empty file: all systems have it, and give it back when the process dies."""

@@ -23,13 +23,14 @@ __all__ = ["PartFormat", "PartResults", "Row", "failures_in", "read_part", "rows
 PartFormat = Literal["parquet", "jsonl"]
 
 _BATCH = 64
-_ABOUT = ("ordinal", "number", "key", "trace_id", "own_id", "failed")
+_ABOUT = ("ordinal", "number", "key", "trace_id", "given", "failed")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One result on its way to a part. ``number`` is the line or row of its trace, ``own_id`` tells whether it brought its id.
+    """One result on its way to a part. ``number`` is the line or row of its trace.
 
+    ``given`` is the name that a trace without an id was given, before it was numbered; empty where it brought its id.
     ``ordinal`` counts the results of a run from 0, ``key`` names what the result depends on; ``result`` is JSON, empty where
     only the rest was read.
     """
@@ -38,14 +39,15 @@ class Row:
     number: int
     key: str
     trace_id: str
-    own_id: bool
+    given: str
     failed: bool
     result: str = ""
 
     @classmethod
     def of(cls, result: TraceResult, key: str, *, number: int, own_id: bool) -> Row:
         """Pack a result; its ordinal is yet to be told."""
-        return cls(-1, number, key, result.trace.id or "", own_id, bool(result.failures), _json(result.to_dict()))
+        trace_id = result.trace.id or ""
+        return cls(-1, number, key, trace_id, "" if own_id else trace_id, bool(result.failures), _json(result.to_dict()))
 
     def unpacked(self) -> TraceResult:
         """Read the result."""
@@ -193,8 +195,8 @@ def _parquet(rows: Sequence[Row]) -> Any:
     with needs_extra("parquet", "pyarrow"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    texts = {"key": pa.string(), "trace_id": pa.string(), "result": pa.large_string()}
-    numbers = {"ordinal": pa.int64(), "number": pa.int64(), "own_id": pa.bool_(), "failed": pa.bool_()}
+    texts = {"key": pa.string(), "trace_id": pa.string(), "given": pa.string(), "result": pa.large_string()}
+    numbers = {"ordinal": pa.int64(), "number": pa.int64(), "failed": pa.bool_()}
     kinds = {**numbers, **texts}
     columns = {name: pa.array([getattr(row, name) for row in rows], kinds[name]) for name in (*_ABOUT, "result")}
     sink = pa.BufferOutputStream()

@@ -220,7 +220,7 @@ def test_a_cache_that_cannot_be_used_costs_no_result(server: Any, options: dict[
     evaluation = evaluate([trace(1)], measures=JUDGED, models=Models(judge=open_scorer(MODEL, **options)), cache=tmp_path)
 
     assert evaluation.results[0].coverage
-    assert any("cannot be used" in note for note in evaluation.spending.notes)
+    assert any("cannot be opened" in note for note in evaluation.spending.notes)
 
 
 @pytest.fixture
