@@ -19,7 +19,7 @@ from rag_cover.results import Measure, ModelKind, NotApplicable, TraceResult
 from rag_cover.stand_ins import StandIn
 from rag_cover.traces import Trace
 
-__all__ = ["Measuring"]
+__all__ = ["Measuring", "without_texts"]
 
 _REDACTED = "the trace's texts are redacted; measure the trace that it was made of"
 
@@ -101,16 +101,21 @@ class Measuring:
                 raise
             message = f"A measure failed; what it says may quote a text, and is redacted: {self.redaction.text(str(failed))}"
             raise EvaluationError(message) from None
-        return results if self.redaction is None else [self._redacted(result, self.redaction) for result in results]
-
-    def _redacted(self, result: TraceResult, redaction: Redaction) -> TraceResult:
-        """Redact a result, but for the reasons that our own measures give: they quote nothing."""
-        ours = [measure.name for measure in self.measures if type(measure).__module__.partition(".")[0] == "rag_cover"]
-        return redacted_result(result, redaction, plain_reasons=ours)
+        return results if self.redaction is None else without_texts(results, self.measures, self.redaction)
 
     def _unmeasured(self, trace: Trace) -> TraceResult:
         kept = trace if self.redaction is None else redacted_trace(trace, self.redaction)  # not all of it may be redacted
         return TraceResult(kept, dict.fromkeys(self.names, NotApplicable(_REDACTED)))
+
+
+def without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], by: Redaction) -> list[TraceResult]:
+    """Redact the results of measures, but for the reasons that our own measures give: they quote nothing.
+
+    Raises:
+        InvalidValueError: an outcome of a kind that may hold any text.
+    """
+    ours = [measure.name for measure in measures if type(measure).__module__.partition(".")[0] == "rag_cover"]
+    return [redacted_result(result, by, plain_reasons=ours) for result in results]
 
 
 def _opened(

@@ -12,6 +12,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
 from langchain_core.tracers.context import register_configure_hook
 
+from rag_cover import Redaction
 from rag_cover.adaptation import given_as
 from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
@@ -58,6 +59,7 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         pipeline: the name of the traces' pipeline; that of the outermost run unless given.
         own_sub_questions: whether sub-questions that the pipeline asks are those that its answer is held against.
         seed: of what is drawn at random.
+        redact: replace every text of the results by its hash; a `Redaction` says by which key. No trace file is kept then.
 
     Raises:
         InvalidValueError: an argument out of range, or a model that cannot serve.
@@ -84,6 +86,7 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         pipeline: str | None = None,
         own_sub_questions: bool = True,
         seed: int = 0,
+        redact: bool | Redaction = False,
     ) -> None:
         super().__init__(
             measures=measures,
@@ -100,6 +103,7 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
             pipeline=pipeline,
             own_sub_questions=own_sub_questions,
             seed=seed,
+            redact=redact,
         )
         self._notes: tuple[RunNotes, ...] = (RunNotes(self),)
 

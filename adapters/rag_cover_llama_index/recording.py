@@ -11,6 +11,7 @@ from llama_index.core.llms import LLM
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
+from rag_cover import Redaction
 from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
@@ -44,6 +45,7 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
     pipeline: str | None = None,
     own_sub_questions: bool = True,
     seed: int = 0,
+    redact: bool | Redaction = False,
     dispatcher: Dispatcher | None = None,
 ) -> Recording:
     """Record and measure every question that is asked with LlamaIndex from now on, until the recording is closed.
@@ -75,6 +77,7 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         pipeline: the name of the traces' pipeline; that of the engine's class unless given.
         own_sub_questions: whether sub-questions that the pipeline asks are those that its answer is held against.
         seed: of what is drawn at random.
+        redact: replace every text of the results by its hash; a `Redaction` says by which key. No trace file is kept then.
         dispatcher: where events are listened to; the root of all unless given.
 
     Raises:
@@ -103,6 +106,7 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         pipeline=pipeline,
         own_sub_questions=own_sub_questions,
         seed=seed,
+        redact=redact,
     )
     spans = RecordingSpans(recording)
     events = RecordingEvents(recording, spans.heard)

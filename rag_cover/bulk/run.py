@@ -68,9 +68,10 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         progress: called after every part.
         cache: whether the answers of remote models are kept beside the folder; or the file to keep them in.
         deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
-        redact: replace every text and id of the results by its hash before anything keeps them; a `Redaction` says by which
-            key. What is wrong with a line is not quoted then, and the answers of remote models are kept only in a file that
-            ``cache`` names. While it runs, slices of packed files and tables lie in the folder as they are.
+        redact: replace every text of the results by its hash before anything keeps them; a `Redaction` says by which key. What
+            is wrong with a line is not quoted then, and the answers of remote models are kept only in a file that ``cache``
+            names. While a run lasts, slices of packed files and tables lie in the folder as they are; those of one that was
+            killed are removed by the next.
         part_bytes: how many bytes of input a part holds the results of, at most, beyond its first trace.
 
     Raises:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from rag_cover.bulk import evaluate_files
 from rag_cover.cli.endings import Ending
+from rag_cover.cli.engines import Address, EngineName, Gpus, engine_of
 from rag_cover.cli.exits import ExitCode
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
@@ -28,10 +29,13 @@ from rag_cover.cli.options import (
     Prices,
     Quiet,
     Receiver,
+    Redact,
+    RedactKey,
     Report,
     Resume,
     Strict,
     Workers,
+    redaction_of,
 )
 from rag_cover.cli.runs import Run, measures_of, tell_skipped
 from rag_cover.cli.screens import progress_bar, warn
@@ -77,19 +81,16 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
             rich_help_panel=MEASURING,
         ),
     ] = None,
-    engine: Annotated[
-        str,
-        typer.Option(
-            help="Who runs the workers: local, or an installed engine, such as ray.",
-            metavar="NAME",
-            rich_help_panel=MEASURING,
-        ),
-    ] = "local",
     workers: Workers = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    gpus: Gpus = None,
     no_cache: NoCache = False,
     deadline: Deadline = None,
     prices: Prices = None,
     resume: Resume = False,
+    redact: Redact = False,
+    redact_key: RedactKey = None,
     report: Report = None,
     no_report: NoReport = False,
     as_json: AsJson = False,
@@ -106,7 +107,9 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
 
       rag-cover evaluate-files logs/*.jsonl.gz --into results
 
-      rag-cover evaluate-files export.parquet --into results --engine ray --resume
+      rag-cover evaluate-files export.parquet --into results --engine ray --address auto --resume
+
+      rag-cover evaluate-files logs/*.jsonl.gz --into results --redact-key secret.key
     """
     ending = Ending.read(
         None if no_report else report or Path(f"{into.name}.html"),
@@ -126,8 +129,10 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
         quiet or as_json,
         not no_cache,
         deadline,
+        redaction=redaction_of(redact, redact_key),
+        engine=engine_of(engine, workers=workers, address=address, gpus=gpus),
     )
-    evaluation = _evaluated(run, traces, engine, format_)
+    evaluation = _evaluated(run, traces, format_)
     summary = evaluation.summary()
 
     def show(out: Console) -> None:
@@ -138,7 +143,7 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
     ending.come(run, evaluation, summary, write=partial(write_report, results=evaluation.results, summary=summary), show=show)
 
 
-def _evaluated(run: Run, files: list[Path], engine: str, written_as: Literal["parquet", "jsonl"]) -> Evaluation:
+def _evaluated(run: Run, files: list[Path], written_as: Literal["parquet", "jsonl"]) -> Evaluation:
     """Evaluate; skipped traces are told on stderr, an interrupt says how to go on."""
     into = run.store or Path()
     try:
@@ -148,7 +153,7 @@ def _evaluated(run: Run, files: list[Path], engine: str, written_as: Literal["pa
                 into,
                 measures=run.measures,
                 models=run.models,
-                engine=engine,
+                engine=run.engine,
                 workers=run.workers,
                 format=written_as,
                 resume=run.resume,
@@ -156,6 +161,7 @@ def _evaluated(run: Run, files: list[Path], engine: str, written_as: Literal["pa
                 progress=show,
                 cache=run.cache,
                 deadline_s=run.deadline_s,
+                redact=run.redaction or False,
             )
     except KeyboardInterrupt:
         line = f"Interrupted. What was done is kept in {into}; run the same command with --resume to go on."

@@ -10,7 +10,7 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import Asked
 
-__all__ = ["asked_from", "asked_of", "refuse_closed", "refuse_unusable"]
+__all__ = ["asked_from", "asked_of", "refuse_closed", "refuse_unkept", "refuse_unusable"]
 
 _SAID = ("text", "id", "references", "sub_questions", "metadata")
 
@@ -71,6 +71,20 @@ def refuse_closed(is_closed: bool) -> None:  # noqa: FBT001  # what is refused
     """
     if is_closed:
         message = "this recording is closed, and records nothing more; make another one"
+        raise InvalidValueError(message)
+
+
+def refuse_unkept(measures: Sequence[object] | None, *, traces: object, store: object, redact: object) -> None:
+    """Refuse a store that nothing is measured for, and a file of texts where none may be kept.
+
+    Raises:
+        InvalidValueError: one of them is named.
+    """
+    if store is not None and measures is not None and not measures:
+        message = "a store keeps results, and nothing is to be measured; name a trace file instead (traces=…)"
+        raise InvalidValueError(message)
+    if traces is not None and redact:
+        message = "a trace file keeps texts, and these are to be redacted; name a store for the results instead (store=…)"
         raise InvalidValueError(message)
 
 

@@ -1,33 +1,60 @@
-"""What is said of a result as it becomes known: to the log."""
+"""What is said of a result as it becomes known, and of what went wrong: to the log, and to whoever listens."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from rag_cover.backends import Failure
+from rag_cover.errors import StoreError
 from rag_cover.questions import Role
+from rag_cover.recording.telemetry import emit
+from rag_cover.redaction import Redaction, redacted_failure
+from rag_cover.registry import tell_plugins
 from rag_cover.results import CoverageResult, TraceResult, TraceUtility
 
-__all__ = ["LOG", "FailureLog", "log_result"]
+__all__ = ["LOG", "FailureLog", "deliver", "log_result"]
 
 LOG = logging.getLogger("rag_cover.recording")
 _WIDTH = 80
 
 
 class FailureLog:
-    """Warns of what went wrong in recording: of what goes wrong again and again the first, tenth, hundredth time and so on."""
+    """Warns of what went wrong in recording: of what goes wrong again and again the first, tenth, hundredth time and so on.
 
-    def __init__(self) -> None:
+    With a redaction, what an error says is redacted, unless it is of a store, and so quotes no text.
+    """
+
+    def __init__(self, redaction: Redaction | None = None) -> None:
+        self._redaction = redaction
         self._times: Counter[tuple[str, str]] = Counter()
 
-    def warn(self, error: BaseException, where: str) -> None:
-        """Write a line, unless it would be one of many alike."""
+    def warn(self, error: BaseException, where: str) -> Failure:
+        """Write a line, unless it would be one of many alike, and return what it says."""
         kind = type(error).__name__
+        failure = Failure(kind, str(error))
+        if self._redaction and not isinstance(error, StoreError):
+            failure = redacted_failure(failure, self._redaction)
         self._times[where, kind] += 1
         times = self._times[where, kind]
         if str(times).rstrip("0") == "1":
-            LOG.warning("%s: %s: %s%s", where, kind, error, f" ({times} times by now)" if times > 1 else "")
+            LOG.warning("%s: %s: %s%s", where, kind, failure.message, f" ({times} times by now)" if times > 1 else "")
+        return Failure(kind, f"{where}: {failure.message}")
+
+
+def deliver(
+    result: TraceResult,
+    on_result: Callable[[TraceResult], object] | None,
+    fail: Callable[[Exception, str], object],
+) -> None:
+    """Tell the log, plugins, OpenTelemetry and ``on_result`` of a result; where one of them breaks, the others hear of it."""
+    for tell in (log_result, tell_plugins, emit, on_result):
+        if tell is not None:
+            try:
+                tell(result)
+            except Exception as error:  # noqa: BLE001  # somebody else's code, and the handlers' boundary: recorded
+                fail(error, "telling of a result")
 
 
 def log_result(result: TraceResult) -> None:

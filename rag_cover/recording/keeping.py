@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_cover.errors import StoreError
+from rag_cover.redaction import Redaction, refuse_other_redaction
 from rag_cover.results import TraceResult
 from rag_cover.stores import Store
 from rag_cover.traces import Trace
@@ -24,15 +25,25 @@ class Keeping:
     What an earlier recording kept there stays: results follow on it, if the same was measured by the same judge.
 
     Raises:
-        StoreError: one of them cannot be used, or the store holds results of other measures.
+        StoreError: one of them cannot be used, or the store holds results of other measures, or redacted in another way.
     """
 
-    def __init__(self, traces: Path | str | None, store: Path | str | None, *, measures: Sequence[str], seed: int) -> None:
+    def __init__(
+        self,
+        traces: Path | str | None,
+        store: Path | str | None,
+        *,
+        measures: Sequence[str],
+        seed: int,
+        redaction: Redaction | None = None,
+    ) -> None:
         self._lock = threading.Lock()
         self._file = None if traces is None else _opened(Path(traces))
         self._store = None if store is None else Store.open(store)
         self._measures, self._seed, self._torn = tuple(measures), seed, False
+        self._redaction = redaction
         if self._store is not None:
+            refuse_other_redaction(self._store.meta.get(_ABOUT), redaction, self._store.path)
             self._refuse_other(self._store, "measures", list(measures))
 
     @property
@@ -60,7 +71,8 @@ class Keeping:
         if self._store is None:
             return
         if not self._refuse_other(self._store, "judge", judge):
-            self._store.meta[_ABOUT] = {"judge": judge, "measures": list(self._measures), "seed": self._seed}
+            redacted = {"redaction": self._redaction.fingerprint} if self._redaction else {}
+            self._store.meta[_ABOUT] = {"judge": judge, "measures": list(self._measures), "seed": self._seed, **redacted}
         self._store.extend(results)
 
     def _write(self, file: BinaryIO, line: bytes) -> None:

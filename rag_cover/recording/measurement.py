@@ -9,10 +9,12 @@ from typing import Any
 
 from rag_cover.belief import UtilityMeasure
 from rag_cover.measuring import MEASURES, chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.redaction import Redaction
 from rag_cover.registry import Models, plugins
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.results import Measure, ModelKind, TraceResult
 from rag_cover.traces import Trace
+from rag_cover.working import without_texts
 
 __all__ = ["LIVE_MODELS", "Measurement"]
 
@@ -25,15 +27,15 @@ class Measurement:
 
     ``measures`` are names or values; None is all of them. Utility, where it is asked for by its name, is told against the gold
     answers of the questions that have some, and against the pipeline's own answer for the others: self-consistency, not
-    correctness, and marked so in its results (`TraceUtility.references`).
+    correctness, and marked so in its results (`TraceUtility.references`). With a redaction, results come without their texts.
 
     Raises:
         InvalidValueError: an unknown measure, none, or one asked for twice.
         BackendNotFoundError, NotOfferedError: nobody answers to a model's name.
     """
 
-    def __init__(self, measures: Sequence[str | Measure] | None, models: Models) -> None:
-        self._models = models
+    def __init__(self, measures: Sequence[str | Measure] | None, models: Models, redaction: Redaction | None = None) -> None:
+        self._models, self._redaction = models, redaction
         asked = list(MEASURES) if measures is None else measures
         self._with_gold = chosen_measures(asked)
         self._against_answer = chosen_measures([_against_answer(each) for each in asked])
@@ -75,22 +77,23 @@ class Measurement:
         """Measure traces together; one that fails costs no other its result.
 
         Raises:
-            RagCoverError: the models cannot be opened.
+            RagCoverError: the models cannot be opened, or a result cannot be redacted.
         """
         opened = self._models_opened()
         found: list[TraceResult] = []
         for has_gold, group in groupby(traces, key=_has_gold):
             measures = self._with_gold if has_gold else self._against_answer
             found += measure_block(list(group), measures=measures, models=opened)
-        return found
+        return found if self._redaction is None else without_texts(found, self._with_gold, self._redaction)
 
     def key_of(self, trace: Trace) -> str:
-        """Name a result by all that it depends on."""
+        """Name the result of a trace by all that it depends on."""
         has_gold = _has_gold(trace)
         if has_gold not in self._keys:
             measures = self._with_gold if has_gold else self._against_answer
             self._keys[has_gold] = content_key(measures, self._models_opened())
-        return self._keys[has_gold](trace)
+        key = self._keys[has_gold](trace)
+        return key if self._redaction is None else self._redaction.content_key(key)
 
     def _models_opened(self) -> Mapping[ModelKind, Any]:
         with self._lock:

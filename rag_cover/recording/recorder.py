@@ -16,18 +16,18 @@ from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
 from rag_cover.evaluation import Evaluation
 from rag_cover.questions import SubQuestion
-from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unusable
+from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
-from rag_cover.recording.deliveries import LOG, FailureLog, log_result
+from rag_cover.recording.deliveries import LOG, FailureLog, deliver
 from rag_cover.recording.endings import close_at_exit, is_closed
 from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.gathering import Gathering
 from rag_cover.recording.keeping import Keeping
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
-from rag_cover.recording.telemetry import emit
 from rag_cover.recording.worker import Worker
-from rag_cover.registry import Models, tell_plugins
+from rag_cover.redaction import Redaction
+from rag_cover.registry import Models
 from rag_cover.results import Measure, TraceResult
 from rag_cover.traces import Trace
 
@@ -57,9 +57,11 @@ class Recording:
         pipeline: the name of the traces' pipeline; that of the class that answers, unless given.
         own_sub_questions: whether sub-questions that the pipeline itself asks are those that its answer is held against.
         seed: of what is drawn at random.
+        redact: replace every text of the results by its hash (`rag_cover.evaluate`); ``traces`` alone still hold texts, and so
+            are kept in memory only.
 
     Raises:
-        InvalidValueError: a share outside [0, 1], a capacity below 1, an unknown measure.
+        InvalidValueError: a share outside [0, 1], a capacity below 1, an unknown measure, a trace file of redacted traces.
         StoreError: a store or a trace file that cannot be used.
     """
 
@@ -78,15 +80,15 @@ class Recording:
         pipeline: str | None = None,
         own_sub_questions: bool = True,
         seed: int = 0,
+        redact: bool | Redaction = False,
     ) -> None:
         refuse_unusable(sampling=sampling, capacity=capacity, keep=keep, references=references, on_result=on_result)
-        if store is not None and measures is not None and not measures:
-            message = "a store keeps results, and nothing is to be measured; name a trace file instead (traces=…)"
-            raise InvalidValueError(message)
-        self._measurement = None if measures is not None and not measures else Measurement(measures, models)
+        refuse_unkept(measures, traces=traces, store=store, redact=redact)
+        redaction = Redaction() if redact is True else redact or None
+        self._measurement = None if measures is not None and not measures else Measurement(measures, models, redaction)
         self._assembly = Assembly(references or {}, pipeline, own_sub_questions)
         names = self._measurement.names if self._measurement else ()
-        self._keeping = Keeping(traces, store, measures=names, seed=seed)
+        self._keeping = Keeping(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
         self.gathering = Gathering(self._finished, sampling=sampling, seed=seed)
         self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
@@ -96,7 +98,7 @@ class Recording:
         self._asked: ContextVar[Asked | None] = ContextVar("rag_cover_asked", default=None)
         self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
         self._counts = Counter[str]()
-        self._failures = FailureLog()
+        self._failures = FailureLog(redaction)
         self._closed = False
         self._detach: Callable[[], object] | None = None
         close_at_exit(self)
@@ -180,8 +182,7 @@ class Recording:
 
     def fail(self, error: BaseException, where: str) -> None:
         """Keep an error that must not reach the pipeline."""
-        self._errors.append(Failure(type(error).__name__, f"{where}: {error}"))
-        self._failures.warn(error, where)
+        self._errors.append(self._failures.warn(error, where))
 
     def on_detach(self, detach: Callable[[], object]) -> None:
         """Remember how to stop listening; for whoever listens for this recording."""
@@ -254,9 +255,9 @@ class Recording:
             self._count("unmeasured", len(traces))
             self.fail(error, "measuring")
             return
-        self._keep(self._measurement, results)
+        self._keep(self._measurement, traces, results)
         for result in results:
-            self._deliver(result)
+            deliver(result, self._on_result, self.fail)
 
     def _recorded(self, draft: Draft, *, count: str) -> Trace | None:
         """Make a draft a trace, and keep it."""
@@ -275,25 +276,17 @@ class Recording:
             self._count(count)
         return trace
 
-    def _keep(self, measurement: Measurement, results: Sequence[TraceResult]) -> None:
+    def _keep(self, measurement: Measurement, traces: Sequence[Trace], results: Sequence[TraceResult]) -> None:
         self._results.extend(results)
         self._count("measured", len(results))
         self._count("failed", sum(bool(result.failures) for result in results))
         if not self._keeping.stores_results:
             return
         try:
-            keyed = [(measurement.key_of(result.trace), result) for result in results]
+            keyed = list(zip(map(measurement.key_of, traces), results, strict=True))
             self._keeping.add_results(keyed, judge=measurement.judge)
         except RagCoverError as unwritable:
             self.fail(unwritable, "keeping results")
-
-    def _deliver(self, result: TraceResult) -> None:
-        for tell in (log_result, tell_plugins, emit, self._on_result):
-            if tell is not None:
-                try:
-                    tell(result)
-                except Exception as error:  # noqa: BLE001  # somebody else's code, and the handlers' boundary: recorded
-                    self.fail(error, "telling of a result")
 
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rag_cover.evaluation import Evaluation
+from rag_cover.redaction import Redaction
 
 JUDGE = ("--judge", "words")
 
@@ -76,3 +79,32 @@ def test_an_engine_that_is_not_installed_is_told(command: Callable[..., Any], tr
 
     assert done.exit_code in (2, 3)
     assert "No engine is called 'raj'" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["address", "gpus"])
+def test_what_only_other_engines_have_is_refused(command: Callable[..., Any], traces: Path, option: str, folder: Path) -> None:
+    done = command("evaluate-files", traces, "--into", "r", *JUDGE, f"--{option}", "1")
+
+    assert done.exit_code == 2
+    assert f"--{option}: this is for an engine that runs elsewhere" in " ".join(done.stderr.replace("│", " ").split())
+    assert not (folder / "r").exists()
+
+
+@pytest.mark.parametrize("way", [["--redact"], ["--redact-key", "key"]])
+def test_a_redacted_folder_holds_no_text_and_quotes_none(
+    command: Callable[..., Any], make: Callable[..., Path], one: Callable[..., Any], folder: Path, way: list[str]
+) -> None:
+    (folder / "key").write_text("a key of thirty-two bytes or so.")
+    path = make(folder / "some.jsonl", [one(1, id="Erika"), '{"Erika"', one(2, answer="Erika is blue")])
+
+    stopped = command("evaluate-files", path, "--into", "r", *JUDGE, *way)
+    done = command("evaluate-files", path, "--into", "r", *JUDGE, *way, "--on-error", "skip", "--resume", "--format", "jsonl")
+
+    assert (stopped.exit_code, done.exit_code) == (3, 0)
+    assert "some.jsonl, line 2: something is wrong here" in stopped.stderr
+    assert "some.jsonl, line 2: something is wrong here" in done.stderr
+    written = [*(folder / "r").iterdir(), folder / "r.html"]
+    shown = [stopped.stdout, stopped.stderr, done.stdout, done.stderr, *(path.read_text() for path in written)]
+    assert not [text for text in shown if "Erika" in text]
+    by = Redaction() if way == ["--redact"] else Redaction.from_file(folder / "key")
+    assert Evaluation.open(folder / "r").results[0].trace.id == by.identifier("Erika")

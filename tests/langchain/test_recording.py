@@ -20,8 +20,10 @@ from langchain_core.runnables import RunnableBranch, RunnableLambda, RunnablePar
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from rag_cover import Trace
+from rag_cover import Evaluation, Redaction, Trace
+from rag_cover.redaction import redacted_trace
 from rag_cover.results import TraceResult
+from rag_cover.testing import KeywordScorer
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
 from rag_cover_langchain.recording import RagCoverCallbackHandler, attach
 from rag_cover_langchain.tags import INTERNAL, PROBE
@@ -432,6 +434,16 @@ def test_results_are_delivered_wherever_they_are_wanted(
     assert "coverage" in caplog.text
     assert HEAT in (tmp_path / "report.html").read_text()
     assert len(written.read_text().splitlines()) == 2
+
+
+def test_redacted_results_hold_no_text(store: InMemoryVectorStore, model: BaseChatModel, tmp_path: Path) -> None:
+    chain, kept = rag(store.as_retriever(search_kwargs={"k": 1}), model), tmp_path / "results.db"
+
+    with RagCoverCallbackHandler(measures=["coverage"], judge=KeywordScorer(), store=kept, redact=True) as handler:
+        chain.invoke(SKY, config(handler))
+
+    assert handler.results[0].trace == redacted_trace(handler.traces[0], Redaction())
+    assert list(Evaluation.open(kept).results) == list(handler.results)
 
 
 def test_more_questions_than_may_wait_are_dropped_and_counted(store: InMemoryVectorStore, model: BaseChatModel) -> None:

@@ -26,8 +26,9 @@ from llama_index.core.tools import QueryEngineTool
 from llama_index_instrumentation import get_dispatcher
 from pydantic import BaseModel
 
-from rag_cover import Models
+from rag_cover import Models, Redaction
 from rag_cover.recording import Recording
+from rag_cover.redaction import redacted_trace
 from rag_cover.testing import KeywordScorer
 from rag_cover_llama_index import RetrievalComplexitySelector
 from rag_cover_llama_index.recording import attach
@@ -458,3 +459,10 @@ def test_a_retriever_engine_of_ones_own_parts_is_recorded_as_any_other(
 
     assert recording.flush(20)
     assert [trace.answer for trace in recording.traces] == [ANSWER, None]
+
+
+def test_redacted_results_hold_no_text(index: VectorStoreIndex, llm: ScriptedLLM) -> None:
+    with attach(measures=["coverage"], judge=KeywordScorer(), redact=True) as recording:
+        index.as_query_engine(llm=llm, similarity_top_k=1).query(SKY)
+
+    assert recording.results[0].trace == redacted_trace(recording.traces[0], Redaction())

@@ -91,3 +91,13 @@ def test_a_key_is_read_from_its_file_without_the_line_end(tmp_path: Path) -> Non
 def test_a_key_file_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the key cannot be read .*openssl rand -hex 32"):
         Redaction.from_file(tmp_path / "key")
+
+
+@given(st.text(), st.integers(2, 9))
+def test_what_is_redacted_already_stays(text: str, number: int) -> None:
+    by, other = Redaction(KEY), Redaction()
+
+    once = (by.text(text), by.question(Question(text or "?")), by.identifier(text))
+
+    assert (other.text(once[0]), other.question(Question(once[1])), other.identifier(once[2])) == once
+    assert by.trace(f"{number:016x}-{number}") == by.trace(f"{by.trace(f'{number:016x}')}-{number}")
