@@ -21,7 +21,7 @@ from rag_cover import Models, Progress, evaluate
 from rag_cover.backends import ScoringItem
 from rag_cover.testing import KeywordScorer
 from rag_cover_ray import RayEngine
-from rag_cover_ray.surroundings import keep_to_itself
+from rag_cover_ray.surroundings import prepare
 
 BLOCK_S = 0.5
 NODES = 2
@@ -70,7 +70,7 @@ def node_removed(stage: Stage, rng: random.Random, times: int) -> Mapping[str, H
 @contextmanager
 def cluster() -> Iterator[tuple[Any, Any]]:
     """Simulate a cluster of two nodes of one processor each on this machine; yield it and the node that is not its head."""
-    keep_to_itself()
+    prepare(None)
     import ray
     from ray.cluster_utils import Cluster
 

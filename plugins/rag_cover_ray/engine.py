@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from rag_cover.engines import Accountable
 from rag_cover.errors import InvalidValueError, needs_extra
-from rag_cover_ray.surroundings import keep_to_itself
+from rag_cover_ray.surroundings import prepare
 
 __all__ = ["RayEngine"]
 
@@ -60,8 +60,7 @@ class RayEngine:
             InvalidValueError: the function cannot travel, since a model was given as an object that cannot.
             EngineError: the cluster cannot be reached, or workers died again and again.
         """
-        if self.address is None:
-            keep_to_itself()
+        prepare(self.address)
         with needs_extra("ray", "ray", "pyarrow"):
             from rag_cover_ray.clusters import connected
             from rag_cover_ray.pools import Pool

@@ -11,9 +11,9 @@ pytest.importorskip("ray", reason="needs ray (extra ray)")
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[None]:
-    from rag_cover_ray.surroundings import keep_to_itself
+    from rag_cover_ray.surroundings import prepare
 
-    keep_to_itself()
+    prepare(None)
     from rag_cover_ray.clusters import connected
 
     with connected(None):

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 import ray
 
 from rag_cover.errors import EngineError
 from rag_cover_ray.clusters import connected
-from rag_cover_ray.surroundings import keep_to_itself
+from rag_cover_ray.surroundings import prepare
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
@@ -28,24 +29,40 @@ def test_a_connection_that_was_there_is_left() -> None:
     assert ray.is_initialized()
 
 
-def test_a_local_cluster_sends_no_statistics_and_asks_for_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    """Be a process that has not imported Ray, on a machine without a cluster."""
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delitem(sys.modules, "ray")
+    return monkeypatch
 
-    keep_to_itself()
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("address", [None, "auto"])
+def test_a_local_cluster_sends_no_statistics_and_asks_for_a_token(address: str | None) -> None:
+
+    prepare(address)
 
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
     assert os.environ["RAY_AUTH_MODE"] == "token"
     assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
 
 
-def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
-    monkeypatch.delitem(sys.modules, "ray")
+def test_a_cluster_that_is_running_is_joined_as_it_is(fresh: pytest.MonkeyPatch) -> None:
+    fresh.setenv("RAY_ADDRESS", "10.0.0.1:6379")
 
-    keep_to_itself()
+    prepare("auto")
+
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert "RAY_AUTH_MODE" not in os.environ
+
+
+def test_what_the_user_has_set_stays(fresh: pytest.MonkeyPatch) -> None:
+    fresh.setenv("RAY_AUTH_MODE", "disabled")
+
+    prepare(None)
 
     assert os.environ["RAY_AUTH_MODE"] == "disabled"
     assert "RAY_AUTH_TOKEN" not in os.environ
