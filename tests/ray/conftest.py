@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("ray", reason="needs ray (extra ray)")
-
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[None]:
+    pytest.importorskip("ray", reason="needs ray (extra ray)")
     from rag_cover_ray.surroundings import prepare
 
     prepare(None)

@@ -5,15 +5,17 @@ import sys
 from pathlib import Path
 
 import pytest
-import ray
 
 from rag_cover.errors import EngineError
-from rag_cover_ray.clusters import connected
 from rag_cover_ray.surroundings import prepare
+
+ray = pytest.importorskip("ray", reason="needs ray (extra ray)")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rag_cover_ray.clusters import connected
+
     monkeypatch.undo()  # connecting is what this is about
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
 
@@ -23,6 +25,8 @@ def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatc
 
 @pytest.mark.usefixtures("cluster")
 def test_a_connection_that_was_there_is_left() -> None:
+    from rag_cover_ray.clusters import connected
+
     with connected(None):
         pass
 
