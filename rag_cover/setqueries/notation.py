@@ -24,7 +24,7 @@ __all__ = ["DEEPEST", "LONGEST", "Operator", "Tree", "read", "read_data", "templ
 DEEPEST = 50
 """How deep operators may stand within operators."""
 
-LONGEST = 100_000
+LONGEST = 1_000_000
 """Characters of the longest text that is read as a set query."""
 
 Operator = Literal["union", "intersection", "difference"]
