@@ -17,6 +17,7 @@ PACKAGES = {
     "rag_cover_embedded": "plugins/rag_cover_embedded",
     "rag_cover_transformers": "plugins/rag_cover_transformers",
     "rag_cover_openai": "plugins/rag_cover_openai",
+    "rag_cover_ray": "plugins/rag_cover_ray",
     "rag_cover_langchain": "adapters/rag_cover_langchain",
     "rag_cover_llama_index": "adapters/rag_cover_llama_index",
 }
