@@ -129,28 +129,28 @@ def in_a_process(case: str, way: tuple[str, int], *, count: int, seed: int) -> T
     return Timed(**json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout.splitlines()[-1]))  # noqa: S603
 
 
-def compared(case: str, *, count: int, rounds: int) -> list[list[str]]:
+def compared(case: str, ways: Sequence[tuple[str, int]], *, count: int, rounds: int) -> list[list[str]]:
     """Let the ways take turns, and write a row for each."""
-    found: dict[tuple[str, int], list[Timed]] = {way: [] for way in WAYS}
+    found: dict[tuple[str, int], list[Timed]] = {way: [] for way in ways}
     for number in range(rounds):
-        for way in WAYS[:: 1 if number % 2 == 0 else -1]:
+        for way in ways[:: 1 if number % 2 == 0 else -1]:
             found[way].append(in_a_process(case, way, count=count // rounds, seed=number))
             print(f"round {number + 1}, {way}: {found[way][-1]}", file=sys.stderr, flush=True)
-    return [_row(way, found) for way in WAYS]
+    return [_row(way, found) for way in ways]
 
 
 def _row(way: tuple[str, int], found: dict[tuple[str, int], list[Timed]]) -> list[str]:
     name, workers = way
-    mine, plain, single = found[way], found["local", workers], found[name, 1]
+    mine, plain, single = found[way], found["local", workers], found.get((name, 1), [])
     seconds, beside, alone = (sum(each.seconds for each in runs) for runs in (mine, plain, single))
-    same = all(a.digest == b.digest for a, b in zip(mine, found["local", 1], strict=True))
+    same = all(a.digest == b.digest for a, b in zip(mine, plain, strict=True))
     return [
         name,
         str(workers),
         f"{sum(each.traces for each in mine):,}",
         f"{seconds:.0f}",
         f"{sum(each.traces for each in mine) / seconds:.1f}",
-        f"{alone / seconds:.2f}",
+        f"{alone / seconds:.2f}" if single else "",
         f"{sum(each.first_s for each in mine) / len(mine):.1f}",
         "" if name == "local" else f"{seconds / beside - 1:+.1%}",
         "the same" if same else "DIFFERENT",
@@ -220,7 +220,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", choices=["engines", "files", "busy"], default="engines", help="what to measure")
     parser.add_argument("--count", type=int, default=20_000, help="how many traces each way evaluates")
-    parser.add_argument("--rounds", type=int, default=2, help="in how many turns")
+    parser.add_argument("--rounds", type=int, default=1, help="in how many turns")
+    parser.add_argument("--workers", type=int, nargs="+", choices=[1, 2], default=[1, 2], help="workers of each engine")
     parser.add_argument("--judge", default="embedded", help="whose time is watched (busy)")
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--way", nargs=2, help=argparse.SUPPRESS)
@@ -232,7 +233,9 @@ def main() -> None:
         rows = [busy(options.judge, workers, options.count) for workers in (1, 2, 3)]
         show("How busy the judge is", ["threads", "traces/s", "judge busy", "processors used"], rows)
     else:
-        rows = compared(options.case, count=options.count, rounds=options.rounds)
+        rows = compared(
+            options.case, [way for way in WAYS if way[1] in options.workers], count=options.count, rounds=options.rounds
+        )
         header = [
             "engine",
             "workers",
