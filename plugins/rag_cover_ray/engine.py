@@ -32,7 +32,7 @@ class RayEngine:
         address: a running cluster, ``"auto"`` for the one this machine belongs to (a new local one, where it belongs to none),
             None for a new local one. Where the process is connected to Ray already, that connection is used.
         cpus: processors of one actor; its models run as many threads.
-        gpus: GPUs of one actor: 0.5 puts two actors on each, so that one computes while the other prepares.
+        gpus: GPUs of one actor, which sees no others; 0.5 puts two on each, so that one computes while the other prepares.
         window: the most items that are handed to Ray at once.
 
     Raises:

@@ -33,7 +33,7 @@ Address = Annotated[
 Gpus = Annotated[
     float | None,
     typer.Option(
-        help="GPUs of each worker of the engine; 0.5 puts two workers on each.",
+        help="GPUs of each worker of the engine, which sees no others; 0.5 puts two workers on each.",
         min=0.0,
         metavar="N",
         rich_help_panel=MEASURING,
