@@ -13,6 +13,8 @@ from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.parts import write_part
 from tests.bulk.files import MODELS, contents
 
+pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
+
 
 def test_a_folder_of_something_else_is_left_alone(traces: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()

@@ -23,6 +23,8 @@ from rag_cover.stores.parts import read_part
 from rag_cover.traces import name_of
 from tests.bulk.files import MODELS, contents, line, write
 
+pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
+
 BY = Redaction(b"a key of thirty-two bytes or so.")
 OTHER = Redaction(b"another key of thirty bytes and more")
 PERSON = "Erika Mustermann"

@@ -24,6 +24,8 @@ from rag_cover.stores.parts import read_part
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 from tests.bulk.files import MODELS, contents, line, write
 
+pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
+
 
 @dataclass(frozen=True)
 class MoodyScorer:

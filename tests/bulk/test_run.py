@@ -18,6 +18,8 @@ from rag_cover.results import TraceResult
 from rag_cover.stores import read_traces
 from tests.bulk.files import MODELS, contents, line, write
 
+pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
+
 
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("written_as", ["parquet", "jsonl"])

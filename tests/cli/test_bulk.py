@@ -10,6 +10,8 @@ import pytest
 from rag_cover.evaluation import Evaluation
 from rag_cover.redaction import Redaction
 
+pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
+
 JUDGE = ("--judge", "words")
 
 
