@@ -25,6 +25,7 @@ from rag_cover.recording.fates import RecordingCounts
 from rag_cover.recording.gathering import Gathering
 from rag_cover.recording.keeping import Keeping
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
+from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.worker import Worker
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
@@ -92,8 +93,8 @@ class Recording:
         self._on_result, self._seed = on_result, seed
         self.gathering = Gathering(self._finished, sampling=sampling, seed=seed)
         self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
-        self._results: deque[TraceResult] = deque(maxlen=keep)
-        self._traces: deque[Trace] = deque(maxlen=keep)
+        self._results = recent_results(keep)
+        self._traces = recent_traces(keep)
         self._errors: deque[Failure] = deque(maxlen=_ERRORS)
         self._asked: ContextVar[Asked | None] = ContextVar("rag_cover_asked", default=None)
         self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
@@ -116,12 +117,12 @@ class Recording:
     @property
     def results(self) -> tuple[TraceResult, ...]:
         """Return what was measured so far, in the order in which the answers were done; `flush` waits for the rest."""
-        return tuple(self._results)
+        return self._results.values()
 
     @property
     def traces(self) -> tuple[Trace, ...]:
         """Return what was recorded so far."""
-        return tuple(self._traces)
+        return self._traces.values()
 
     @property
     def errors(self) -> tuple[Failure, ...]:
@@ -267,7 +268,7 @@ class Recording:
             self._count("unreadable")
             self.fail(error, "recording a trace")
             return None
-        self._traces.append(trace)
+        self._traces.extend([trace])
         try:
             self._keeping.add_trace(trace)
         except (OSError, ValueError) as error:

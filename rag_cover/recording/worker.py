@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,7 @@ __all__ = ["Worker"]
 T = TypeVar("T")
 
 _BLOCK = 16
+_LONGEST_REST_S = 0.005
 
 
 class Worker(Generic[T]):
@@ -93,6 +95,7 @@ class Worker(Generic[T]):
         with suppress(Exception):
             first()
         while block := self._next():
+            began = time.perf_counter()
             try:
                 self._work(block)
             except Exception as error:  # noqa: BLE001  # the boundary of a thread that nobody watches: recorded
@@ -100,6 +103,12 @@ class Worker(Generic[T]):
             with self._changed:
                 self._pending -= len(block)
                 self._changed.notify_all()
+            self._rest(time.perf_counter() - began)
+
+    def _rest(self, worked_s: float) -> None:
+        """Leave the interpreter to the host's threads for as long as it was taken, unless the queue is filling up."""
+        if 2 * len(self._waiting) < self._capacity and not self._stopping:
+            time.sleep(min(worked_s, _LONGEST_REST_S))
 
     def _next(self) -> list[T]:
         """Wait for an item, and take those that wait behind it; none: it is time to stop."""
