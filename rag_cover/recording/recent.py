@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, get_args
 
 from rag_cover.measuring import MEASURES
 from rag_cover.results import Outcome, TraceResult
-from rag_cover.stores.packing import read, written
+from rag_cover.stores.packing import as_json, from_json
 from rag_cover.traces import Trace
 
 __all__ = ["Recent", "recent_results", "recent_traces"]
@@ -51,11 +51,11 @@ def recent_traces(most: int) -> Recent[Trace]:
 
 def recent_results(most: int) -> Recent[TraceResult]:
     """Keep results; those of measures of the user's own stay what they are."""
-    return Recent(most, write=_written, read=read)
+    return Recent(most, write=_written, read=from_json)
 
 
 def _written(result: TraceResult) -> bytes:
     if any(name not in MEASURES or not isinstance(outcome, get_args(Outcome)) for name, outcome in result.outcomes.items()):
         message = "only the results of our own measures can be read back"
         raise ValueError(message)
-    return written(result)
+    return as_json(result)

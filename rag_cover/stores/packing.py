@@ -9,25 +9,25 @@ from pathlib import Path
 from rag_cover.errors import CorruptFileError
 from rag_cover.results import TraceResult
 
-__all__ = ["is_whole", "packed", "read", "unpacked", "written"]
+__all__ = ["as_json", "from_json", "is_whole", "packed", "unpacked"]
 
 _QUICK = 1  # a live recording packs in its host's process; a store is some 10% larger for it
 
 
-def written(result: TraceResult) -> bytes:
+def as_json(result: TraceResult) -> bytes:
     """Write a result as bytes of JSON."""
     text = json.dumps(result.to_dict(), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")
 
 
-def read(content: bytes) -> TraceResult:
-    """Read back what `written` wrote."""
+def from_json(content: bytes) -> TraceResult:
+    """Read back what `as_json` wrote."""
     return TraceResult.from_dict(json.loads(content.decode("utf-8", "surrogatepass")))
 
 
 def packed(result: TraceResult) -> bytes:
     """Write a result as compressed bytes: little, in little time."""
-    return zlib.compress(written(result), _QUICK)
+    return zlib.compress(as_json(result), _QUICK)
 
 
 def unpacked(content: bytes, path: Path) -> TraceResult:
@@ -37,7 +37,7 @@ def unpacked(content: bytes, path: Path) -> TraceResult:
         CorruptFileError: the bytes are not those that were written.
     """
     try:
-        return read(zlib.decompress(content))
+        return from_json(zlib.decompress(content))
     except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as damaged:
         problem = f"{path} holds a result that cannot be read ({damaged}); measure with --resume: it is measured again"
         raise CorruptFileError(problem) from damaged
