@@ -129,12 +129,12 @@ class Ledger:
     def spending(self) -> Spending:
         """Return what was added so far."""
         with self._lock:
-            return Spending(_merged(self._usage.values()), tuple(self._notes))
+            return self._added()
 
     def drain(self) -> Spending:
         """Return what was added so far, and forget it: it goes to the ledger of another process."""
         with self._lock:
-            spending = Spending(_merged(self._usage.values()), tuple(self._notes))
+            spending = self._added()
             self._usage.clear()
             self._notes.clear()
         return spending
@@ -145,6 +145,9 @@ class Ledger:
             self.add(usage)
         for sentence in spending.notes:
             self.note(sentence)
+
+    def _added(self) -> Spending:
+        return Spending(_merged(self._usage.values()), tuple(self._notes))
 
 
 def read_prices(path: Path) -> dict[str, Price]:

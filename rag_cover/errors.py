@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "UnknownOptionError",
     "nearest",
     "needs_extra",
+    "refuse_unknown_options",
 ]
 
 
@@ -103,6 +104,17 @@ class UnknownOptionError(RagCoverError, TypeError):
             f"{model!r} takes no option {option!r}.{nearest(option, known)} It takes: {', '.join(sorted(known)) or 'none'}."
         )
         self.model, self.option, self.known = model, option, tuple(sorted(known))
+
+
+def refuse_unknown_options(name: str, options: Iterable[str], known: Collection[str]) -> None:
+    """Refuse an option that is not among those that are known.
+
+    Raises:
+        UnknownOptionError: the first that is not.
+    """
+    for option in options:
+        if option not in known:
+            raise UnknownOptionError(name, option, known)
 
 
 class MissingExtraError(RagCoverError, ImportError):

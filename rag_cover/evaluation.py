@@ -133,7 +133,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             process fills with something else.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
-    redaction = Redaction() if redact is True else redact or None
+    redaction = Redaction.asked_for(redact)
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = RemoteRun(cache_for(cache, beside), clock=RunClock(deadline_s))
     measuring = Measuring.of(measures, models, run, on_error=on_error, redaction=redaction)

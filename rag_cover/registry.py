@@ -34,7 +34,7 @@ from rag_cover.errors import (
     NotOfferedError,
     PluginError,
     UnfitModelError,
-    UnknownOptionError,
+    refuse_unknown_options,
 )
 from rag_cover.questions import Passage
 from rag_cover.results import ModelKind, TraceResult
@@ -179,9 +179,7 @@ def _factory(kind: str, name: str) -> Any:
 def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
     factory = _factory(kind, name)
     known = [parameter.name for parameter in list(inspect.signature(factory).parameters.values())[1:]]
-    for option in options:
-        if option not in known:
-            raise UnknownOptionError(name, option, known)
+    refuse_unknown_options(name, options, known)
     return factory(name.partition(":")[2], **options)
 
 

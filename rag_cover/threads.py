@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from rag_cover.clocks import RunClock
 from rag_cover.engines import Engine
-from rag_cover.errors import InvalidValueError, UnknownOptionError, nearest
+from rag_cover.errors import InvalidValueError, nearest, refuse_unknown_options
 from rag_cover.processors import usable_processors
 from rag_cover.registry import installed_engines
 
@@ -75,8 +75,5 @@ def open_engine(name: str, **options: Any) -> Engine:
         known = ["local", *engines]
         message = f"No engine is called {name!r}.{nearest(name, known)} Installed: {', '.join(known)}."
         raise InvalidValueError(message)
-    known = list(inspect.signature(engines[name]).parameters)
-    for option in options:
-        if option not in known:
-            raise UnknownOptionError(name, option, known)
+    refuse_unknown_options(name, options, list(inspect.signature(engines[name]).parameters))
     return engines[name](**options)

@@ -65,14 +65,14 @@ class RayEngine:
             from rag_cover_ray.clusters import connected
             from rag_cover_ray.pools import Pool
         stream = iter(items)
-        if not (first := list(islice(stream, self.window))):
+        if not (sent := list(islice(stream, self.window))):
             return
         with connected(self.address):
             pool = Pool.of(function, self.workers, cpus=self.cpus, gpus=self.gpus)
             ledger = function.ledger if isinstance(function, Accountable) else None
-            while first:
-                for made, spending in pool.map(first):
+            while sent:
+                for made, spending in pool.map(sent):
                     if ledger is not None and spending is not None:
                         ledger.take_over(spending)
                     yield made
-                first = list(islice(stream, self.window))
+                sent = list(islice(stream, self.window))

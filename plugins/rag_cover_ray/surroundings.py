@@ -8,17 +8,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["keep_to_itself", "prepare"]
+__all__ = ["prepare"]
 
 
 def prepare(address: str | None) -> None:
     """Keep the cluster to itself that this address has Ray start: none is named, or none is running."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address is None or (address == "auto" and not _belongs_to_a_cluster()):
-        keep_to_itself()
+        _keep_to_itself()
 
 
-def keep_to_itself() -> None:
+def _keep_to_itself() -> None:
     """Have the local clusters of this process let nobody in, and write no more than errors that end them.
 
     Ray listens on all interfaces, and runs what it is sent: a token of this process' own keeps others out. What the user has

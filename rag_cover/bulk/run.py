@@ -85,7 +85,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     _check(paths, format, part_bytes)
     folder = ResultFolder(Path(into))
     clock = RunClock(deadline_s)
-    redaction = Redaction() if redact is True else redact or None
+    redaction = Redaction.asked_for(redact)
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
     run = RemoteRun(cache_for(cache, beside), clock=clock)
     measuring = Measuring.of(measures, models, run, on_error=on_error, redaction=redaction)

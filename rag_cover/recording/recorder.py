@@ -85,7 +85,7 @@ class Recording:
     ) -> None:
         refuse_unusable(sampling=sampling, capacity=capacity, keep=keep, references=references, on_result=on_result)
         refuse_unkept(measures, traces=traces, store=store, redact=redact)
-        redaction = Redaction() if redact is True else redact or None
+        redaction = Redaction.asked_for(redact)
         self._measurement = None if measures is not None and not measures else Measurement(measures, models, redaction)
         self._assembly = Assembly(references or {}, pipeline, own_sub_questions)
         names = self._measurement.names if self._measurement else ()

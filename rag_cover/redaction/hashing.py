@@ -58,6 +58,11 @@ class Redaction:
             raise InvalidValueError(message)
 
     @classmethod
+    def asked_for(cls, redact: bool | Self) -> Self | None:  # noqa: FBT001  # as users say it
+        """Take a redaction as it is given to whatever redacts: True is one without a key, False is none."""
+        return cls() if redact is True else redact or None
+
+    @classmethod
     def from_file(cls, path: Path | str, *, names: Iterable[str] = ()) -> Self:
         """Take the key from a file, without the white space around it.
 
