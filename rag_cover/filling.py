@@ -76,7 +76,8 @@ def fill(  # what is measured, by whom, into what
     Raises:
         StoreError: the store cannot be used, or is filled with something else.
     """
-    same = {**about, "key": measuring.key_of(_ANY)}
+    any_trace = Trace(question=Question(text="?"))  # keys differ where measures or models do, whatever the trace
+    same = {**about, "key": measuring.key_of(any_trace)}
     with joined(store, same, resume=resume) as share:
         if measuring.redaction and not resume:
             store.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
@@ -88,9 +89,6 @@ def fill(  # what is measured, by whom, into what
                 filling.measure_again()
         share.finish(work.seen)
         filling.tell(work.seen, total if total is not None else work.seen)
-
-
-_ANY = Trace(question=Question(text="?"))  # whatever the trace, keys differ where measures or models do
 
 
 @dataclass(slots=True)
