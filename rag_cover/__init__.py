@@ -1,32 +1,39 @@
-"""rag_cover: see what RAG answers leave out, where it was lost, and what each retrieval step was worth."""
+"""rag_cover: see what RAG answers leave out, where it was lost, and what each retrieval step was worth.
 
-from rag_cover.agreement import JudgeCheck, LabelledText
-from rag_cover.belief import UtilityMeasure
-from rag_cover.bulk import evaluate_files
-from rag_cover.checking import check_judge
-from rag_cover.comparison import compare, compare_pairwise
-from rag_cover.complexity import ComplexityMeasure
-from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
-from rag_cover.errors import RagCoverError
-from rag_cover.evaluation import Evaluation, Progress, evaluate
-from rag_cover.importers import read_labels
-from rag_cover.pairwise import PairwiseComparison
-from rag_cover.questions import Passage, Question, Role, SubQuestion
-from rag_cover.redaction import Redaction
-from rag_cover.registry import (
-    Models,
-    build_retriever,
-    open_embedder,
-    open_entailer,
-    open_generator,
-    open_locator,
-    open_receiver,
-    open_relevance,
-    open_scorer,
-)
-from rag_cover.stores import Store, read_traces, write_traces
-from rag_cover.summaries import Comparison, Summary
-from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
+Importing the package loads none of its modules: a name loads what it needs when it is first asked for (PEP 562).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rag_cover.agreement import JudgeCheck, LabelledText
+    from rag_cover.belief import UtilityMeasure
+    from rag_cover.bulk import evaluate_files
+    from rag_cover.checking import check_judge
+    from rag_cover.comparison import compare, compare_pairwise
+    from rag_cover.complexity import ComplexityMeasure
+    from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
+    from rag_cover.errors import RagCoverError
+    from rag_cover.evaluation import Evaluation, Progress, evaluate
+    from rag_cover.importers import read_labels
+    from rag_cover.pairwise import PairwiseComparison
+    from rag_cover.questions import Passage, Question, Role, SubQuestion
+    from rag_cover.redaction import Redaction
+    from rag_cover.registry import (
+        Models,
+        build_retriever,
+        open_embedder,
+        open_entailer,
+        open_generator,
+        open_locator,
+        open_receiver,
+        open_relevance,
+        open_scorer,
+    )
+    from rag_cover.stores import Store, read_traces, write_traces
+    from rag_cover.summaries import Comparison, Summary
+    from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
 __all__ = [
     "Comparison",
@@ -69,3 +76,61 @@ __all__ = [
     "read_traces",
     "write_traces",
 ]
+
+_HOMES = {
+    "Comparison": "rag_cover.summaries",
+    "ComplexityMeasure": "rag_cover.complexity",
+    "CoverageMeasure": "rag_cover.coverage",
+    "Evaluation": "rag_cover.evaluation",
+    "GroundednessMeasure": "rag_cover.coverage",
+    "JudgeCheck": "rag_cover.agreement",
+    "LabelledText": "rag_cover.agreement",
+    "Models": "rag_cover.registry",
+    "PairwiseComparison": "rag_cover.pairwise",
+    "Passage": "rag_cover.questions",
+    "Progress": "rag_cover.evaluation",
+    "Question": "rag_cover.questions",
+    "RagCoverError": "rag_cover.errors",
+    "Redaction": "rag_cover.redaction",
+    "RetrievalStep": "rag_cover.traces",
+    "Role": "rag_cover.questions",
+    "Sample": "rag_cover.traces",
+    "SampleSet": "rag_cover.traces",
+    "Store": "rag_cover.stores",
+    "SubQuestion": "rag_cover.questions",
+    "Summary": "rag_cover.summaries",
+    "Trace": "rag_cover.traces",
+    "UtilityMeasure": "rag_cover.belief",
+    "build_retriever": "rag_cover.registry",
+    "check_judge": "rag_cover.checking",
+    "compare": "rag_cover.comparison",
+    "compare_pairwise": "rag_cover.comparison",
+    "evaluate": "rag_cover.evaluation",
+    "evaluate_files": "rag_cover.bulk",
+    "open_embedder": "rag_cover.registry",
+    "open_entailer": "rag_cover.registry",
+    "open_generator": "rag_cover.registry",
+    "open_locator": "rag_cover.registry",
+    "open_receiver": "rag_cover.registry",
+    "open_relevance": "rag_cover.registry",
+    "open_scorer": "rag_cover.registry",
+    "read_labels": "rag_cover.importers",
+    "read_traces": "rag_cover.stores",
+    "write_traces": "rag_cover.stores",
+}
+
+
+if not TYPE_CHECKING:  # a checker would take every name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its home, once."""
+        if name not in _HOMES:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name)
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -71,6 +71,7 @@ def test_the_published_procedure_takes_two_forwards_a_founder_and_two_for_the_re
 
 def test_random_weights_decide_nothing_where_words_do(module: Import) -> None:
     pytest.importorskip("torch", reason="needs the extra 'transformers' (torch)")
+    pytest.importorskip("transformers", reason="needs the extra 'transformers' (transformers)")
     judged = np.full((2, 3), 1 / 3, dtype=np.float32)
 
     decided = module("_torch_stages").decided_by_words([("Which? Red", "which? red."), ("Which? Red", "Which? Blue")], judged)

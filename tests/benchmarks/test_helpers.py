@@ -32,6 +32,7 @@ MODULES = (
     "coverage_throughput",
     pytest.param("entail_throughput", marks=with_torch),
     "fit_typer",
+    "importing",
     "nli",
     "proposing",
     "reading",
