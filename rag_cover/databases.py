@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rag_cover.errors import StoreError
 
-__all__ = ["close_where_opened", "refuse_strangers", "told", "write_ahead"]
+__all__ = ["close_where_opened", "read_only_address", "refuse_strangers", "told", "writable", "write_ahead"]
 
 _PAUSE_S = 0.02
 _INHERITED: list[sqlite3.Connection] = []  # of a process that forked this one off: not ours to close
@@ -46,6 +46,21 @@ def told(path: Path, *, kind: str, remedy: str) -> Iterator[None]:
     except PermissionError as denied:
         problem = f"The {kind.partition(' ')[2]} {path} may not be opened; check the permissions of its folder"
         raise StoreError(problem) from denied
+
+
+def writable(path: Path) -> bool:
+    """Tell whether a file that is there can be written: SQLite keeps files beside it, so its folder too."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def read_only_address(path: Path) -> str:
+    """Name a file that cannot be written, as SQLite opens it for reading.
+
+    A file that was closed is whole, and nobody changes it. Beside one that was not lies its log, which has to be read with it.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    whole = not log.exists() or log.stat().st_size == 0
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if whole else ''}"
 
 
 def refuse_strangers(connection: sqlite3.Connection, path: Path, *, application: int, kind: str) -> None:

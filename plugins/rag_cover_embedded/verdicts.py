@@ -1,13 +1,14 @@
 """Correctness given references, and entailment: every window is judged, the best one speaks for the text.
 
 Parts longer than the network's input are windowed: a text is correct if some window is, for some group of references; a
-premise entails a hypothesis if, for each part of the hypothesis, some window of the premise does.
+premise entails a hypothesis if, for each part of the hypothesis, some window of the premise does. Of the windows of a very long
+premise those are read that share the rarest of the part's tokens, so that the work grows with one text's length, not with both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, product
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ Floats = NDArray[np.float32]
 
 WINDOW = 152
 HYPOTHESIS_WINDOW = 88
+MOST_WINDOWS = 64
 
 
 def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
@@ -56,7 +58,7 @@ def entailment(session: Session, tokenizer: Tokenizer, pairs: Sequence[tuple[str
     """Return (n, 3) P(entailment), P(neutral), P(contradiction).
 
     Of a premise's windows the one with the highest P(entailment) speaks; of a hypothesis' parts the one with the lowest. A
-    blank premise or hypothesis is neutral.
+    blank premise or hypothesis is neutral. Of a premise with more than 64 windows (some 7,000 words) each part meets 64.
     """
     distinct = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
     cut = segmented(tokenizer, list(distinct))
@@ -68,11 +70,29 @@ def entailment(session: Session, tokenizer: Tokenizer, pairs: Sequence[tuple[str
 
 
 def _plan(premise: SegmentedText, hypothesis: SegmentedText, encoded: list[Encoded]) -> list[list[int]]:
-    """Queue every (premise window, hypothesis part); list, for each part, where its windows stand in the queue."""
+    """Queue every part of the hypothesis with windows of the premise; list, for each part, where these stand in the queue."""
     windows, parts = _windows(premise, WINDOW), _windows(hypothesis, HYPOTHESIS_WINDOW)
-    start = len(encoded)
-    encoded += [join(Task.ENTAILMENT, window, part) for part, window in product(parts, windows)]
-    return [list(range(start + n * len(windows), start + (n + 1) * len(windows))) for n in range(len(parts)) if windows]
+    places = []
+    for part, chosen in zip(parts, _likeliest(windows, parts), strict=True):
+        places.append(list(range(len(encoded), len(encoded) + len(chosen))))
+        encoded += [join(Task.ENTAILMENT, windows[place], part) for place in chosen]
+    return places if windows else []
+
+
+def _likeliest(windows: Sequence[Sequence[int]], parts: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Choose up to 64 windows for each part, in their order.
+
+    Chosen are those with the largest sum of ``ln(windows / windows that hold it)`` over the part's distinct tokens they hold.
+    """
+    if len(windows) <= MOST_WINDOWS:
+        return [range(len(windows))] * len(parts)
+    tokens, columns = np.unique(np.concatenate(windows), return_inverse=True)
+    held = np.zeros((len(windows), len(tokens)), dtype=bool)
+    held[np.repeat(np.arange(len(windows)), [len(window) for window in windows]), columns] = True
+    rarity = np.log(len(windows) / held.sum(axis=0))
+    shared = [np.flatnonzero(np.isin(tokens, part)) for part in parts]
+    ranked = [np.argsort(-(held[:, found] @ rarity[found]), kind="stable") for found in shared]
+    return [np.sort(order[:MOST_WINDOWS]).tolist() for order in ranked]
 
 
 def _weakest_part(logits: Sequence[Floats], parts: Sequence[Sequence[int]], temperature: float) -> Floats:

@@ -117,7 +117,7 @@ class Pool:
             Worker,
             fn_constructor_args=(self.function, attempts, self.cpus),
             compute=ActorPoolStrategy(size=min(self.workers, len(items))),
-            batch_size=None,
+            batch_size=1,  # an item; Ray wants to be told where there are GPUs
             num_cpus=self.cpus,
             num_gpus=self.gpus or None,
         )

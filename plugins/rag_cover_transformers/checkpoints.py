@@ -7,6 +7,8 @@ the folder it was downloaded to. No code of a checkpoint is ever run.
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,6 +82,7 @@ class Checkpoint:
         folder = self.folder / subfolder
         self._refuse_pickled(folder)
         with self._read("weights", folder):
+            _refuse_leaving(folder)
             network, report = kind.from_pretrained(
                 folder,
                 local_files_only=True,
@@ -136,6 +139,20 @@ class Checkpoint:
                 raise UnsuitableCheckpointError(self.name, problem) from error
             problem = f"its {what} cannot be read from {folder} ({reason.rstrip('.')}). Get the folder again, or save it anew"
             raise UnsuitableCheckpointError(self.name, problem) from error
+
+
+def _refuse_leaving(folder: Path) -> None:
+    """Refuse weights in several files of which one is said to lie outside the folder."""
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return
+    named = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    places = {
+        name: os.path.relpath(folder / name, folder) for name in named
+    }  # by name: links of the hub's cache lead elsewhere
+    if leaving := sorted(name for name, place in places.items() if place.startswith(os.pardir)):
+        problem = f"{index.name} names files outside the folder: {', '.join(leaving[:3])}"
+        raise ValueError(problem)
 
 
 def encoder_class(config: Any) -> Any:

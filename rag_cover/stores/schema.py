@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from rag_cover import databases
-from rag_cover.databases import refuse_strangers, write_ahead
+from rag_cover.databases import read_only_address, refuse_strangers, writable, write_ahead
 from rag_cover.errors import StoreError
 
 __all__ = ["MIGRATIONS", "opened", "refuse_damage", "told"]
@@ -34,13 +34,20 @@ _REMEDY = "move it away, with its -wal and -shm, and measure again; what remote 
 
 
 def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
-    """Open a store's file, lay it out where it is new, and bring an older one up to date."""
+    """Open a store's file, lay it out where it is new, and bring an older one up to date.
+
+    One that is there and cannot be written, such as on a read-only disk, is opened for reading where ``create`` is false.
+    """
     with told(path):
         _refuse_absent(path, create=create)
-        connection = sqlite3.connect(path, timeout=timeout_s, check_same_thread=False)
+        reading = not create and not writable(path)
+        address = read_only_address(path) if reading else path
+        connection = sqlite3.connect(address, timeout=timeout_s, check_same_thread=False, uri=reading)
     try:
         with told(path):
-            _prepare(connection, path, timeout_s)
+            _refuse_others(connection, path)
+            if not reading:
+                _prepare(connection, timeout_s)
     except StoreError:
         connection.close()
         raise
@@ -64,11 +71,14 @@ def refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(problem)
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, timeout_s: float) -> None:
+def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
     refuse_strangers(connection, path, application=_APPLICATION, kind=_KIND)
     if (version := _version(connection)) > len(MIGRATIONS):
         problem = f"The store {path} has schema {version}, and this version reads up to {len(MIGRATIONS)}; upgrade rag-cover"
         raise StoreError(problem)
+
+
+def _prepare(connection: sqlite3.Connection, timeout_s: float) -> None:
     write_ahead(connection, patience_s=timeout_s)
     connection.execute("PRAGMA synchronous = NORMAL")  # with WAL, a killed process loses nothing that was committed
     if _version(connection) < len(MIGRATIONS):

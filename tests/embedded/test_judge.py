@@ -44,6 +44,22 @@ def test_entailment_is_a_distribution_over_three_classes(judge: EmbeddedJudge) -
     assert found[1, 0] < found[0, 0]
 
 
+def test_of_a_very_long_premise_the_windows_that_share_rare_words_are_read(judge: EmbeddedJudge) -> None:
+    lists = [f"Ferry {number} leaves at noon and carries boxes of fruit to the tower of the island." for number in range(900)]
+    premise = " ".join([*lists[:700], EIFFEL, *lists[700:]])
+    pairs = [(premise, "The Eiffel Tower is in Paris."), (premise, "The Louvre is in Lyon.")]
+
+    with pytest.MonkeyPatch.context() as patch:
+        ran: list[int] = []
+        run = judge._session.run
+        patch.setattr(judge._session, "run", lambda inputs, names: ran.append(len(inputs)) or run(inputs, names))
+        found = judge.entail(pairs)
+
+    assert ran == [2 * 64]
+    assert found[0].argmax() == 0
+    assert found[1, 0] < found[0, 0]
+
+
 def test_an_embedding_has_unit_length(judge: EmbeddedJudge, passages: list[str]) -> None:
     found = judge.embed([*passages[:20], "a", "?"])
 

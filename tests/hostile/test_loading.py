@@ -19,6 +19,7 @@ from rag_cover.importers import import_traces
 from rag_cover.routing.files import load_skills
 from rag_cover.stores import files, read_traces
 from rag_cover.stores.passages import read_passages
+from rag_cover_embedded.session import Session
 
 PACKAGES = (
     "rag_cover",
@@ -126,6 +127,24 @@ def test_a_skill_model_that_holds_objects_is_refused_and_nothing_of_them_runs(tm
         load_skills(tmp_path / "s", None, None)
 
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("place", ["../weights.bin", "{folder}/weights.bin", "link.bin"])
+def test_a_network_whose_weights_lie_outside_its_folder_is_refused(tmp_path: Path, place: str) -> None:
+    onnx = pytest.importorskip("onnx", reason="needs onnx (extra dev)")
+    elsewhere, folder = tmp_path / "weights.bin", tmp_path / "judge"
+    elsewhere.write_bytes(np.zeros(4, dtype=np.float32).tobytes())
+    folder.mkdir()
+    (folder / "link.bin").symlink_to(elsewhere)
+    weights = onnx.TensorProto(name="w", data_type=onnx.TensorProto.FLOAT, dims=[4], data_location=onnx.TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value=place.format(folder=tmp_path))
+    values = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weights])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    (folder / "judge.onnx").write_bytes(model.SerializeToString())
+
+    with pytest.raises(CorruptFileError, match="cannot be run by onnxruntime"):
+        Session(folder / "judge.onnx")
 
 
 @pytest.fixture

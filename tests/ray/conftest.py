@@ -1,4 +1,4 @@
-"""A Ray of this machine, started once for all its tests."""
+"""A Ray of this machine, started once for all its tests, that takes itself to have a GPU."""
 
 from __future__ import annotations
 
@@ -15,5 +15,7 @@ def cluster() -> Iterator[None]:
     prepare(None)
     from rag_cover_ray.clusters import connected
 
-    with connected(None):
-        yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_OVERRIDE_RESOURCES", '{"GPU": 1}')
+        with connected(None):
+            yield

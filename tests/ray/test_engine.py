@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_cover import Evaluation, Models, Passage, Question, RetrievalStep, SubQuestion, Trace, evaluate
+from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, evaluate
 from rag_cover.accounting import Ledger, Usage
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EngineError, EvaluationError, InvalidValueError, UnknownOptionError
@@ -177,6 +178,28 @@ def test_a_model_that_cannot_travel_is_refused_with_what_to_do() -> None:
 def test_more_than_the_cluster_has_is_refused() -> None:
     with pytest.raises(EngineError, match=r"too few for one worker of 1 processors and 4,?000 GPUs"):
         list(RayEngine(gpus=4000).run(_doubled, [1]))
+
+
+def _gpus_seen(_: int) -> tuple[int, str | None]:
+    time.sleep(0.2)
+    return os.getpid(), os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def test_workers_with_half_a_gpu_each_share_one() -> None:
+    """Ray counts the GPUs it is told of, and shows a worker its own: this takes none."""
+    seen = list(RayEngine(gpus=0.5).run(_gpus_seen, range(8)))
+
+    assert {gpu for _, gpu in seen} == {"0"}
+    assert len({worker for worker, _ in seen}) == 2
+
+
+def test_redacted_results_are_the_local_ones() -> None:
+    redaction = Redaction(b"a key of this test")
+
+    ray = evaluate(_traces(20), models=KEYWORDS, engine="ray", redact=redaction)
+
+    assert _written(ray) == _written(evaluate(_traces(20), models=KEYWORDS, redact=redaction))
+    assert "planet" not in str(_written(ray))
 
 
 @pytest.mark.parametrize("options", [{"workers": 0}, {"window": 0}, {"gpus": -1}, {"cpus": float("nan")}])

@@ -242,6 +242,39 @@ def test_a_folder_without_write_permission_is_told(tmp_path: Path) -> None:
         Store(tmp_path / "run.db")
 
 
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_store_that_cannot_be_written_is_read(tmp_path: Path) -> None:
+    _filled(tmp_path / "what #? 100%.db", 3).close()
+
+    with Store.open(tmp_path / "what #? 100%.db", create=False) as store:
+        assert list(store.results()) == [_result(0), _result(1), _result(2)]
+        store.check()
+        with pytest.raises(StoreError, match="cannot be written; make it and its folder writable"):
+            store.append(_items([3]))
+    assert [path.name for path in tmp_path.iterdir()] == ["what #? 100%.db"]
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_store_that_cannot_be_written_is_read_with_its_log(tmp_path: Path) -> None:
+    with _filled(tmp_path / "run.db", 3), Store.open(tmp_path / "run.db", create=False) as store:
+        assert (tmp_path / "run.db-wal").stat().st_size > 0
+        assert len(store) == 3
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_strangers_database_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE things (name TEXT)")
+
+    with pytest.raises(StoreError, match="another program's database"):
+        Store.open(tmp_path / "other.db", create=False)
+
+
 def test_a_folder_a_missing_folder_and_a_missing_store_are_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a folder"):
         Store(tmp_path)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import huggingface_hub.constants
 import pytest
+from safetensors import safe_open
 from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
 from rag_cover.errors import InvalidValueError
@@ -48,6 +49,29 @@ def test_weights_cut_short_are_refused(copied: Path) -> None:
 
     with pytest.raises(UnsuitableCheckpointError, match="cannot be used"):
         open_embedder(f"transformers:{copied}")
+
+
+@pytest.mark.parametrize(
+    "place", ["../elsewhere.safetensors", "a/../../elsewhere.safetensors", "{tmp_path}/elsewhere.safetensors"]
+)
+def test_weights_that_lie_outside_the_folder_are_refused(copied: Path, tmp_path: Path, place: str) -> None:
+    shutil.move(copied / "model.safetensors", tmp_path / "elsewhere.safetensors")
+    with safe_open(tmp_path / "elsewhere.safetensors", "pt") as weights:
+        index = {"metadata": {}, "weight_map": dict.fromkeys(weights.keys(), place.format(tmp_path=tmp_path))}
+    (copied / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    shutil.copy(tmp_path / "elsewhere.safetensors", copied / "another.safetensors")
+
+    with pytest.raises(UnsuitableCheckpointError, match=r"names files outside the folder: .*elsewhere\.safetensors"):
+        open_embedder(f"transformers:{copied}")
+
+
+def test_weights_in_several_files_are_read(copied: Path) -> None:
+    (copied / "model.safetensors").rename(copied / "model-00001-of-00001.safetensors")
+    with safe_open(copied / "model-00001-of-00001.safetensors", "pt") as weights:
+        index = {"metadata": {}, "weight_map": dict.fromkeys(weights.keys(), "model-00001-of-00001.safetensors")}
+    (copied / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+
+    assert open_embedder(f"transformers:{copied}").embed(["a"]).shape[0] == 1
 
 
 def test_code_of_a_checkpoint_is_never_run(copied: Path) -> None:
