@@ -8,27 +8,28 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover import Store
+from rag_cover import Store, read_traces
 from rag_cover.recording import Recording
-from rag_cover.testing import KeywordEntailer
+from rag_cover.testing import KeywordEntailer, KeywordScorer
 
-__all__ = ["PASSAGES", "Fates", "Kept", "Pipeline", "SlowEntailer", "Stretch", "offered", "recorded"]
+__all__ = ["PASSAGES", "Fates", "Kept", "Pipeline", "Stretch", "offered", "recorded"]
 
 PASSAGES = ("The sky is blue because air scatters light.", "At sunset the sky is red.", "Grass is green.")
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Where a recording keeps what it saw, and how many may wait for it."""
+    """Where a recording keeps what it saw, how many may wait for it, and whether it measures them or keeps traces alone."""
 
     folder: Path
     capacity: int = 1000
     slow_s: float = 0.0
+    measured: bool = True
 
     @property
     def store(self) -> Path:
@@ -39,6 +40,26 @@ class Kept:
     def traces(self) -> Path:
         """Return the trace file."""
         return self.folder / "traces.jsonl"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return what a recording is attached with."""
+        return {
+            "measures": ["groundedness"] if self.measured else (),
+            "judge": KeywordScorer(),
+            "entailer": SlowEntailer(takes_s=self.slow_s),
+            "receiver": None,
+            "store": self.store if self.measured else None,
+            "traces": self.traces,
+            "capacity": self.capacity,
+        }
+
+    def held(self) -> int:
+        """Count what is in the store, or in the trace file where nothing is measured."""
+        if not self.measured:
+            return len(list(read_traces(self.traces)))
+        with Store.open(self.store, create=False) as store:
+            return len(store)
 
 
 class Pipeline(Protocol):
@@ -123,9 +144,8 @@ class Fates:
         self.errors += len(recording.errors)
 
     def lost(self, kept: Kept) -> int:
-        """Count what was sent and is neither in the store nor counted as dropped."""
-        with Store.open(kept.store, create=False) as store:
-            return self.sent - len(store) - self.dropped - self.unreadable
+        """Count what was sent and is neither kept nor counted as dropped."""
+        return self.sent - kept.held() - self.dropped - self.unreadable
 
 
 def recorded(pipeline: Pipeline, kept: Kept, *, rate: float, seconds: float, threads: int, fates: Fates) -> Stretch:

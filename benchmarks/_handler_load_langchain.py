@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from _handler_load import PASSAGES, Kept, SlowEntailer
+from _handler_load import PASSAGES, Kept
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
@@ -15,7 +15,6 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig, RunnablePassthrough
 
 from rag_cover.recording import Recording
-from rag_cover.testing import KeywordScorer
 from rag_cover_langchain import RagCoverCallbackHandler
 
 __all__ = ["Chain"]
@@ -44,15 +43,7 @@ class Chain:
     @contextmanager
     def recorded(self, kept: Kept) -> Iterator[Recording]:
         """Record what is asked within."""
-        handler = RagCoverCallbackHandler(
-            measures=["groundedness"],
-            judge=KeywordScorer(),
-            entailer=SlowEntailer(takes_s=kept.slow_s),
-            receiver=None,
-            store=kept.store,
-            traces=kept.traces,
-            capacity=kept.capacity,
-        )
+        handler = RagCoverCallbackHandler(**kept.settings)
         self._config = {"callbacks": [handler]}
         try:
             with handler:

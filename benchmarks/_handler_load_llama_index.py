@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from _handler_load import PASSAGES, Kept, SlowEntailer
+from _handler_load import PASSAGES, Kept
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from rag_cover.recording import Recording
-from rag_cover.testing import KeywordScorer
 from rag_cover_llama_index import attach
 
 __all__ = ["Engine"]
@@ -36,12 +35,4 @@ class Engine:
 
     def recorded(self, kept: Kept) -> AbstractContextManager[Recording]:
         """Record what is asked within."""
-        return attach(
-            measures=["groundedness"],
-            judge=KeywordScorer(),
-            entailer=SlowEntailer(takes_s=kept.slow_s),
-            receiver=None,
-            store=kept.store,
-            traces=kept.traces,
-            capacity=kept.capacity,
-        )
+        return attach(**kept.settings)

@@ -24,6 +24,14 @@ def test_all_that_is_sent_below_the_queues_capacity_is_recorded(module: Import, 
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_what_is_only_recorded_is_in_the_trace_file(module: Import, tmp_path: Path, framework: str) -> None:
+    fates, kept = _loaded(module, framework, tmp_path, measured=False)
+
+    assert (fates.sent, fates.kept, fates.dropped, fates.lost(kept)) == (80, 80, 0, 0)
+    assert not kept.store.exists()
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_what_a_full_queue_drops_is_counted(module: Import, tmp_path: Path, framework: str) -> None:
     fates, kept = _loaded(module, framework, tmp_path, capacity=2, slow_s=0.3)
 
@@ -33,10 +41,10 @@ def test_what_a_full_queue_drops_is_counted(module: Import, tmp_path: Path, fram
     assert fates.lost(kept) == 0
 
 
-def _loaded(module: Import, framework: str, folder: Path, *, capacity: int, slow_s: float) -> tuple[Any, Any]:
+def _loaded(module: Import, framework: str, folder: Path, **how: Any) -> tuple[Any, Any]:
     pytest.importorskip(FRAMEWORKS[framework])
     load, script = module("_handler_load"), module("handler_load")
-    kept, fates = load.Kept(folder, capacity, slow_s), load.Fates()
+    kept, fates = load.Kept(folder, **how), load.Fates()
     stretch = load.recorded(script.built(framework), kept, rate=40.0, seconds=2.0, threads=4, fates=fates)
     assert stretch.failed == 0
     return fates, kept
