@@ -34,7 +34,7 @@ def legible(text: str) -> str:
     >>> legible("a \ud83d b")
     'a \ufffd b'
     """
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def json_value(value: Any) -> Any:
@@ -120,9 +120,10 @@ class Value(BaseModel):
     @classmethod
     def _known_fields_only(cls, data: object) -> object:
         if isinstance(data, Mapping):
+            known = cls.__pydantic_fields__
             for name in data:
-                if name not in cls.model_fields and name != "schema":
-                    hint = nearest(str(name), list(cls.model_fields))
+                if name not in known and name != "schema":
+                    hint = nearest(str(name), list(known))
                     msg = f"unknown field {name!r} of {cls.__name__}.{hint} Data of your own goes in 'metadata'."
                     raise ValueError(msg)
         return data
@@ -135,6 +136,9 @@ class Textual(Value):
 
     def __init__(self, text: str | None = None, /, **fields: Any) -> None:  # pydantic's own signature
         super().__init__(**(fields if text is None else {"text": text, **fields}))
+
+    # it only takes the text by position, so that pydantic need not call it for each value it reads
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @model_validator(mode="before")
     @classmethod

@@ -179,7 +179,7 @@ class Trace(Value):
 
     def to_json(self) -> str:
         """Write the trace as one line of a trace file."""
-        return json.dumps({"schema": SCHEMA, **self.to_dict()}, ensure_ascii=False, separators=(",", ":"))
+        return f'{{"schema":{SCHEMA},{self.model_dump_json(exclude_defaults=True)[1:]}'  # there is always a question
 
     def to_dict(self) -> dict[str, Any]:
         """Write the trace as JSON data, without the fields that hold their defaults."""

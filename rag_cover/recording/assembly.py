@@ -66,10 +66,10 @@ class Assembly:
 
 def _spans(draft: Draft, names: Mapping[str, str]) -> list[Span]:
     """Return the calls as spans, each named as people read it: by its class, numbered where there are several."""
-    spans = [call.span(draft.root.id) for call in draft.calls]
+    spans = [call.span(draft.root.id, names) for call in draft.calls]
     if draft.root.answer is None:  # whoever recorded it knows that there is none, whatever models said on the way
-        spans = [replace(span, answer=None) if span.kind == "llm" else span for span in spans]
-    return [replace(span, id=names[span.id], parent_id=names.get(span.parent_id or "")) for span in spans]
+        return [replace(span, answer=None) if span.kind == "llm" else span for span in spans]
+    return spans
 
 
 def _notes(draft: Draft, names: Mapping[str, str]) -> dict[str, Any]:

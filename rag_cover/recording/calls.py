@@ -59,12 +59,12 @@ class Call:
         default_factory=time.monotonic, compare=False, repr=False
     )  # no setting of the clock makes a call old or young
 
-    def span(self, trace_id: str) -> Span:
-        """Return the call as a span of a trace."""
+    def span(self, trace_id: str, names: Mapping[str, str]) -> Span:
+        """Return the call as a span of a trace; ``names`` are the spans' ids, by those of their calls."""
         return Span(
-            id=self.id,
+            id=names[self.id],
             trace_id=trace_id,
-            parent_id=self.parent,
+            parent_id=names.get(self.parent or ""),
             kind=self.kind,
             name=self.name,
             query=None if self.query is None else legible(self.query),
