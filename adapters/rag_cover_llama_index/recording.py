@@ -18,6 +18,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.recording import Recording, References
 from rag_cover.results import Measure, TraceResult
 from rag_cover_llama_index.models import models_of
+from rag_cover_llama_index.notes import Heard
 from rag_cover_llama_index.spans import RecordingEvents, RecordingSpans
 
 __all__ = ["attach"]
@@ -108,8 +109,9 @@ def attach(  # noqa: PLR0913  # the public interface: all by name
         seed=seed,
         redact=redact,
     )
-    spans = RecordingSpans(recording)
-    events = RecordingEvents(recording, spans.heard)
+    streamed: Heard = {}
+    spans = RecordingSpans(recording, streamed)
+    events = RecordingEvents(recording, streamed)
     heard.add_span_handler(spans)
     heard.add_event_handler(events)
 

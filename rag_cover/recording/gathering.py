@@ -111,6 +111,8 @@ class Gathering:
 
     def settle(self, call_id: str) -> None:
         """Take a call that is over out of the open ones; its draft is over with its outermost call."""
+        if call_id not in self._open:  # as are most that might be: no need to wait for the lock
+            return
         with self._lock:
             draft, call = self._open.get(call_id, (None, None))
             outermost = draft is not None and draft.root is call and draft.root.id == call_id

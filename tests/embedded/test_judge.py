@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder, Entailer, Locator, Scorer, ScoringItem, Span
 from rag_cover.errors import InvalidValueError
 from rag_cover.texts import sentences
 from rag_cover_embedded import open_judge
+from rag_cover_embedded.inputs import Encoded
 from rag_cover_embedded.judge import EmbeddedJudge
 
 Judges = Callable[..., EmbeddedJudge]
@@ -49,10 +51,15 @@ def test_of_a_very_long_premise_the_windows_that_share_rare_words_are_read(judge
     premise = " ".join([*lists[:700], EIFFEL, *lists[700:]])
     pairs = [(premise, "The Eiffel Tower is in Paris."), (premise, "The Louvre is in Lyon.")]
 
+    ran: list[int] = []
+    run = judge._session.run
+
+    def counted(inputs: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[NDArray[np.float32], ...]]:
+        ran.append(len(inputs))
+        return run(inputs, outputs)
+
     with pytest.MonkeyPatch.context() as patch:
-        ran: list[int] = []
-        run = judge._session.run
-        patch.setattr(judge._session, "run", lambda inputs, names: ran.append(len(inputs)) or run(inputs, names))
+        patch.setattr(judge._session, "run", counted)
         found = judge.entail(pairs)
 
     assert ran == [2 * 64]

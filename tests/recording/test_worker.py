@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_cover.recording import worker as worker_module
 from rag_cover.recording.worker import Worker
 
 PATIENCE_S = 20
@@ -54,6 +55,50 @@ def test_what_is_offered_is_worked_off_in_order(desk: Desk) -> None:
     assert desk.items == list(range(100))
     assert (worker.pending, desk.failures) == (0, [])
     assert max(map(len, desk.blocks)) <= 16
+
+
+def test_what_comes_after_a_block_is_collected_until_somebody_waits(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_COLLECTING_S", PATIENCE_S)
+    worker = desk.worker()
+    desk.gate.set()
+    worker.offer(0)
+    assert desk.reached.wait(PATIENCE_S)
+
+    for number in range(1, 6):
+        worker.offer(number)
+
+    assert worker.flush(PATIENCE_S)
+    assert desk.items == list(range(6))
+    assert desk.blocks[-1] == [1, 2, 3, 4, 5]
+
+
+def test_a_whole_block_is_worth_being_woken_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_COLLECTING_S", 10 * PATIENCE_S)
+    worker = desk.worker()
+    desk.gate.set()
+    worker.offer(0)
+    assert desk.reached.wait(PATIENCE_S)
+    desk.reached.clear()
+
+    for number in range(1, 17):
+        worker.offer(number)
+
+    assert desk.reached.wait(PATIENCE_S)
+
+
+def test_stopping_wakes_a_worker_that_collects(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_COLLECTING_S", 10 * PATIENCE_S)
+    before = set(threading.enumerate())
+    worker = desk.worker()
+    desk.gate.set()
+    worker.offer(0)
+    assert desk.reached.wait(PATIENCE_S)
+    (thread,) = set(threading.enumerate()) - before
+
+    worker.stop()
+
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
 
 
 def test_no_thread_is_begun_before_the_first_offer(desk: Desk) -> None:
