@@ -14,15 +14,15 @@ __all__ = ["Worker"]
 T = TypeVar("T")
 
 _BLOCK = 16
-_LONGEST_REST_S = 0.005
-_COLLECTING_S = 0.05
+_REST_S = 0.05
 
 
 class Worker(Generic[T]):
     """Hands what it is offered to ``work``, in order, as many at a time as wait, and at most 16.
 
-    It collects for 50 ms between blocks: to be woken for every item would cost the host's threads more than the work does. It
-    does not while somebody waits for it, and no longer than until there is a block, or half of the capacity.
+    Between blocks it rests for 50 ms, in which items collect: to be woken for every one would cost the host's threads more than
+    the work does. Where a block's worth waits already, it rests for no longer than it worked; where somebody waits for it, or
+    half of the capacity is taken, it does not rest.
 
     The thread is begun with the first offer, or by `begin`. What ``work`` raises costs its block alone, and goes to ``failed``.
 
@@ -132,9 +132,9 @@ class Worker(Generic[T]):
             if not is_busy:
                 self._enough.clear()
         if is_busy:
-            time.sleep(min(worked_s, _LONGEST_REST_S))
+            time.sleep(min(worked_s, _REST_S))
         else:
-            self._enough.wait(_COLLECTING_S)
+            self._enough.wait(_REST_S)
 
     def _next(self) -> list[T]:
         """Wait for an item, and take those that wait behind it; none: it is time to stop."""

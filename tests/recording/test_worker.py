@@ -58,7 +58,7 @@ def test_what_is_offered_is_worked_off_in_order(desk: Desk) -> None:
 
 
 def test_what_comes_after_a_block_is_collected_until_somebody_waits(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "_COLLECTING_S", PATIENCE_S)
+    monkeypatch.setattr(worker_module, "_REST_S", PATIENCE_S)
     worker = desk.worker()
     desk.gate.set()
     worker.offer(0)
@@ -73,7 +73,7 @@ def test_what_comes_after_a_block_is_collected_until_somebody_waits(desk: Desk, 
 
 
 def test_a_whole_block_is_worth_being_woken_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "_COLLECTING_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(worker_module, "_REST_S", 10 * PATIENCE_S)
     worker = desk.worker()
     desk.gate.set()
     worker.offer(0)
@@ -87,7 +87,7 @@ def test_a_whole_block_is_worth_being_woken_for(desk: Desk, monkeypatch: pytest.
 
 
 def test_stopping_wakes_a_worker_that_collects(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "_COLLECTING_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(worker_module, "_REST_S", 10 * PATIENCE_S)
     before = set(threading.enumerate())
     worker = desk.worker()
     desk.gate.set()
