@@ -56,11 +56,12 @@ def writable(path: Path) -> bool:
 def read_only_address(path: Path) -> str:
     """Name a file that cannot be written, as SQLite opens it for reading.
 
-    A file that was closed is whole, and nobody changes it. Beside one that was not lies its log, which has to be read with it.
+    A file that was closed is whole, and nobody changes it. Beside one that was not lies its log, which has to be read with it;
+    beside one that somebody else has open lies the log's index.
     """
-    log = path.with_name(f"{path.name}-wal")
-    whole = not log.exists() or log.stat().st_size == 0
-    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if whole else ''}"
+    log, index = (path.with_name(f"{path.name}-{ending}") for ending in ("wal", "shm"))
+    is_closed = not index.exists() and not (log.exists() and log.stat().st_size)
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
 
 
 def refuse_strangers(connection: sqlite3.Connection, path: Path, *, application: int, kind: str) -> None:

@@ -142,14 +142,12 @@ class Checkpoint:
 
 
 def _refuse_leaving(folder: Path) -> None:
-    """Refuse weights in several files of which one is said to lie outside the folder."""
+    """Refuse weights in several files of which one is named outside the folder; links may lead out, as those of the hub do."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return
     named = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    places = {
-        name: os.path.relpath(folder / name, folder) for name in named
-    }  # by name: links of the hub's cache lead elsewhere
+    places = {name: os.path.relpath(folder / name, folder) for name in named}
     if leaving := sorted(name for name, place in places.items() if place.startswith(os.pardir)):
         problem = f"{index.name} names files outside the folder: {', '.join(leaving[:3])}"
         raise ValueError(problem)
