@@ -111,7 +111,7 @@ def _trace(text: str, number: int = 0) -> Trace:
         steps=steps,
         prompt=passages[:1],
         answer=f"{plain}. And {plain}",
-        sub_questions=(SubQuestion(f"S {plain}", role=Role.CORE, role_source=f"model:{plain}"),),
+        sub_questions=(SubQuestion(f"S {plain}", role=Role.CORE, role_source=f"model:m{plain}"),),
         samples=(SampleSet(receiver=plain, context="none", samples=(Sample(plain),)),),
         pipeline=plain,
         metadata={plain: plain, "query_type": plain, "setting": f"{plain}{number % 2}"},

@@ -10,6 +10,7 @@ from rag_cover.coverage.metrics import Scenarios
 from rag_cover.intervals import Interval
 from rag_cover.questions import Role
 from rag_cover.reports.states import State
+from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import (
     Scale,
     capitalised,
@@ -115,7 +116,7 @@ def metric_row(metric: MetricValue) -> MetricRow:
     scale, interval = scale_of(metric.name), metric.interval
     return MetricRow(
         name=metric.name,
-        label=capitalised(metric.label),
+        label=capitalised(one_line(metric.label)),
         explanation=in_plain_words(metric),
         formula=metric.explanation,
         value=scale.text(interval.estimate) if interval else "–",
@@ -130,7 +131,7 @@ def comparison_row(metric: MetricComparison) -> ComparisonRow:
     """Show one metric of both sides, their difference, and whether it is clear."""
     scale = scale_of(metric.name)
     return ComparisonRow(
-        label=capitalised(metric.label),
+        label=capitalised(one_line(metric.label)),
         a=scale.text(metric.a.estimate) if metric.a else "–",
         b=scale.text(metric.b.estimate) if metric.b else "–",
         interval_a=interval_text(metric.a, scale) if metric.a else "undefined",

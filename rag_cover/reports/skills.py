@@ -148,7 +148,7 @@ def _basis(description: SkillDescription) -> str:
     responses = description.record.responses
     return (
         f"{counted(len(responses.agents), 'pipeline')}, {counted(len(responses.questions), 'question')}, "
-        f"{counted(responses.observed, 'response')}. Success: {description.record.criterion}."
+        f"{counted(responses.observed, 'response')}. Success: {one_line(description.record.criterion)}."
     )
 
 

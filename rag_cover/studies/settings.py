@@ -19,7 +19,7 @@ __all__ = ["Level", "Setting", "order_of", "require_components", "setting_of", "
 Level = str | int | float | bool | None
 """A component's value; None where the trace does not name one."""
 
-_IN_NAME = re.compile(r"([\w.-]+)=([^\s,;|/]+)")
+_IN_NAME = re.compile(r"(?<![\w.-])([\w.-]++)=([^\s,;|/]+)")  # possessive: a long name without a value is read once
 
 
 @dataclass(frozen=True, slots=True)

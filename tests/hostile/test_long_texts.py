@@ -14,6 +14,10 @@ READERS = {
     "a server's words": "from rag_cover_openai.faults import redacted as read",
     "a set query": "from rag_cover.setqueries import SetQuery\nread = SetQuery.from_text",
     "a question": "from rag_cover.setqueries import parse as read",
+    "a pipeline's name": (
+        "from rag_cover import Question, Trace\nfrom rag_cover.studies.settings import setting_of\n"
+        "read = lambda text: setting_of(Trace(question=Question('Why?'), pipeline=text), ['k'])"
+    ),
 }
 RUNS = ("a", " ", "\n", "\r\n", ".", ".)", "*", '\\"', "[", "- ", "(", ", ", "x* *", '{"a": [')
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -71,3 +73,10 @@ def test_vectors_with_odd_places_or_numbers_are_malformed(row: dict[str, object]
 
     with pytest.raises(MalformedReplyError):
         _vectors({"data": [row]}, 1, "openai:m")
+
+
+@pytest.mark.parametrize("text", ["a\x00", "\x1b[31m", "\u202e", "a" * 20_000])
+def test_nothing_that_is_printed_moves_a_cursor(module: Callable[[str], ModuleType], text: str) -> None:
+    printed = module("_hostile_results").hostile_screens(text)
+
+    assert not set(printed) & set("\x1b\x00\u202e\r")
