@@ -19,7 +19,7 @@ from rag_cover.errors import StoreError, needs_extra
 from rag_cover.filling import Progress, collected, fill
 from rag_cover.frames import rows_of
 from rag_cover.measuring import OnError
-from rag_cover.redaction import Redaction, refuse_other_redaction
+from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
 from rag_cover.results import Measure, TraceResult
@@ -144,10 +144,9 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         with run.clock:
             results = collected(runner, measuring, stream, total=total, watcher=progress)
         return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending)
-    about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed}  # a wrong name of a model leaves no store
+    # made before the store is: a wrong name of a model leaves none
+    about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed, **redaction_entry(redaction)}
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
-    if redaction:
-        about["redaction"] = redaction.fingerprint
     if resume:
         refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
     with run.clock:

@@ -24,7 +24,7 @@ from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.importers.formats import is_parquet
 from rag_cover.measuring import surroundings
-from rag_cover.redaction import redacted_problem, refuse_other_redaction
+from rag_cover.redaction import redacted_problem, redaction_entry, refuse_other_redaction
 from rag_cover.registry import plugins, tell_plugins
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
@@ -197,8 +197,7 @@ class Driver:
             self.skipped(error)
 
     def _tell(self, *, finished: bool) -> None:
-        redaction = self.measuring.redaction
-        redacted = {"redaction": redaction.fingerprint} if redaction else {}
+        redacted = redaction_entry(self.measuring.redaction)
         about: dict[str, Any] = {
             "evaluation": {"judge": self.judge, "measures": self.measuring.names, "seed": self.seed, **redacted},
             "finished": finished,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_cover.errors import StoreError
-from rag_cover.redaction import Redaction, refuse_other_redaction
+from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.results import TraceResult
 from rag_cover.stores import Store
 from rag_cover.traces import Trace
@@ -71,7 +71,7 @@ class Keeping:
         if self._store is None:
             return
         if not self._refuse_other(self._store, "judge", judge):
-            redacted = {"redaction": self._redaction.fingerprint} if self._redaction else {}
+            redacted = redaction_entry(self._redaction)
             self._store.meta[_ABOUT] = {"judge": judge, "measures": list(self._measures), "seed": self._seed, **redacted}
         self._store.extend(results)
 

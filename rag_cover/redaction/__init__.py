@@ -6,7 +6,7 @@ measures stay, and so do times and the numbers of metadata.
 
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.redaction.outcomes import redacted_failure, redacted_result
-from rag_cover.redaction.refusals import redacted_problem, refuse_other_redaction
+from rag_cover.redaction.refusals import redacted_problem, redaction_entry, refuse_other_redaction
 from rag_cover.redaction.traces import redacted_trace
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "redacted_problem",
     "redacted_result",
     "redacted_trace",
+    "redaction_entry",
     "refuse_other_redaction",
 ]

@@ -11,8 +11,9 @@ from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
-__all__ = ["redacted_problem", "refuse_other_redaction"]
+__all__ = ["redacted_problem", "redaction_entry", "refuse_other_redaction"]
 
+_ENTRY = "redaction"
 _VALUES = (Passage, Question, RetrievalStep, Sample, SampleSet, SubQuestion, Trace)
 _PART = re.compile(r"\.(\w+)|\[\d+\]")
 _ROW = re.compile(r"(row [0-9]+)(?:, |$)")
@@ -47,14 +48,19 @@ def _known_path(field: str) -> str | None:
     return kept
 
 
+def redaction_entry(redaction: Redaction | None) -> dict[str, str]:
+    """Return what a store says of how its results are redacted: nothing where they are not."""
+    return {} if redaction is None else {_ENTRY: redaction.fingerprint}
+
+
 def refuse_other_redaction(about: Mapping[str, object] | None, redaction: Redaction | None, path: Path) -> None:
     """Refuse to go on with a store whose results are redacted in another way; ``about`` is what it says of its evaluation.
 
     Raises:
         StoreError: one of them is redacted and the other is not, or another key was used.
     """
-    known = None if about is None else about.get("redaction")
-    ours = None if redaction is None else redaction.fingerprint
+    known = None if about is None else about.get(_ENTRY)
+    ours = redaction_entry(redaction).get(_ENTRY)
     if about is None or known == ours:
         return
     if known is None:
