@@ -29,7 +29,7 @@ from _tables import arguments, percent, plain, show
 from numpy.typing import NDArray
 
 from rag_cover import demo, open_locator, open_scorer
-from rag_cover.backends import Embedder, Locator, Scorer, ScoringItem, Span
+from rag_cover.backends import Embedder, Locator, Scorer, ScoringItem, Span, reply_threshold_of
 from rag_cover.stores import read_traces
 
 ENGINES = ("You.com", "Perplexity.ai")
@@ -62,7 +62,7 @@ def published_cases(data: Path) -> list[Case]:
     for row in lines(data / "coverage/answerability_part.jsonl"):
         for engine in ENGINES:
             text, marked = unmarked(row[engine])
-            item = ScoringItem(row["sub_question"], text)
+            item = ScoringItem(row["sub_question"], text, user_question=row["sub_question"])
             found.append(Case(item, row[f"{engine}-judgment"] == "answered", row["sub_question"], marked))
     return found
 
@@ -72,13 +72,20 @@ def demo_cases(limit: int | None, seed: int) -> dict[str, list[Case]]:
     labels = sample(list(lines(demo.labels_path())), limit, seed)
     corpus = {row["id"]: row["text"] for row in lines(demo.corpus_path())}
     answers = {(t.pipeline, t.question.id): t.answer for path in demo.trace_paths() for t in read_traces(path)}
+    asked = {t.question.id: t.question.text for path in demo.trace_paths() for t in read_traces(path)}
     passages = [
         Case(ScoringItem(row["sub_question"], text), name in row["passages"], row["question_id"])
         for row in labels
         for name, text in corpus.items()
     ]
     answered = [
-        Case(ScoringItem(row["sub_question"], answers[pipeline, row["question_id"]] or ""), covered, row["question_id"])
+        Case(
+            ScoringItem(
+                row["sub_question"], answers[pipeline, row["question_id"]] or "", user_question=asked[row["question_id"]]
+            ),
+            covered,
+            row["question_id"],
+        )
         for row in labels
         for pipeline, covered in row["answers"].items()
     ]
@@ -93,7 +100,7 @@ def show_published(cases: Sequence[Case], judge: Scorer, embedder: Embedder, see
     shares = np.array([overlap(case.item.question, case.item.text) for case in cases])
     majority = np.full(len(cases), float(truth.mean() >= 0.5))  # noqa: PLR2004  # a half
     verdicts = {
-        f"judge, shipped threshold {judge.threshold:g}": (probabilities, probabilities >= judge.threshold),
+        f"judge, shipped threshold {reply_threshold_of(judge):g}": (probabilities, probabilities >= reply_threshold_of(judge)),
         "judge, cross-fitted threshold": (probabilities, cross_fitted(probabilities, truth, keys, seed=seed)),
         "cosine of two sentences, cross-fitted": (cosines, cross_fitted(cosines, truth, keys, seed=seed)),
         "share of words found, cross-fitted": (shares, cross_fitted(shares, truth, keys, seed=seed)),

@@ -159,8 +159,8 @@ def judged_windows(weights: Weights, pairs: Sequence[Asked]) -> Windows:
             scores.append(window_scores(mine, vectors[question].weights, text.windows(WINDOW)).astype(np.float64))
             encoded += _encoded(ids[question], text)
     logits = [float(logit[0]) for (logit,) in session.run(encoded, ["answers"])]
-    mixed = map(weights.fitted.mixing.probability, logits, np.concatenate(scores).tolist())
-    return _ranked(scores, np.array(list(mixed)))
+    windows = [len(found) for found in scores for _ in found]
+    return _ranked(scores, np.array([*map(weights.fitted.passages.probability, logits, windows)]))
 
 
 def _encoded(question: Sequence[int], text: SegmentedText) -> Iterator[Encoded]:

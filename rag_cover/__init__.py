@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rag_cover.registry import (
         Models,
         build_retriever,
+        open_abstention,
         open_embedder,
         open_entailer,
         open_generator,
@@ -65,6 +66,7 @@ __all__ = [
     "compare_pairwise",
     "evaluate",
     "evaluate_files",
+    "open_abstention",
     "open_embedder",
     "open_entailer",
     "open_generator",
@@ -107,6 +109,7 @@ _HOMES = {
     "compare_pairwise": "rag_cover.comparison",
     "evaluate": "rag_cover.evaluation",
     "evaluate_files": "rag_cover.bulk",
+    "open_abstention": "rag_cover.registry",
     "open_embedder": "rag_cover.registry",
     "open_entailer": "rag_cover.registry",
     "open_generator": "rag_cover.registry",

@@ -6,7 +6,7 @@ Implementations are thread-safe and judge a text of any length whole: what excee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 __all__ = [
+    "Abstention",
+    "AbstentionDetector",
     "Backend",
+    "CertainCuts",
     "Embedder",
     "Entailer",
     "Failure",
@@ -30,6 +33,7 @@ __all__ = [
     "Generator",
     "Locator",
     "Message",
+    "Mode",
     "Prompt",
     "Receiver",
     "Relevance",
@@ -39,17 +43,25 @@ __all__ = [
     "ScoringItem",
     "Span",
     "TokenRelevance",
+    "certain_cuts_of",
     "fingerprint_of",
+    "mode_of",
+    "reads_references",
+    "reply_threshold_of",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringItem:
-    """One judgment asked of a Scorer or Locator: does this text answer the question (as the references do)?"""
+    """One judgment asked of a Scorer or Locator: does this text answer the question (as the references do)?
+
+    ``user_question`` is the question that the text replies to; it is empty for passages, which reply to nobody.
+    """
 
     question: str
     text: str
     references: tuple[str, ...] = ()
+    user_question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +164,10 @@ class Entailer(Protocol):
 class Scorer(Protocol):
     """Judges whether a text answers a question: GenEval's first head.
 
-    ``threshold`` is the judge's fitted cut for reference-free coverage; with references the cut is 0.5.
+    ``threshold`` is the judge's fitted cut for passages without references; with references the cut is 0.5. Three attributes
+    are optional: ``reply_threshold`` (float), the cut for replies (items with a ``user_question``); ``certain``
+    (`CertainCuts`); and ``reads_references`` (bool), False for a scorer that cannot, which is then asked without them.
+    `reply_threshold_of`, `certain_cuts_of` and `reads_references` know their defaults.
     """
 
     @property
@@ -162,6 +177,53 @@ class Scorer(Protocol):
 
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
+        ...
+
+
+Mode = Literal["passage", "reply", "reference"]
+"""How a text is judged: as a passage, as a reply to a user's question, or against references."""
+
+CertainCuts = Mapping[Mode, tuple[float, float]]
+"""For each mode, the probability at or below which a text surely does not cover, and the one from which it surely does."""
+
+
+def mode_of(item: ScoringItem) -> Mode:
+    """Tell how an item is judged.
+
+    >>> mode_of(ScoringItem("Who?", "Ada.")), mode_of(ScoringItem("Who?", "Ada.", user_question="Who?"))
+    ('passage', 'reply')
+    """
+    if item.references:
+        return "reference"
+    return "reply" if item.user_question else "passage"
+
+
+def reply_threshold_of(scorer: Scorer) -> float:
+    """Return the probability from which a reply covers: the scorer's ``threshold`` unless it has one for replies."""
+    return float(getattr(scorer, "reply_threshold", scorer.threshold))
+
+
+def reads_references(scorer: Scorer) -> bool:
+    """Tell whether a scorer judges against references: yes, unless it says ``reads_references = False``."""
+    return bool(getattr(scorer, "reads_references", True))
+
+
+def certain_cuts_of(scorer: Scorer) -> CertainCuts:
+    """Return the cuts between which a scorer's verdicts are unsure; without any, no verdict is."""
+    cuts: CertainCuts = getattr(scorer, "certain", {})
+    return cuts
+
+
+Abstention = Literal["no", "partly", "wholly"]
+"""Whether a reply declines to answer: not at all, some of what was asked, or all of it."""
+
+
+@runtime_checkable
+class AbstentionDetector(Protocol):
+    """Tells replies that decline to answer ("the documents do not say") from replies that answer."""
+
+    def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+        """Return whether each item's text declines to answer the item's question; references are not read."""
         ...
 
 
@@ -246,6 +308,7 @@ class Backend:
     receiver: Callable[..., Receiver] | None = None
     embedder: Callable[..., Embedder] | None = None
     retriever: Callable[[Iterable[Passage], Path | None], Retriever] | None = None
+    abstention: Callable[..., AbstentionDetector] | None = None
 
     @property
     def offers(self) -> tuple[str, ...]:
@@ -253,7 +316,7 @@ class Backend:
         return tuple(kind for kind in KINDS if getattr(self, kind) is not None)
 
 
-KINDS = ("entailer", "scorer", "locator", "relevance", "generator", "receiver", "embedder", "retriever")
+KINDS = ("entailer", "scorer", "locator", "relevance", "generator", "receiver", "embedder", "retriever", "abstention")
 
 
 def fingerprint_of(model: Any) -> str:  # any model object

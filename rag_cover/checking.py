@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rag_cover.agreement import JudgeCheck, LabelledText, assess, canary_verdicts, failure_of, notes_on
-from rag_cover.backends import Scorer, fingerprint_of
+from rag_cover.backends import Scorer, fingerprint_of, reply_threshold_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.importers import read_labels
 from rag_cover.registry import Models
@@ -55,10 +55,15 @@ def check_judge(
         judge=fingerprint_of(scorer),
         canaries=canaries,
         failed_because=failure_of(canaries),
-        reference_free=assess(free, found, cut=scorer.threshold, seed=seed),
+        reference_free=assess(free, found, cut=_free_cut(scorer, free), seed=seed),
         with_references=assess(referred, found, cut=_WITH_REFERENCES, seed=seed),
         notes=(*_repeated_note(repeated), *notes_on(rows, found)),
     )
+
+
+def _free_cut(scorer: Scorer, rows: Sequence[LabelledText]) -> float:
+    """Return the cut of rows without references: that for replies where all of them are replies."""
+    return reply_threshold_of(scorer) if rows and all(row.user_question for row in rows) else scorer.threshold
 
 
 def _rows(source: _Rows, columns: Mapping[str, str] | None, *, labelled: bool) -> tuple[LabelledText, ...]:

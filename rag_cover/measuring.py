@@ -37,7 +37,7 @@ MEASURES: Mapping[str, Callable[[], Measure]] = {
 }
 """The measures that may be asked for by name."""
 
-_OPTIONAL = ("locator", "relevance", "decomposer", "embedder")
+_OPTIONAL = ("locator", "relevance", "decomposer", "embedder", "abstention")
 """Models that a measure asks where there is one, and does without."""
 
 BLOCK_TRACES = 32

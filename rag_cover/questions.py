@@ -183,14 +183,25 @@ class Question(Textual):
 
 
 class SubQuestion(Textual):
-    """One thing a full answer would say; ``role_source`` tells who gave its role (`RoleSource`)."""
+    """One thing a full answer would say; ``role_source`` tells who gave its role (`RoleSource`).
+
+    ``references`` are accepted answers to it; a text covers it then where it agrees with one of them.
+    """
 
     role: Role | None = None
     role_source: RoleSource | None = None
+    references: tuple[str, ...] = Field(default=(), exclude_if=lambda references: not references)
 
     if TYPE_CHECKING:
 
-        def __init__(self, text: str, *, role: Role | str | None = None, role_source: RoleSource | None = None) -> None: ...
+        def __init__(
+            self,
+            text: str,
+            *,
+            role: Role | str | None = None,
+            role_source: RoleSource | None = None,
+            references: str | Sequence[str] = (),
+        ) -> None: ...
 
     @field_validator("text")
     @classmethod
@@ -199,6 +210,19 @@ class SubQuestion(Textual):
             msg = "a sub-question needs a text; this one is blank"
             raise ValueError(msg)
         return text
+
+    @field_validator("references", mode="before")
+    @classmethod
+    def _one_reference(cls, references: object) -> object:
+        return (references,) if isinstance(references, str) else references
+
+    @field_validator("references")
+    @classmethod
+    def _no_blank_reference(cls, references: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not reference.strip() for reference in references):
+            msg = "a reference of a sub-question is blank; leave it out"
+            raise ValueError(msg)
+        return references
 
     @model_validator(mode="after")
     def _given_unless_said(self) -> Self:

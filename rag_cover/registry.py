@@ -15,6 +15,7 @@ import pluggy
 from rag_cover import hooks
 from rag_cover.backends import (
     KINDS,
+    AbstentionDetector,
     Backend,
     Embedder,
     Entailer,
@@ -46,6 +47,7 @@ __all__ = [
     "installed_backends",
     "installed_commands",
     "installed_engines",
+    "open_abstention",
     "open_embedder",
     "open_entailer",
     "open_generator",
@@ -155,6 +157,11 @@ def open_embedder(name: str, **options: Any) -> Embedder:
     return cast("Embedder", _open("embedder", name, options))
 
 
+def open_abstention(name: str, **options: Any) -> AbstentionDetector:
+    """Open an AbstentionDetector by name."""
+    return cast("AbstentionDetector", _open("abstention", name, options))
+
+
 def build_retriever(name: str, corpus: Iterable[Passage] | Path, *, index: Path | None = None) -> Retriever:
     """Build a Retriever over a corpus: passages, or their file (`read_passages`); ``index`` is where its index is kept.
 
@@ -189,7 +196,8 @@ class Models:
 
     ``decomposer`` splits questions where a trace brings no sub-questions: ``"rules"``, the name of a generator, a generator,
     a trace file whose sub-questions are taken (a Path), or a function from a Question to its SubQuestions. None is the
-    ``generator``, where there is one, else rules.
+    ``generator``, where there is one, else rules. ``abstention`` tells replies that decline to answer; None is the judge, where
+    it can, else the embedded one.
     """
 
     judge: str | Scorer = "embedded"
@@ -200,6 +208,7 @@ class Models:
     generator: str | Generator | None = None
     decomposer: str | Path | Generator | Decomposer | None = None
     embedder: str | Embedder | None = None
+    abstention: str | AbstentionDetector | None = None
 
     def check(self, kinds: Iterable[ModelKind]) -> None:
         """Refuse names that nobody answers to, without opening anything.
@@ -230,6 +239,9 @@ class Models:
             return self._opened(kind, chosen)
         if kind in ("locator", "relevance", "entailer"):
             return self._from_judge(kind)
+        if kind == "abstention":
+            own = self._from_judge(kind)
+            return self._opened(kind, "embedded") if own is None else own
         return self._judge_that_embeds() if kind == "embedder" else None
 
     def _decomposer(self) -> object | None:
@@ -286,5 +298,7 @@ def _refuse_file(decomposer: object) -> None:
 
 
 _PROTOCOLS: Mapping[str, Any] = dict(
-    zip(KINDS, (Entailer, Scorer, Locator, Relevance, Generator, Receiver, Embedder, Retriever), strict=True)
+    zip(
+        KINDS, (Entailer, Scorer, Locator, Relevance, Generator, Receiver, Embedder, Retriever, AbstentionDetector), strict=True
+    )
 )

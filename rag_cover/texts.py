@@ -7,19 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_cover.backends import Span
 
-__all__ = ["encodable", "grouped", "sentences", "windows"]
+__all__ = ["encodable", "flatten", "grouped", "sentences", "windows"]
 
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Col|Lt|Capt|Sgt|Rev|Hon|Gov|Sen|Rep|vs|e\.g|i\.e|cf|Cf)\.\s*$")
+"""What a name or a word follows, whatever its first letter."""
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|vs|etc|e\.g|i\.e|cf|al|approx|No|Fig|Eq|Sec|Inc|Ltd|Co|Corp|Gen|Col|Lt|Capt|Sgt|Rev|Hon)|\b[A-Z])\.$"
+    r"""\b(?:Sr|Jr|al|approx|ca|resp|Figs?|figs?|Eq|Sec|Art|Vol|vol|pp|apt|bldg|min|max|Min|Max|incl|est|tbsp|tsp|arch|dial|lbs|etc
+    |Nos?|nos?)\.\s*$""",
+    re.VERBOSE,
 )
-_BREAK = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?:\[\d+\])*+\s+|[\u3002\uff01\uff1f]+|\n[ \t]*\n\s*|\n")
+"""What ends a sentence unless a small letter or a figure follows."""
+_MARKER = re.compile(r"\W*(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[IVXLC]{1,5}|[A-Z]\d{1,3})[.)]\s*")
+_LINE = re.compile(r"[^\n]+")
 _LONGEST = 2_000
+_BLOCK = 4_000
 
 
 def sentences(text: str) -> list[Span]:
     """Cut a text into sentences, as code points without the white space around them; blank ones are left out.
 
-    List items and lines count as sentences; a run of more than 2,000 characters without an end is cut at white space.
+    Lines count as sentences, list items and rows of tables among them; `sentencex` cuts within other lines. A run of more than
+    2,000 characters without an end is cut at white space.
 
     >>> [span.of("Dr. Who left. Did he? Yes!") for span in sentences("Dr. Who left. Did he? Yes!")]
     ['Dr. Who left.', 'Did he?', 'Yes!']
@@ -28,14 +36,36 @@ def sentences(text: str) -> list[Span]:
 
 
 def _raw(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for match in _BREAK.finditer(text):
-        mark = match.group()
-        if mark[0] == "." and "\n" not in mark and _ABBREVIATION.search(text, max(start, match.start() - 8), match.start() + 1):
-            continue
-        yield start, match.end()
-        start = match.end()
-    yield start, len(text)
+    text = encodable(text)
+    for line in _LINE.finditer(text):
+        start = line.start()
+        for end in [] if len(_BAR.findall(line[0])) > 1 else _ends(text, line.start(), line.end()):
+            if end < line.end() and _goes_on(text, start, end):
+                continue
+            yield start, end
+            start = end
+        if start < line.end():
+            yield start, line.end()
+
+
+def _ends(text: str, start: int, stop: int) -> Iterator[int]:
+    """Yield where sentencex ends the sentences of a line, read in blocks, as odd marks cost it quadratic time."""
+    from sentencex import get_sentence_boundaries
+
+    while start < stop:
+        found = [start + each["end_index"] for each in get_sentence_boundaries("en", text[start : min(stop, start + _BLOCK)])]
+        if start + _BLOCK < stop and len(found) > 1:
+            found.pop()  # it may go on behind the block
+        yield from found
+        start = found[-1] if found else stop
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Tell whether a sentence goes on where sentencex ends it: after an abbreviation, or the number of a list item."""
+    first, follows = max(start, end - 12), text[end : end + 1]
+    if _TITLE.search(text, first, end) or _MARKER.fullmatch(text, start, end):
+        return True
+    return (follows.islower() or follows.isdigit()) and bool(_ABBREVIATION.search(text, first, end))
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
@@ -92,3 +122,54 @@ def grouped(lengths: Sequence[int], *, size: int, overlap: int = 1) -> list[tupl
         shared = max(start + 1, end - overlap)
         start = shared if sum(lengths[shared : end + 1]) <= size else end
     return found
+
+
+_FENCE = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[ \t]*+[\w+#.-]*+[ \t]*+$", re.MULTILINE)
+_RULE = re.compile(r"[ \t]*+(?:(?:[-*_=][ \t]*+){3,}|\|?[ \t]*+:?-{2,}:?[ \t]*+(?:\|[ \t]*+:?-{1,}:?[ \t]*+)*+\|?[ \t]*+)")
+_LINE_START = re.compile(r"^[ \t]*+(?:>[ \t]?+)*+(?:#{1,6}[ \t]++|[-*+•‣◦][ \t]++(?:\[[ xX]\][ \t]++)?)?", re.MULTILINE)
+_TARGET = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,500}(?:\([^()\s]{0,200}\)[^()\s]{0,500})?\)")
+_TAG = re.compile(
+    r"""</?(?:a|abbr|article|aside|b|blockquote|body|br|caption|center|cite|code|col|dd|del|details|div|dl|dt|em|font|footer|h[1-6]
+    |head|header|hr|html|i|img|ins|kbd|li|main|mark|nav|ol|p|pre|q|s|section|small|span|strong|sub|summary|sup|table|tbody|td|tfoot
+    |th|thead|title|tr|u|ul)(?:[ \t][^<>\n]{0,300})?[ \t]?/?>|<!--[^<>]{0,500}-->""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_EMPHASIS = re.compile(r"(?<!\s)\*{1,3}|\*{1,3}(?!\s)|~~|`+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)")
+_BAR = re.compile(r"(?<![|\S])\|(?!\|)|(?<!\|)\|(?![|\S])")
+"""A bar with white space or the end of the line beside it, as between cells of a table."""
+
+
+def flatten(text: str) -> str:
+    r"""Blank out the markup of Markdown, HTML and tables, character by character, so that offsets stay true.
+
+    Headings, list markers, quotes, emphasis, code fences, link targets and tags become spaces, the bars of a table commas.
+
+    >>> flatten("## Salt\n- **14 g** a [loaf](x.html)")
+    '   Salt\n    14 g   a  loaf         '
+    >>> flatten("| salt | 14 g |")
+    '  salt , 14 g  '
+    """
+    for pattern in (_FENCE, _TAG):
+        text = pattern.sub(lambda found: _blank(found[0]), text)
+    text = "\n".join(_blank(line) if line and _RULE.fullmatch(line) else line for line in text.split("\n"))
+    text = _TARGET.sub(_only, text)
+    text = _LINE_START.sub(lambda found: _blank(found[0]), text)
+    text = _EMPHASIS.sub(lambda found: _blank(found[0]), text)
+    return "\n".join(_cells(line) if len(_BAR.findall(line)) > 1 else line for line in text.split("\n"))
+
+
+def _blank(text: str) -> str:
+    return "".join("\n" if char == "\n" else " " for char in text)
+
+
+def _only(link: re.Match[str]) -> str:
+    """Keep a link's words."""
+    start, end = link.start(1) - link.start(), link.end(1) - link.start()
+    return " " * start + link[0][start:end] + " " * (len(link[0]) - end)
+
+
+def _cells(line: str) -> str:
+    """Turn the bars between cells into commas, the outer ones into spaces."""
+    first, last = line.find("|"), line.rfind("|")
+    outer = {place for place, rest in ((first, line[:first]), (last, line[last + 1 :])) if not rest.strip()}
+    return _BAR.sub(lambda bar: " " if bar.start() in outer else ",", line)

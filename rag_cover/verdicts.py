@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import Entailer, Failure, Locator, Scorer, ScoringItem, Span, fingerprint_of
+from rag_cover.backends import (
+    Abstention,
+    AbstentionDetector,
+    Entailer,
+    Failure,
+    Locator,
+    Scorer,
+    ScoringItem,
+    Span,
+    fingerprint_of,
+)
 from rag_cover.errors import InvalidValueError, ModelFailedError
 
-__all__ = ["each_or_failure", "entailments", "fragments", "probabilities", "relations", "threshold_in_range"]
+__all__ = ["abstentions", "each_or_failure", "fragments", "probabilities", "relations", "threshold_in_range"]
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -43,17 +53,10 @@ def probabilities(scorer: Scorer, items: Iterable[ScoringItem]) -> Mapping[Scori
     return dict(zip(distinct, _shortest(values), strict=True))
 
 
-def entailments(entailer: Entailer, pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], float]:
-    """Ask an entailer for P(entailment) of every distinct (premise, hypothesis), in one call; without pairs it is not asked.
-
-    Raises:
-        ModelFailedError: it returned another shape, or a value that is no probability.
-    """
-    return {pair: classes[0] for pair, classes in relations(entailer, pairs).items()}
-
-
 def relations(entailer: Entailer, pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], tuple[float, float, float]]:
-    """Ask an entailer as `entailments` does, for P(entailment), P(neutral) and P(contradiction).
+    """Ask an entailer for P(entailment), P(neutral) and P(contradiction) of every distinct (premise, hypothesis), in one call.
+
+    Without pairs it is not asked.
 
     Raises:
         ModelFailedError: it returned another shape, or a value that is no probability.
@@ -80,6 +83,25 @@ def fragments(locator: Locator, items: Iterable[ScoringItem]) -> Mapping[Scoring
         message = f"{_name(locator)}: locate returned {len(spans)} fragments for {len(distinct)} texts; it must return one each"
         raise ModelFailedError(message)
     return {item: _inside(locator, item, span) for item, span in zip(distinct, spans, strict=True)}
+
+
+def abstentions(detector: AbstentionDetector, items: Iterable[ScoringItem]) -> Mapping[ScoringItem, Abstention]:
+    """Ask a detector about every distinct item, in one call; without items it is not asked.
+
+    Raises:
+        ModelFailedError: it returned another number of verdicts, or a word that is none.
+    """
+    distinct = tuple(dict.fromkeys(items))
+    if not distinct:
+        return {}
+    verdicts = detector.abstains(distinct)
+    if len(verdicts) != len(distinct) or not set(verdicts) <= set(get_args(Abstention)):
+        message = (
+            f"{_name(detector)}: abstains returned {len(verdicts)} verdicts {sorted(set(map(str, verdicts)))} for "
+            f"{len(distinct)} texts; it must return one of {', '.join(get_args(Abstention))} each"
+        )
+        raise ModelFailedError(message)
+    return dict(zip(distinct, verdicts, strict=True))
 
 
 def each_or_failure(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]]) -> dict[T, V | Failure]:

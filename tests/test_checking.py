@@ -193,7 +193,7 @@ def test_each_text_is_judged_once() -> None:
 
     check_judge([*rows(30), *rows(30)], judge=judge)
 
-    assert judge.asked.items == 30 + 16  # and the canaries
+    assert judge.asked.items == 30 + 46  # and the canaries
 
 
 def test_a_check_goes_to_json_and_back_without_loss() -> None:

@@ -45,10 +45,15 @@ def test_the_wheel_holds_every_file_of_every_package(source_tree: Path, packed: 
         f"{package}/{path.relative_to(source_tree / folder).as_posix()}"
         for package, folder in PACKAGES.items()
         for path in (source_tree / folder).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and "texts" not in path.parts
     }
 
     assert files <= packed
+
+
+def test_the_wheel_holds_no_training_texts_and_their_notices(packed: set[str]) -> None:
+    assert not [name for name in packed if "/training/texts/" in name]
+    assert any(name.endswith("/NOTICE") for name in packed)
 
 
 def test_the_wheel_holds_nothing_else(packed: set[str]) -> None:

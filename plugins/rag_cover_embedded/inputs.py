@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CLS, SEP, PAD = 101, 102, 0
 MAX_FIRST = 96
 MAX_ASKED = 48
+MAX_SUB_QUESTION = 56
 MAX_TOKENS = 256
 
 
@@ -33,6 +34,7 @@ class Task(IntEnum):
     ENTAILMENT = 1
     ANSWERS = 2
     CORRECT = 3
+    REPLIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,18 @@ def encode_texts(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int 
 def _alone(ids: Sequence[int], offsets: Sequence[tuple[int, int]], max_tokens: int) -> Encoded:
     kept = ids[: max_tokens - 2]
     return Encoded((CLS, *kept, SEP), (0,) * (len(kept) + 2), 1, tuple(offsets[: len(kept)]))
+
+
+def reply_question(tokenizer: Tokenizer, question: str, user_question: str) -> list[int]:
+    """Write the first part of a reply pair: ``sub-question [SEP] user's question``, or the question alone where both are one.
+
+    The sub-question keeps its first 56 tokens, the user's question the first that fit into 96 with it.
+    """
+    ids = tokenizer.encode(encodable(question), add_special_tokens=False).ids
+    if not user_question.strip() or user_question.strip() == question.strip():
+        return ids[:MAX_FIRST]
+    ids = [*ids[:MAX_SUB_QUESTION], SEP]
+    return [*ids, *tokenizer.encode(encodable(user_question), add_special_tokens=False).ids][:MAX_FIRST]
 
 
 def groups_of_references(tokenizer: Tokenizer, question: Sequence[int], references: Sequence[str]) -> list[list[int]]:

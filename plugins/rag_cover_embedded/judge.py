@@ -1,4 +1,4 @@
-"""The embedded judge: Scorer, Locator, Relevance, Entailer and Embedder over one small encoder, on the CPU, deterministic."""
+"""The embedded judge: one small encoder that scores, locates, entails, embeds and tells abstentions; deterministic."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem, Span, TokenRelevance
+from rag_cover.backends import Abstention, CertainCuts, ScoringItem, Span, TokenRelevance
 from rag_cover.texts import encodable
-from rag_cover_embedded.answers import AnswerJudge, Judgment
+from rag_cover_embedded.abstentions import abstention
+from rag_cover_embedded.answers import AnswerJudge, Asked, Judgment
 from rag_cover_embedded.inputs import encode_texts, open_tokenizer
 from rag_cover_embedded.memory import Memory
 from rag_cover_embedded.relevance import token_relevance
@@ -44,15 +45,27 @@ class EmbeddedJudge:
             self._session,
             self._tokenizer,
             threshold=self.threshold,
-            mixing=self._fitted.mixing,
+            reply_threshold=self.reply_threshold,
+            calibrations=self._fitted.calibrations,
             proposing=None if exhaustive else self._fitted.proposing,
         )
-        self._remembered: Memory[Judgment] = Memory(REMEMBERED)
+        self._remembered: Memory[Asked, Judgment] = Memory(REMEMBERED)
+        self._abstentions: Memory[Asked, Abstention] = Memory(REMEMBERED)
 
     @property
     def threshold(self) -> float:
-        """Return the fitted cut for reference-free coverage."""
+        """Return the fitted cut for passages without references."""
         return self._fitted.threshold
+
+    @property
+    def reply_threshold(self) -> float:
+        """Return the fitted cut for replies without references."""
+        return self._fitted.reply_threshold
+
+    @property
+    def certain(self) -> CertainCuts:
+        """Return the cuts of each mode between which a verdict is unsure."""
+        return self._fitted.certain
 
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
@@ -68,6 +81,14 @@ class EmbeddedJudge:
     def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
         """Return the sentences of each text that answer its question, None where none does; references are not read."""
         return [judgment.fragment for judgment in self._judged(items)]
+
+    def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+        """Tell whether each text declines to answer its question; a blank text does not, as it says nothing."""
+        asked = [(item.question, item.text, item.user_question) for item in items]
+        found = self._abstentions.recall(
+            asked, lambda new: abstention(self._session, self._tokenizer, new, self._fitted.abstention)
+        )
+        return [found[each] for each in asked]
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
@@ -88,9 +109,9 @@ class EmbeddedJudge:
         return _reopened, self._options
 
     def _judged(self, items: Sequence[ScoringItem]) -> list[Judgment]:
-        pairs = [(item.question, item.text) for item in items]
-        judged = self._remembered.recall(pairs, self._answers.judge)
-        return [judged[pair] for pair in pairs]
+        asked = [(item.question, item.text, item.user_question) for item in items]
+        judged = self._remembered.recall(asked, self._answers.judge)
+        return [judged[each] for each in asked]
 
 
 def _reopened(weights: Path | None, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # as it travelled

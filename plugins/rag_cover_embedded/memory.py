@@ -11,11 +11,12 @@ from typing import Generic, TypeVar
 __all__ = ["Memory", "Pair", "digest_of"]
 
 T = TypeVar("T")
+P = TypeVar("P", bound=tuple[str, ...])
 Pair = tuple[str, str]
 """A question and a text."""
 
 
-class Memory(Generic[T]):
+class Memory(Generic[P, T]):
     """Remembers the last ``most`` pairs, by hashes of them. Thread-safe; two threads may make the same at once."""
 
     def __init__(self, most: int) -> None:
@@ -23,9 +24,9 @@ class Memory(Generic[T]):
         self._made: OrderedDict[bytes, T] = OrderedDict()
         self._lock = Lock()
 
-    def recall(self, pairs: Iterable[Pair], make: Callable[[Sequence[Pair]], Sequence[T]]) -> dict[Pair, T]:
+    def recall(self, pairs: Iterable[P], make: Callable[[Sequence[P]], Sequence[T]]) -> dict[P, T]:
         """Return what is made of each pair; ``make`` is called once, with those that are not remembered."""
-        keys = {pair: digest_of(f"{len(pair[0])}:{pair[0]}{pair[1]}") for pair in pairs}
+        keys = {pair: digest_of("".join(f"{len(text)}:{text}" for text in pair)) for pair in pairs}
         with self._lock:
             known = {pair: self._made[key] for pair, key in keys.items() if key in self._made}
         new = [pair for pair in keys if pair not in known]

@@ -24,7 +24,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover.traces import Sample
-from rag_cover_embedded.answers import MAX_QUESTION, WINDOW
+from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, evidence_of
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.memory import Memory, Pair, digest_of
 from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
@@ -70,7 +70,7 @@ class EmbeddedReader:
         self._fitted = opened.fitted
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
-        self._remembered: Memory[tuple[Reading, ...]] = Memory(REMEMBERED)
+        self._remembered: Memory[Pair, tuple[Reading, ...]] = Memory(REMEMBERED)
 
     def sample(
         self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0
@@ -107,27 +107,31 @@ class EmbeddedReader:
         cut = segmented(self._tokenizer, texts)
         encodings = self._tokenizer.encode_batch([encodable(question) for question in questions], add_special_tokens=False)
         asked = [tuple(encoding.ids[:MAX_QUESTION]) for encoding in encodings]
-        chosen = [(row, *each) for row, ranked in enumerate(self._ranked(questions, cut)) for each in ranked]
-        encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window, _ in chosen]
+        proposed = list(self._ranked(questions, cut))
+        chosen = [(row, window) for row, (ranked, _) in enumerate(proposed) for window in ranked]
+        encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window in chosen]
         found: list[tuple[Reading, ...]] = [()] * len(pairs)
         read = self._session.run(encoded, ["answers", "span"])
-        for (row, window, score), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
-            probability = min(self._fitted.mixing.probability(float(logit[0]), score), _MOST)
+        for (row, window), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
+            text, similarity = cut[row], proposed[row][1]
+            evidence = evidence_of(text, float(logit[0]), windows=len(text.windows(WINDOW)), similarity=similarity)
+            likely = self._fitted.calibrations.probability(Task.ANSWERS, evidence)
+            probability = min(likely, _MOST)
             found[row] += (Reading(probability, _spoken(texts[row], cut[row], window, span[pair.start : -1])),)
         return found
 
-    def _ranked(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[list[tuple[Window, float]]]:
-        """Yield the windows of each text that are worth reading for its question, with their scores, best first."""
+    def _ranked(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[tuple[list[Window], float]]:
+        """Yield the windows of each text that are worth reading for its question, best first, and the best one's score."""
         asked = [encodable(question) for question in questions]
         vectors = question_vectors(self._session, self._tokenizer, asked, longest=MAX_QUESTION)
         similar = similarities(self._session, texts, [question.vectors for question in vectors])
         for question, text, found in zip(vectors, texts, similar, strict=True):
             windows = text.windows(WINDOW)
             if not windows or not len(question.weights):
-                yield []
+                yield [], 0.0
                 continue
             scores = window_scores(found, question.weights, windows)
-            yield [(windows[each], float(scores[each])) for each in self._fitted.proposing.ranked(scores)]
+            yield [windows[each] for each in self._fitted.proposing.ranked(scores)], float(scores.max())
 
 
 def _reopened(weights: Path | None, threads: int | None) -> EmbeddedReader:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Span
-from rag_cover.texts import encodable, grouped, sentences
+from rag_cover.texts import encodable, flatten, grouped, sentences
 
 __all__ = ["SegmentedText", "Window", "segmented"]
 
@@ -56,8 +56,11 @@ class SegmentedText:
 
 
 def segmented(tokenizer: Tokenizer, texts: Sequence[str]) -> list[SegmentedText]:
-    """Cut texts into segments of at most 80 tokens; nothing is lost, a blank text has none."""
-    cleaned = [encodable(text) for text in texts]
+    """Cut texts into segments of at most 80 tokens; no word is lost, a blank text has none.
+
+    Markup is read as white space (`flatten`).
+    """
+    cleaned = [flatten(encodable(text)) for text in texts]
     spans = [sentences(text) for text in cleaned]
     pieces = (text[span.start : span.end] for text, found in zip(cleaned, spans, strict=True) for span in found)
     encodings = _encoded(tokenizer, list(pieces))

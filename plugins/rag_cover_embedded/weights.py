@@ -11,12 +11,15 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from rag_cover.backends import CertainCuts
 from rag_cover.errors import CorruptFileError
-from rag_cover_embedded.answers import Mixing, Proposing
+from rag_cover_embedded.answers import Calibration, Calibrations, Proposing
 from rag_cover_embedded.session import Session
 
 __all__ = ["Fitted", "Weights", "sha256_of"]
 
+VERSION = 2
+"""Of how texts are read: cutting, flattening, windows. Another way is another judge."""
 FOLDER = Path(__file__).parent / "weights"
 
 _lock = Lock()
@@ -25,22 +28,34 @@ _in_use: WeakValueDictionary[tuple[Path, str, int | None], Session] = WeakValueD
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The numbers fitted after training: the cut for coverage, the other heads' temperatures, the two stages' settings."""
+    """The numbers fitted after training.
+
+    ``threshold`` and ``reply_threshold`` are the cuts for passages and replies, ``calibrations`` what makes probabilities,
+    ``certain`` the cuts outside of which a verdict is certain, ``abstention`` the probability from which a reply
+    abstains.
+    """
 
     threshold: float
+    reply_threshold: float
+    certain: CertainCuts
+    abstention: float
     correct_temperature: float
     entailment_temperature: float
-    mixing: Mixing
+    calibrations: Calibrations
     proposing: Proposing
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers."""
+    """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers.
+
+    ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read.
+    """
 
     folder: Path
     sha256: str
     fitted: Fitted
+    digest: str
 
     @classmethod
     def open(cls, folder: Path | None = None) -> Weights:
@@ -54,11 +69,20 @@ class Weights:
             about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
             for name in ("judge.onnx", "tokenizer.json"):
                 _refuse_changed(folder / name, about["sha256"][name])
-            return cls(folder, about["sha256"]["judge.onnx"], _fitted(about["fitted"]))
+            print_ = hashlib.sha256(
+                json.dumps([VERSION, about["sha256"]["judge.onnx"], about["fitted"]], sort_keys=True).encode()
+            )
+            return cls(folder, about["sha256"]["judge.onnx"], _fitted(about["fitted"]), print_.hexdigest())
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
             raise CorruptFileError(message) from missing
-        except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except KeyError as missing:
+            message = (
+                f"The judge's file {folder / 'judge.json'} has no {missing}: it is of another version of rag_cover. Reinstall "
+                "rag-cover, or train these weights anew (rag-cover train judge)."
+            )
+            raise CorruptFileError(message) from missing
+        except (OSError, TypeError, ValueError) as error:
             message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). Reinstall rag-cover."
             raise CorruptFileError(message) from error
 
@@ -82,8 +106,8 @@ class Weights:
 
     @property
     def fingerprint(self) -> str:
-        """Name the judge by its network's sha256."""
-        return f"embedded:{self.sha256[:16]}"
+        """Name the judge by its network, its fitted numbers and how texts are read: what its verdicts depend on."""
+        return f"embedded:{self.digest[:16]}"
 
 
 def _refuse_changed(path: Path, wanted: str) -> None:
@@ -95,9 +119,12 @@ def _refuse_changed(path: Path, wanted: str) -> None:
 def _fitted(numbers: Mapping[str, Any]) -> Fitted:
     return Fitted(
         threshold=float(numbers["threshold"]),
+        reply_threshold=float(numbers["reply_threshold"]),
+        certain={mode: (float(low), float(high)) for mode, (low, high) in numbers["certain"].items()},
+        abstention=float(numbers["abstention"]),
         correct_temperature=float(numbers["temperatures"]["correct"]),
         entailment_temperature=float(numbers["temperatures"]["entailment"]),
-        mixing=Mixing(**numbers["mixing"]),
+        calibrations=Calibrations(**{name: Calibration(**each) for name, each in numbers["calibrations"].items()}),
         proposing=Proposing(**numbers["proposing"]),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rag_cover.backends import Backend, Sampling
 from rag_cover.errors import needs_extra
@@ -41,7 +41,7 @@ def commands() -> Mapping[str, str]:
     return {"train geneval": "rag_cover_transformers.command_line:app"}
 
 
-def open_entailer(
+def open_entailer(  # noqa: PLR0913  # the options are what the registry offers by name
     model: str,
     *,
     device: str = "auto",
@@ -51,8 +51,9 @@ def open_entailer(
     revision: str | None = None,
     labels: Sequence[str] | None = None,
     canaries: Sequence[tuple[str, str, str]] | None = None,
+    words: Sequence[str] | None = None,
 ) -> Entailer:
-    """Open a classifier trained for entailment.
+    """Open a classifier trained for entailment, or a model that writes (T5, BART) and answers with one of two words.
 
     Args:
         model: a folder, or a name of the hub.
@@ -63,14 +64,15 @@ def open_entailer(
         revision: of the hub.
         labels: what each output means, where the checkpoint does not say; first output first.
         canaries: (premise, hypothesis, label) cases it must get right to be opened; None is a set in English, () asks none.
+        words: of a model that writes: the one that says it follows, and the other; None is ``("yes", "no")``.
     """
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     with needs_extra("transformers", *_PACKAGES):
         from rag_cover_transformers.opening import entailer_from
-    return entailer_from(source, labels=labels, canaries=canaries)
+    return entailer_from(source, labels=labels, canaries=canaries, words=words)
 
 
-def open_scorer(  # noqa: PLR0913  # the options are what the registry offers by name
+def open_scorer(  # noqa: PLR0913  # likewise
     model: str,
     *,
     device: str = "auto",
@@ -81,16 +83,32 @@ def open_scorer(  # noqa: PLR0913  # the options are what the registry offers by
     labels: Sequence[str] | None = None,
     threshold: float | None = None,
     canaries: Sequence[tuple[str, str, str]] | None = None,
+    task: Literal["answers", "entailment"] | None = None,
+    words: Sequence[str] | None = None,
 ) -> Scorer:
-    """Open a GenEval folder, or a cross-encoder (QNLI's two outputs, or one) as a scorer without references.
+    """Open a GenEval folder, a classifier or a model that writes (T5, BART) as a scorer.
 
-    ``labels``, ``threshold`` and ``canaries`` (question, text that answers it, text that does not) are a cross-encoder's; the
-    other options are `open_entailer`'s.
+    A classifier of questions and texts (QNLI's two outputs, or one) judges without references; one of entailment and a model
+    that writes judge with references too. A GenEval folder takes none of the options from ``labels`` on.
+
+    Args:
+        model: a folder, or a name of the hub.
+        device: as of `open_entailer`.
+        precision: as of `open_entailer`.
+        max_tokens: as of `open_entailer`.
+        batch_tokens: as of `open_entailer`.
+        revision: of the hub.
+        labels: what each output means, first output first; of a model that writes, what each word means.
+        threshold: the probability from which a text covers; None is 0.5.
+        canaries: (question, text that answers it, text that does not) cases; None is a set in English, () asks none.
+        task: what the checkpoint was trained to tell: ``"answers"``, whether a text answers a question, or ``"entailment"``,
+            whether a statement follows. None is entailment for three outputs, else answers.
+        words: of a model that writes: the one that says yes, and the other; None is ``("yes", "no")``.
     """
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     with needs_extra("transformers", *_PACKAGES):
         from rag_cover_transformers.opening import scorer_from
-    return scorer_from(source, labels=labels, threshold=threshold, canaries=canaries)
+    return scorer_from(source, labels=labels, threshold=threshold, canaries=canaries, task=task, words=words)
 
 
 def open_relevance(

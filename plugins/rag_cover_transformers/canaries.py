@@ -9,11 +9,12 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.labels import THREE_CLASSES, TWO_CLASSES
 from rag_cover_transformers.refusals import CanaryError
 
-__all__ = ["CANARIES", "QUESTIONS", "Canary", "refuse_a_wrong_order", "refuse_a_wrong_ranking"]
+__all__ = ["CANARIES", "QUESTIONS", "Canary", "refuse_a_wrong_order", "refuse_a_wrong_ranking", "refuse_a_wrong_scorer"]
 
 Canary = tuple[str, str, str]
 """A premise, a hypothesis and the right label."""
@@ -92,6 +93,18 @@ def _in(order: Sequence[str], label: str) -> str:
     return label if label in order else "not_entailment"
 
 
+def refuse_a_wrong_scorer(
+    name: str, scorer: Scorer, order: Sequence[str], questions: Sequence[tuple[str, str, str]] = QUESTIONS
+) -> None:
+    """Ask a scorer about texts that answer and texts that do not, and refuse one that ranks them wrongly.
+
+    Raises:
+        CanaryError: see `refuse_a_wrong_ranking`.
+    """
+    answering, other = (scorer.correctness([ScoringItem(case[0], case[place]) for case in questions]) for place in (1, 2))
+    refuse_a_wrong_ranking(name, answering, other, order=order, questions=questions)
+
+
 def refuse_a_wrong_ranking(
     name: str,
     answering: NDArray[np.float32],
@@ -103,9 +116,9 @@ def refuse_a_wrong_ranking(
     """Refuse a scorer that finds texts beside the question likelier to answer it than texts that do.
 
     Raises:
-        CanaryError: fewer than two thirds ranked right; it names the other order where that would pass.
+        CanaryError: fewer than two thirds ranked right; it names the other order of two classes where that would pass.
     """
     right = int((answering > other).sum())
     if right < LEAST_RIGHT * len(questions):
-        turned = int((answering < other).sum()) >= LEAST_RIGHT * len(questions) and len(order) > 1
+        turned = int((answering < other).sum()) >= LEAST_RIGHT * len(questions) and len(order) == len(TWO_CLASSES)
         raise CanaryError(name, order, right, len(questions), tuple(order)[::-1] if turned else None)

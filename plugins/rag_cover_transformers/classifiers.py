@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,47 @@ from torch import Tensor
 from transformers import AutoModelForSequenceClassification
 
 from rag_cover_transformers.batches import Runner
-from rag_cover_transformers.checkpoints import find_checkpoint
+from rag_cover_transformers.checkpoints import Checkpoint, find_checkpoint
 from rag_cover_transformers.devices import Placement, placed
-from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
+from rag_cover_transformers.encodings import Encoded, PairEncoder, TextEncoder, longest_input
 from rag_cover_transformers.sources import Source
 
-__all__ = ["Classifier", "open_classifier"]
+__all__ = ["Classifier", "PairClassifier", "join_texts", "open_classifier", "read_classifier"]
 
 
-@dataclass(frozen=True, slots=True)
+class PairClassifier(Protocol):
+    """What gives each pair of texts a logit for each of its labels."""
+
+    @property
+    def name(self) -> str:
+        """Return the name that the checkpoint was asked for by."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the weights and how they are read."""
+        ...
+
+    @property
+    def id2label(self) -> dict[int, str]:
+        """Return what each output is called."""
+        ...
+
+    @property
+    def encoder(self) -> PairEncoder:
+        """Return what makes inputs out of texts."""
+        ...
+
+    def logits(self, rows: Sequence[Encoded]) -> NDArray[np.float32]:
+        """Return the (rows, labels) logits."""
+        ...
+
+    def logits_of_texts(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return the logits of short pairs, which are not windowed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Classifier:
     """A network with its tokenizer; ``fingerprint`` names the weights and how they are read."""
 
@@ -38,13 +70,22 @@ class Classifier:
 
     def logits_of_texts(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the logits of short pairs, which are not windowed."""
-        texts = self.encoder.tokenised([text for pair in pairs for text in pair])
-        return self.logits([self.encoder.joined(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))])
+        return self.logits(join_texts(self.encoder, pairs))
+
+
+def join_texts(encoder: PairEncoder, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
+    """Join short pairs, which are not windowed."""
+    texts = encoder.tokenised([text for pair in pairs for text in pair])
+    return [encoder.joined(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))]
 
 
 def open_classifier(source: Source) -> Classifier:
-    """Open a checkpoint that was trained as a sequence classifier."""
-    checkpoint = find_checkpoint(source.model, revision=source.revision)
+    """Find a checkpoint that was trained as a sequence classifier, and read it."""
+    return read_classifier(find_checkpoint(source.model, revision=source.revision), source)
+
+
+def read_classifier(checkpoint: Checkpoint, source: Source) -> Classifier:
+    """Read a checkpoint that was trained as a sequence classifier."""
     config, tokenizer = checkpoint.config(), checkpoint.tokenizer()
     placement = placed(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
     longest = longest_input(tokenizer, config, source.max_tokens)

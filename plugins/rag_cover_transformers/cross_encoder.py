@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.batches import logistic
-from rag_cover_transformers.canaries import QUESTIONS, refuse_a_wrong_ranking
-from rag_cover_transformers.classifiers import Classifier
-from rag_cover_transformers.encodings import Encoded
+from rag_cover_transformers.classifiers import PairClassifier
+from rag_cover_transformers.encodings import Encoded, PairEncoder
 
-__all__ = ["CrossEncoderScorer", "answer_probabilities"]
+__all__ = ["CrossEncoderScorer", "answer_probabilities", "best_answers", "probability_cut"]
 
 Floats = NDArray[np.float32]
 
@@ -29,42 +28,53 @@ class CrossEncoderScorer:
     A question is read up to half of an input; a text is read whole, in windows.
     """
 
-    def __init__(self, classifier: Classifier, order: Sequence[str], *, threshold: float = 0.5) -> None:
-        if not 0 <= threshold <= 1:
-            message = f"threshold is a probability, 0 to 1, not {threshold}"
-            raise InvalidValueError(message)
+    def __init__(self, classifier: PairClassifier, order: Sequence[str], *, threshold: float = 0.5) -> None:
         self._classifier, self._order = classifier, tuple(order)
-        self.threshold = threshold
+        self.threshold = probability_cut(threshold)
+        self.reads_references = False
         self.fingerprint = f"{classifier.fingerprint}:{','.join(order)}:{threshold}"
 
     def correctness(self, items: Sequence[ScoringItem]) -> Floats:
         """Return (n,) P(the text answers the question); a blank text answers nothing, with probability 0."""
         if any(item.references for item in items):
             message = (
-                "This scorer judges without references, and an item brings some. Use 'embedded', or a GenEval folder "
-                "(rag-cover train geneval), which reads references."
+                "This scorer judges without references, and an item brings some. Use 'embedded', a GenEval folder "
+                "(rag-cover train geneval) or an entailment classifier, which read references."
             )
             raise InvalidValueError(message)
-        encoder = self._classifier.encoder
-        distinct = {
-            text: place for place, text in enumerate(dict.fromkeys(text for i in items for text in (i.question, i.text)))
-        }
-        texts = encoder.tokenised(list(distinct))
-        rows: list[Encoded] = []
-        owners: list[int] = []
-        for number, item in enumerate(items):
-            question = texts[distinct[item.question]].ids[: encoder.pair_room // 2]
-            windows = texts[distinct[item.text]].windows(encoder.pair_room - len(question))
-            rows += [encoder.joined(question, window) for window in windows]
-            owners += [number] * len(windows)
-        best = np.zeros(len(items), np.float32)
-        np.maximum.at(best, np.array(owners, np.intp), answer_probabilities(self._classifier.logits(rows), self._order))
-        return best
+        asked = [(self._classifier.encoder, item.question, item.text) for item in items]
+        return best_answers(self._classifier, self._order, asked)
 
-    def refuse_wrong_canaries(self, questions: Sequence[tuple[str, str, str]] = QUESTIONS) -> None:
-        """Refuse a network that ranks texts that answer below texts that do not."""
-        answering, other = (self.correctness([ScoringItem(case[0], case[place]) for case in questions]) for place in (1, 2))
-        refuse_a_wrong_ranking(self._classifier.name, answering, other, order=self._order, questions=questions)
+
+def probability_cut(threshold: float) -> float:
+    """Return a threshold that is a probability.
+
+    Raises:
+        InvalidValueError: it is none.
+    """
+    if not 0 <= threshold <= 1:
+        message = f"threshold is a probability, 0 to 1, not {threshold}"
+        raise InvalidValueError(message)
+    return threshold
+
+
+def best_answers(classifier: PairClassifier, order: Sequence[str], asked: Sequence[tuple[PairEncoder, str, str]]) -> Floats:
+    """Return (n,) P(answers) of the best window of each text, given (encoder, question, text); 0 for a blank text.
+
+    Encoders may differ in how they join, not in their tokens. A question is read up to half of an input.
+    """
+    strings = list(dict.fromkeys(text for _, *texts in asked for text in texts))
+    tokenised = dict(zip(strings, classifier.encoder.tokenised(strings), strict=True))
+    rows: list[Encoded] = []
+    owners: list[int] = []
+    for number, (encoder, question, text) in enumerate(asked):
+        first = tokenised[question].ids[: encoder.pair_room // 2]
+        windows = tokenised[text].windows(encoder.pair_room - len(first))
+        rows += [encoder.joined(first, window) for window in windows]
+        owners += [number] * len(windows)
+    best = np.zeros(len(asked), np.float32)
+    np.maximum.at(best, np.array(owners, np.intp), answer_probabilities(classifier.logits(rows), order))
+    return best
 
 
 def answer_probabilities(logits: Floats, order: Sequence[str]) -> Floats:

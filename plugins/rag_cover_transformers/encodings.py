@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from rag_cover.errors import InvalidValueError
 from rag_cover.texts import encodable, grouped, sentences
 
-__all__ = ["Encoded", "TextEncoder", "TokenisedText", "longest_input"]
+__all__ = ["Encoded", "PairEncoder", "TextEncoder", "TokenisedText", "longest_input"]
 
 Ids = NDArray[np.int64]
 
@@ -72,6 +72,23 @@ class _Frame:
         return len(self.before) + len(self.between) + len(self.after)
 
 
+class PairEncoder(Protocol):
+    """What makes one input of a network out of two texts."""
+
+    @property
+    def pair_room(self) -> int:
+        """Return how many tokens the two parts of a pair may have together."""
+        ...
+
+    def tokenised(self, texts: Sequence[str]) -> list[TokenisedText]:
+        """Tokenise texts, without special tokens; a blank text has no token."""
+        ...
+
+    def joined(self, first: Ids, second: Ids) -> Encoded:
+        """Join the tokens of two texts to one input."""
+        ...
+
+
 class TextEncoder:
     """A checkpoint's tokenizer: texts in, inputs of at most ``max_tokens`` out."""
 
@@ -115,6 +132,11 @@ class TextEncoder:
         frame = self._single
         parts = (frame.before, ids, frame.after)
         return Encoded(np.concatenate(parts), _segments(frame, parts))
+
+    @property
+    def text_start(self) -> Ids:
+        """Return the special tokens that the tokenizer puts before a single text."""
+        return self._single.before
 
     @property
     def single_start(self) -> int:

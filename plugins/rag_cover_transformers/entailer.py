@@ -13,13 +13,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover_transformers.classifiers import Classifier
+from rag_cover_transformers.classifiers import PairClassifier
 from rag_cover_transformers.encodings import Encoded, TokenisedText
 from rag_cover_transformers.labels import THREE_CLASSES
 
 __all__ = ["NliEntailer", "by_class"]
 
 Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+
+_NO_LEAD: Ids = np.zeros(0, np.int64)
+_LEAD_SHARE = 4
+"""A lead has a quarter of an input at most; of a longer one the end is read."""
 
 
 class NliEntailer:
@@ -28,27 +33,40 @@ class NliEntailer:
     The same pair gets the same verdict alone, in any batch and in any order: to 1e-5 in float32, to rounding in less.
     """
 
-    def __init__(self, classifier: Classifier, order: Sequence[str]) -> None:
+    def __init__(self, classifier: PairClassifier, order: Sequence[str]) -> None:
         self._classifier, self._order = classifier, tuple(order)
         self.fingerprint = f"{classifier.fingerprint}:{','.join(order)}"
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
-        distinct = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
-        texts = self._classifier.encoder.tokenised(list(distinct))
+        return self.entail_with_lead([("", premise, hypothesis) for premise, hypothesis in pairs])
+
+    def entail_with_lead(self, triples: Sequence[tuple[str, str, str]]) -> Floats:
+        """Return the same of (lead, premise, hypothesis): the lead stands before every window of the premise, and a space."""
+        encoder = self._classifier.encoder
+        spaced = [(lead, f" {premise}" if lead else premise, hypothesis) for lead, premise, hypothesis in triples]
+        strings = list(dict.fromkeys(text for triple in spaced for text in triple))
+        texts = dict(zip(strings, encoder.tokenised(strings), strict=True))
+        longest_lead = encoder.pair_room // _LEAD_SHARE
         rows: list[Encoded] = []
-        plans = [self._plan(texts[distinct[premise]], texts[distinct[hypothesis]], rows) for premise, hypothesis in pairs]
+        plans = [
+            self._plan(texts[premise], texts[hypothesis], rows, texts[lead].ids[-longest_lead:])
+            for lead, premise, hypothesis in spaced
+        ]
         probabilities = by_class(self._classifier.logits(rows), self._order)
         return np.array([_verdict(probabilities, plan) for plan in plans], dtype=np.float32).reshape(-1, 3)
 
-    def _plan(self, premise: TokenisedText, hypothesis: TokenisedText, rows: list[Encoded]) -> list[range]:
+    def _plan(
+        self, premise: TokenisedText, hypothesis: TokenisedText, rows: list[Encoded], lead: Ids = _NO_LEAD
+    ) -> list[range]:
         """Queue every (premise window, hypothesis part); return, for each part, where its windows stand in the queue."""
-        encoder, room = self._classifier.encoder, self._classifier.encoder.pair_room
+        encoder = self._classifier.encoder
+        room = encoder.pair_room - len(lead)
         plan = []
         for part in hypothesis.windows(max(room // 2, room - len(premise.ids))):
             windows = premise.windows(room - len(part))
             plan.append(range(len(rows), len(rows) + len(windows)))
-            rows += [encoder.joined(window, part) for window in windows]
+            rows += [encoder.joined(np.concatenate([lead, window]), part) for window in windows]
         return [places for places in plan if places]
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "LabelOrderError",
     "UnsafeWeightsError",
     "UnsuitableCheckpointError",
+    "WordsError",
     "WrongKindError",
 ]
 
@@ -60,9 +61,20 @@ class LabelOrderError(UnfitModelError):
         orders = " or ".join(f"labels=({', '.join(map(repr, order))})" for order in allowed)
         super().__init__(
             f"The labels of {name!r} are {', '.join(map(repr, found))}: that does not tell entailment from the rest. "
-            f"Find the order on its model card and pass it, such as {orders}."
+            f"Find the order on its model card and write it into id2label of its config.json, or pass it, such as {orders}."
         )
         self.name, self.found = name, tuple(found)
+
+
+class WordsError(UnfitModelError):
+    """A model that writes, and the two words of its verdict do not show in the first token it writes."""
+
+    def __init__(self, name: str, words: Sequence[str], problem: str) -> None:
+        super().__init__(
+            f"The model {name!r} cannot answer with the words {words[0]!r} and {words[1]!r}: {problem}. Pass the two words "
+            "that it was taught to answer with, first the one that agrees, such as words=('true', 'false')."
+        )
+        self.name, self.words = name, tuple(words)
 
 
 class CanaryError(UnfitModelError):

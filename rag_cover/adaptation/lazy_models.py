@@ -20,6 +20,7 @@ _KINDS: Mapping[str, ModelKind] = {
     "generator": "generator",
     "decomposer": "decomposer",
     "embedder": "embedder",
+    "abstention": "abstention",
 }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from rag_cover.adaptation.refusals import given_as
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.backends import AbstentionDetector, Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError
 from rag_cover.judges import PromptedJudge
@@ -30,6 +30,7 @@ _PLACES: Mapping[str, type[Any]] = {
     "receiver": Receiver,
     "generator": Generator,
     "embedder": Embedder,
+    "abstention": AbstentionDetector,
 }
 """What must stand in each place of `Models`."""
 _WRITING: Mapping[str, Callable[[Generator], Any]] = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from rag_cover.agreement.reliability import ReliabilityBin
 from rag_cover.intervals import Interval
@@ -19,10 +19,11 @@ __all__ = ["Agreement", "CanaryVerdict", "Disagreement", "JudgeCheck", "SharesCo
 class CanaryVerdict:
     """A pair that any working judge gets right, and what this one said.
 
+    ``kind`` is "answering" or "entailment" for the plainest pairs, else what is special about the text ("short replies").
     ``given`` is a question or a premise, ``text`` what was judged; ``probability`` is that of the ``expected`` verdict.
     """
 
-    kind: Literal["answering", "entailment"]
+    kind: str
     given: str
     text: str
     expected: str

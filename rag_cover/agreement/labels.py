@@ -16,7 +16,7 @@ class LabelledText:
     """A text that a person labelled: does some part of it answer the question (as the references do, where there are any)?
 
     ``label`` is None for a row that nobody labelled. Rows of one ``key`` are resampled as one: ids of questions or traces;
-    None: the question's own text.
+    None: the question's own text. ``user_question`` is what the text replies to, empty for a passage.
     """
 
     question: str
@@ -25,6 +25,7 @@ class LabelledText:
     references: tuple[str, ...] = ()
     group: str | None = None
     key: str | None = None
+    user_question: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what no judge can be asked."""
@@ -35,7 +36,7 @@ class LabelledText:
     @property
     def item(self) -> ScoringItem:
         """Return what a judge is asked."""
-        return ScoringItem(self.question, self.text, self.references)
+        return ScoringItem(self.question, self.text, self.references, self.user_question)
 
     @property
     def cluster(self) -> str:

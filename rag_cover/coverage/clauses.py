@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.coverage.phrases import is_noun_phrase, subject_in
+from rag_cover.coverage.phrases import is_noun_phrase, is_plural, subject_in
 from rag_cover.coverage.words import content_words
 
 __all__ = ["MARKS", "asked", "asks", "holds_several", "questions_in"]
@@ -15,15 +15,20 @@ MARKS = "?\uff1f\u061f"
 
 _SHORTEST = 3  # words of a clause that may stand alone
 _PAIR = 2
-_END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!])\s+(?=[A-Z])|\s*\n\s*")
+_TITLES = (
+    r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMt\.)(?<!\bProf\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\b[A-Z]\.)"
+)
+_END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!]){_TITLES}\s+(?=[A-Z])|\s*\n\s*")
+_SPACES = re.compile(r"[ \t]+")
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)"
 _ASKS = re.compile(
     rf"(?:(?:in|to|for|by|on|at)\ )?(?:who|whom|whose|what|which|when|where|why|how|{_AUXILIARY}|isn't|aren't|don't|doesn't)\b",
     re.VERBOSE | re.IGNORECASE,
 )
+_MEASURE = "to|many|much|long|often|far|old|big|deep|tall|high|fast|heavy|wide|hot|soon|late|early|well"
 _AND_ASKS = re.compile(
     rf""",?\s+(?:and|but)\s+(?:also\s+)?(?=(?:
-        (?:when|where|why)\ {_AUXILIARY}|what|who|which|how\ (?:{_AUXILIARY}|to|many|much|long|often|far|old|big)
+        (?:when|where|why)\ {_AUXILIARY}|what|who|which|how\ (?:{_AUXILIARY}|{_MEASURE})
         |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -31,6 +36,22 @@ _WHICH_DIRECTLY = rf"(?:who|what|which|when|where|why|how(?:\ \w+)?)\ (?:{_AUXIL
 _DIRECT = re.compile(rf"{_WHICH_DIRECTLY}|{_AUXILIARY}\b", re.VERBOSE | re.IGNORECASE)
 _LISTED = re.compile(rf",?\ and\ (?={_WHICH_DIRECTLY})|,\ (?={_WHICH_DIRECTLY})", re.VERBOSE | re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
+_ELLIPTIC = re.compile(
+    r"^(?:what|how)\ about\b|\b(?:some|others|ones?|those|these|here)\b(?!\ (?:of|people|more)\b)", re.VERBOSE | re.IGNORECASE
+)
+_THERE = re.compile(r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\b", re.IGNORECASE)
+_PLACE = re.compile(
+    r"\b(?:where|capital|city|town|country|village|island|region|place|museum|museums|hotel|park|state)\b", re.IGNORECASE
+)
+_PERSON = re.compile(r"(?:he|she|him|her|his)$", re.IGNORECASE)
+_NAME_OF = re.compile(r"the\ (?:\w+\ )?names?$", re.VERBOSE | re.IGNORECASE)
+_WHO = re.compile(r"who\b", re.IGNORECASE)
+_PLURAL = re.compile(r"(?:they|them|their)$", re.IGNORECASE)
+_PARTICIPLE = re.compile(
+    r"\ (?:\w+ed|built|born|made|written|found|sold|held|known|sung|drawn|given|taken|won|lost|begun|done|seen|paid)$"
+)
+_YES_OR_NO = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
+_PREPOSITION = re.compile(r"^(?:to|of|in|on|at|for|with|by|from)\ ", re.IGNORECASE)
 _EXPLETIVE = re.compile(r"\bit\ (?:\w+\ )?(?:take|cost|mean|to|that|if|possible|worth|rains?)\b", re.VERBOSE | re.IGNORECASE)
 _ABOUT = re.compile(
     rf"""(?:(?:what|who|which|when|where|why|how(?:\ \w+)?)\ )?(?:(?P<do>do|does|did)|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
@@ -61,7 +82,7 @@ def questions_in(text: str) -> list[str]:
     ['I have a 2015 Civic. Why does it stall?']
     """
     whole = " ".join(text.split())
-    pieces = [" ".join(piece.split()) for piece in _END.split(text.strip())]
+    pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
     questions = [clause for piece in pieces if _ASKS.match(piece) for clause in _clauses(piece)]
     context = any(not _ASKS.match(piece) for piece in pieces if piece)
     standing = _resolved(questions, context=context)
@@ -121,15 +142,43 @@ def _stand_alone(clauses: Sequence[str]) -> bool:
 
 def _resolved(questions: Sequence[str], *, context: bool) -> list[str]:
     """Put the first question's subject in the place of later pronouns; nothing where that cannot be done."""
-    if any(_leans_on(questions[0], later) for later in questions[1:]):
+    if any(_leans_on(questions[0], later) or _ELLIPTIC.search(later) for later in questions[1:]):
         return []
-    refer = [question for question in questions[0 if context else 1 :] if _REFERS.search(question)]
+    refer = [each for each in questions[0 if context else 1 :] if _REFERS.search(each) or _THERE.search(each)]
     if not refer:
         return list(questions)
     subject = None if context else _subject(questions[0])
     if subject is None or any(map(_EXPLETIVE.search, refer)):
         return []
-    return [questions[0], *(_REFERS.sub(lambda match: _instead(match.group(), subject), each) for each in questions[1:])]
+    standing = [questions[0]]
+    for each in questions[1:]:
+        meant = _meant(subject, each, asks_who=bool(_WHO.match(questions[0])))
+        if meant is None:
+            return []
+        if _THERE.search(each) and not _PLACE.search(questions[0]):
+            return []
+        resolved = _REFERS.sub(lambda match, meant=meant: _instead(match.group(), meant), each)  # type: ignore[misc]
+        standing.append(_THERE.sub(f"in {meant}", resolved))
+    return standing
+
+
+def _meant(subject: str, question: str, *, asks_who: bool) -> str | None:
+    """Choose what a pronoun means, by number: "it" after "the effects of x" is x. None where no part of the subject fits.
+
+    "He" after "who founded x" is whoever did, who has no name yet.
+    """
+    pronoun = _REFERS.search(question)
+    if pronoun is None:
+        return subject
+    if asks_who and _PERSON.match(pronoun.group()):
+        return None
+    head, of, rest = subject.partition(" of ")
+    if of and _NAME_OF.match(head):
+        return rest
+    plural = bool(_PLURAL.match(pronoun.group()))
+    if is_plural(head) == plural:
+        return subject
+    return rest if of and is_plural(rest) == plural else None
 
 
 def _leans_on(first: str, later: str) -> bool:
@@ -148,6 +197,10 @@ def _subject(question: str) -> str | None:
         return None
     if match["do"] and (subject := subject_in(match["rest"])):  # "do heat pumps work": of a clause, its subject
         return subject
-    if (found := (match["object"] or match["rest"]).strip()) and is_noun_phrase(found):
-        return found
+    found = _PREPOSITION.sub("", (match["object"] or match["rest"]).strip())
+    bare = _PARTICIPLE.sub("", found)
+    if bare == found and match["rest"] and _YES_OR_NO.match(question):  # "is the visa free": without what is said of it
+        bare = found.rpartition(" ")[0]
+    if bare and is_noun_phrase(bare):
+        return bare
     return subject_in(match["rest"]) if match["rest"] else None

@@ -55,7 +55,7 @@ def type_roles(
     source = "rules" if likeliest is None else "embedded"
     roles = iter([role_of(text, each) for each in untyped] if likeliest is None else likeliest)
     return tuple(
-        each if each.role else SubQuestion(text=each.text, role=next(roles), role_source=source) for each in sub_questions
+        each if each.role else each.model_copy(update={"role": next(roles), "role_source": source}) for each in sub_questions
     )
 
 

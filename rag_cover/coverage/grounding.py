@@ -8,18 +8,18 @@ cut off. Each sentence is held against the ``max_windows`` windows that share mo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_cover.backends import Entailer, Span
+from rag_cover.backends import AbstentionDetector, Entailer, ScoringItem, Span
 from rag_cover.coverage.passages import titled
 from rag_cover.coverage.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.results import GroundednessResult, SentenceSupport
-from rag_cover.texts import sentences, windows
+from rag_cover.texts import flatten, sentences, windows
 from rag_cover.traces import Trace
-from rag_cover.verdicts import entailments, threshold_in_range
+from rag_cover.verdicts import abstentions, relations, threshold_in_range
 
 __all__ = ["groundedness"]
 
@@ -28,8 +28,16 @@ _WINDOW = 80  # words of a window of a longer one
 _FRAGMENT = 5  # words; anything shorter says nothing without its question
 
 _MARKER = re.compile(r"^(?:[-*•–]\s+|\(?\d{1,3}[.)]\s+)+")
+_HEADING = re.compile(r"\s*#{1,6}(?:\s|$)")
+_NUMBER_OF_ITEM = re.compile(r"\(?\d{1,3}[.)]")
 _CITATION = re.compile(r"\s?\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]")
-_EMPHASIS = re.compile(r"\*\*|__|`")
+_PRONOUN = re.compile(
+    r"(?:it|its|they|their|them|he|his|him|she|her|this|that|these|those|such|both|the (?:former|latter))\b", re.IGNORECASE
+)
+_CLAUSES = re.compile(
+    r";\s+|,\s+(?:and|but|while|whereas)\s+(?=(?:the|a|an|it|they|he|she|this|these|its|their|his|her)\b|[A-Z])"
+)
+_SHORTEST_CLAUSE = 4  # words
 _TALK = re.compile(
     r"""^(?:(?:hi|hello|hey|thanks|thank\ you|sure|certainly|of\ course|absolutely|(?:great|good)\ question|you['’]re\ welcome)
         \b[^.]{0,40}$
@@ -50,24 +58,42 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A sentence that says something, as a hypothesis, and the windows it is held against."""
+    """A sentence that says something: its words, the readings of it, and the windows it is held against.
+
+    A sentence is supported where all statements of one reading are: the sentence as it stands; after the sentence before, where
+    it begins with a pronoun; or its clauses one by one, which different passages may support.
+    """
 
     sentence: Span
-    hypothesis: str
+    words: str
+    readings: tuple[tuple[str, ...], ...]
     windows: tuple[_Window, ...]
 
     def pairs(self) -> list[tuple[str, str]]:
-        return [(window.premise, self.hypothesis) for window in self.windows]
+        hypotheses = dict.fromkeys(hypothesis for reading in self.readings for hypothesis in reading)
+        return [(window.premise, hypothesis) for hypothesis in hypotheses for window in self.windows]
 
 
 def groundedness(
-    traces: Sequence[Trace], entailer: Entailer, *, threshold: float = 0.5, max_windows: int = 12
+    traces: Sequence[Trace],
+    entailer: Entailer,
+    *,
+    threshold: float = 0.5,
+    max_windows: int = 12,
+    abstention: AbstentionDetector | None = None,
 ) -> list[GroundednessResult]:
     """Judge every sentence of every answer against its prompt, all in one call to the entailer.
 
-    Headings, questions, greetings and the like are no claims and are left out; list markers and citations are stripped, and
-    an answer of a few words is read after its question. A trace without an answer, or of whose prompt nothing is known, has
-    no sentences and share None; with an empty prompt nothing is supported.
+    Headings, table rules, list numbers, questions, greetings and refusals are no claims and are left out; list markers and
+    citations are stripped, and an answer of a few words is read after its question. A trace without an answer, or of whose
+    prompt nothing is known, has no sentences and share None; with an empty prompt nothing is supported.
+
+    Args:
+        traces: what to judge.
+        entailer: tells what follows from a passage.
+        threshold: the probability from which a sentence is supported.
+        max_windows: how many windows of passages a sentence is held against.
+        abstention: tells sentences that decline to answer; without one they count as claims.
 
     Raises:
         InvalidValueError: a threshold outside [0, 1], or no windows allowed.
@@ -78,9 +104,11 @@ def groundedness(
         message = f"max_windows is {max_windows}; a sentence needs at least one window to be held against"
         raise InvalidValueError(message)
     claims = [_claims(trace, max_windows) for trace in traces]
-    entailed = entailments(entailer, (pair for each in claims for claim in each for pair in claim.pairs()))
+    if abstention is not None:
+        claims = _without_refusals(claims, traces, abstention)
+    related = relations(entailer, (pair for each in claims for claim in each for pair in claim.pairs()))
     return [
-        _result([_support(claim, [entailed[pair] for pair in claim.pairs()], threshold) for claim in each], trace)
+        _result([_support(claim, related, threshold) for claim in each], trace)
         for trace, each in zip(traces, claims, strict=True)
     ]
 
@@ -90,16 +118,56 @@ def _claims(trace: Trace, max_windows: int) -> list[_Claim]:
     if trace.answer is None or prompt is None:
         return []
     premises = [window for index, passage in enumerate(prompt) for window in _windows(index, passage)]
-    claimed = [(span, _claimed(span.of(trace.answer), trace.question.text)) for span in sentences(trace.answer)]
-    return [_Claim(span, text, _nearest(text, premises, max_windows)) for span, text in claimed if text is not None]
+    claims: list[_Claim] = []
+    before = ""
+    for span in sentences(trace.answer):
+        if (words := _claimed(span.of(trace.answer))) is not None:
+            text = words if len(words.split()) >= _FRAGMENT else f"{trace.question.text} {words}"
+            claims.append(_Claim(span, words, _readings(text, before), _nearest(text, premises, max_windows)))
+            before = words
+    return claims
 
 
-def _claimed(sentence: str, question: str) -> str | None:
+def _without_refusals(
+    claims: Sequence[Sequence[_Claim]], traces: Sequence[Trace], detector: AbstentionDetector
+) -> list[list[_Claim]]:
+    """Leave out sentences that decline to answer the trace's question."""
+    items = [
+        [ScoringItem(trace.question.text, claim.words, user_question=trace.question.text) for claim in each]
+        for trace, each in zip(traces, claims, strict=True)
+    ]
+    verdicts = abstentions(detector, (item for each in items for item in each))
+    return [
+        [claim for claim, item in zip(each, asked, strict=True) if verdicts[item] != "wholly"]
+        for each, asked in zip(claims, items, strict=True)
+    ]
+
+
+def _claimed(sentence: str) -> str | None:
     """Reduce a sentence to what it claims, None where it claims nothing."""
-    text = _CITATION.sub("", _EMPHASIS.sub("", _MARKER.sub("", sentence))).strip()
-    if text.startswith("#") or text.endswith(_NO_CLAIM_ENDS) or _TALK.match(text) or not any(map(str.isalnum, text)):
+    if _HEADING.match(sentence):
         return None
-    return text if len(text.split()) >= _FRAGMENT else f"{question} {text}"
+    text = " ".join(_CITATION.sub("", _MARKER.sub("", flatten(sentence).strip())).split())
+    if text.endswith(_NO_CLAIM_ENDS) or _TALK.match(text) or _NUMBER_OF_ITEM.fullmatch(text) or not any(map(str.isalnum, text)):
+        return None
+    return text
+
+
+def _readings(text: str, before: str) -> tuple[tuple[str, ...], ...]:
+    """List the ways in which a sentence may be supported.
+
+    >>> _readings("It was sold in 1990, and the buyer closed it.", "Acme made bells.")  # doctest: +NORMALIZE_WHITESPACE
+    (('It was sold in 1990, and the buyer closed it.',),
+     ('Acme made bells. It was sold in 1990, and the buyer closed it.',),
+     ('It was sold in 1990', 'the buyer closed it.'))
+    """
+    found: list[tuple[str, ...]] = [(text,)]
+    if before and _PRONOUN.match(text):
+        found.append((f"{before} {text}",))
+    clauses = tuple(part.strip() for part in _CLAUSES.split(text))
+    if len(clauses) > 1 and all(len(clause.split()) >= _SHORTEST_CLAUSE for clause in clauses):
+        found.append(clauses)
+    return tuple(found)
 
 
 def _windows(index: int, passage: Passage) -> list[_Window]:
@@ -118,16 +186,29 @@ def _nearest(hypothesis: str, premises: Sequence[_Window], most: int) -> tuple[_
     return tuple(sorted(premises, key=lambda window: -len(window.words & wanted))[:most])
 
 
-def _support(claim: _Claim, probabilities: Sequence[float], threshold: float) -> SentenceSupport:
-    best = max(range(len(probabilities)), key=probabilities.__getitem__, default=None)
-    probability = 0.0 if best is None else probabilities[best]
+def _support(claim: _Claim, related: Mapping[tuple[str, str], tuple[float, float, float]], threshold: float) -> SentenceSupport:
+    """Hold a claim against its windows: the best reading speaks, of a reading the weakest statement."""
+    if not claim.windows:
+        return SentenceSupport(claim.sentence.start, claim.sentence.end, 0.0, supported=False, passage=None)
+    read = [[_best(hypothesis, claim.windows, related) for hypothesis in reading] for reading in claim.readings]
+    probability, window = max((min(statements) for statements in read), key=lambda found: found[0])
     return SentenceSupport(
         start=claim.sentence.start,
         end=claim.sentence.end,
         probability=probability,
-        supported=best is not None and probability >= threshold,
-        passage=None if best is None else claim.windows[best].passage,
+        supported=probability >= threshold,
+        passage=claim.windows[window].passage,
+        contradiction=max(related[window.premise, claim.readings[0][0]][2] for window in claim.windows),
     )
+
+
+def _best(
+    hypothesis: str, windows: Sequence[_Window], related: Mapping[tuple[str, str], tuple[float, float, float]]
+) -> tuple[float, int]:
+    """Return the highest P(entailment) that a window gives, and which one does."""
+    found = [related[window.premise, hypothesis][0] for window in windows]
+    best = max(range(len(found)), key=found.__getitem__)
+    return found[best], best
 
 
 def _result(supports: Sequence[SentenceSupport], trace: Trace) -> GroundednessResult:

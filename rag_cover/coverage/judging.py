@@ -2,7 +2,9 @@
 
 Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §3: a text covers a sub-question when some part of it answers
 it; here, when the judge's P(the text contains a correct answer) reaches its threshold. All pairs of all traces go to the
-judge in one call, each distinct pair once. A blank text is never sent: it covers nothing, with probability 0.
+judge in one call, each distinct pair once. A blank text is never sent: it covers nothing, with probability 0. An answer is
+judged as a reply to the user's question, by a sub-question's references where it has some (with a cut of 0.5); a passage must
+then answer without them, too, since a name may stand in it for another reason.
 
 Of what no chunk and no prompt passage covers, what a failed step was asked for is told apart from what was searched for and not
 found.
@@ -11,9 +13,23 @@ found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rag_cover.backends import Embedder, Locator, Scorer, ScoringItem, Span
+from rag_cover.backends import (
+    Abstention,
+    AbstentionDetector,
+    CertainCuts,
+    Embedder,
+    Locator,
+    Mode,
+    Scorer,
+    ScoringItem,
+    Span,
+    certain_cuts_of,
+    mode_of,
+    reads_references,
+    reply_threshold_of,
+)
 from rag_cover.coverage.decomposition import Decomposer, decompose, source_of
 from rag_cover.coverage.embedded_roles import Untyped, typed
 from rag_cover.coverage.passages import titled
@@ -23,20 +39,36 @@ from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.searching import plain
 from rag_cover.traces import Trace
-from rag_cover.verdicts import fragments, probabilities, threshold_in_range
+from rag_cover.verdicts import abstentions, fragments, probabilities, threshold_in_range
 
 __all__ = ["judge_coverage", "table_of"]
+
+REFERENCE_CUT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A text as the judge reads it; ``title`` characters at its start are not the passage's own."""
+    """A text as the judge reads it; ``title`` characters at its start are not the passage's own.
+
+    ``user_question`` is what an answer replies to, empty for passages.
+    """
 
     text: str
     title: int = 0
+    user_question: str = ""
 
     def item(self, sub_question: SubQuestion) -> ScoringItem:
-        return ScoringItem(sub_question.text, self.text)
+        return ScoringItem(sub_question.text, self.text, sub_question.references, self.user_question)
+
+    def items(self, sub_question: SubQuestion) -> tuple[ScoringItem, ...]:
+        """List what must be true of the text: a passage that agrees with a reference must answer the sub-question, too."""
+        item = self.item(sub_question)
+        return (item,) if self.user_question or not item.references else (item, replace(item, references=()))
+
+    def abstention_items(self, sub_questions: Sequence[SubQuestion]) -> Iterator[ScoringItem]:
+        """List what the detector is asked about an answer: the whole question, then each sub-question."""
+        for text in (self.user_question, *(each.text for each in sub_questions)):
+            yield ScoringItem(text, self.text, user_question=self.user_question)
 
     def own(self, span: Span | None) -> Span | None:
         """Map a fragment to the passage's own text; None where it lies in the title."""
@@ -68,26 +100,42 @@ class _Case:
     def items(self) -> Iterator[ScoringItem]:
         for judged in (*self.located(), *(self.prompt or ())):
             if judged.text:
-                yield from map(judged.item, self.sub_questions)
+                yield from (item for sub_question in self.sub_questions for item in judged.items(sub_question))
 
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
     """What the models said, and the cut from which it counts."""
 
-    threshold: float
+    cuts: Mapping[Mode, float]
+    certain: CertainCuts
     scores: Mapping[ScoringItem, float]
     spans: Mapping[ScoringItem, Span | None]
+    abstentions: Mapping[ScoringItem, Abstention]
 
-    def covers(self, item: ScoringItem) -> bool:
-        return bool(item.text) and self.scores[item] >= self.threshold
+    def covers(self, judged: _Judged, sub_question: SubQuestion) -> bool:
+        items = judged.items(sub_question)
+        return bool(judged.text) and all(self.scores[item] >= self.cuts[mode_of(item)] for item in items)
+
+    def is_certain(self, item: ScoringItem) -> bool:
+        if not item.text or (cuts := self.certain.get(mode_of(item))) is None:
+            return True
+        return not cuts[0] < self.scores[item] < cuts[1]
 
     def verdict(self, judged: _Judged, sub_question: SubQuestion) -> Verdict:
-        item = judged.item(sub_question)
-        return Verdict(self.scores.get(item, 0.0), self.covers(item), judged.own(self.spans.get(item)))
+        items = judged.items(sub_question)
+        covered = self.covers(judged, sub_question)
+        asked = ScoringItem(sub_question.text, judged.text, user_question=judged.user_question)
+        return Verdict(
+            min(self.scores.get(item, 0.0) for item in items),
+            covered,
+            judged.own(self.spans.get(items[0])),
+            certain=all(map(self.is_certain, items)),
+            refused=not covered and self.abstentions.get(asked) == "wholly",
+        )
 
 
-def judge_coverage(
+def judge_coverage(  # noqa: PLR0913  # one model or option each
     traces: Sequence[Trace],
     scorer: Scorer,
     *,
@@ -96,6 +144,7 @@ def judge_coverage(
     decomposer: Decomposer | None = None,
     untyped: Untyped = "embedded",
     embedder: Embedder | None = None,
+    abstention: AbstentionDetector | None = None,
     weights: Mapping[Role, float] = RATING_WEIGHTS,
 ) -> list[CoverageResult]:
     """Judge every (sub-question, chunk), (sub-question, prompt passage) and (sub-question, answer) of the traces.
@@ -104,22 +153,31 @@ def judge_coverage(
         traces: what to judge; a trace without sub-questions is decomposed.
         scorer: the judge.
         locator: finds the fragment that covers; without one, fragments and positions are None.
-        threshold: the probability from which a text covers; the scorer's own unless given.
+        threshold: the probability from which a text covers; the scorer's own for passages and for replies unless given. Where
+            a sub-question has references, it is 0.5.
         decomposer: makes the sub-questions of traces that bring none; by rules unless given.
         untyped: whether sub-questions without a role are typed by the embedder (by rules without one), by rules, or left to
             count in no role.
         embedder: types sub-questions without a role.
+        abstention: tells answers that decline to answer; without one, `CoverageResult.abstained` is None.
         weights: of the rating.
 
     Raises:
         ModelFailedError: a model returned something that is no verdict.
     """
-    cut = threshold_in_range(scorer.threshold if threshold is None else threshold)
+    cuts: dict[Mode, float] = {
+        "passage": threshold_in_range(scorer.threshold if threshold is None else threshold),
+        "reply": threshold_in_range(reply_threshold_of(scorer) if threshold is None else threshold),
+        "reference": REFERENCE_CUT,
+    }
     cases = [_case(trace, decomposer, untyped, embedder) for trace in traces]
+    if not reads_references(scorer):
+        cases = [replace(case, sub_questions=_without_references(case.sub_questions)) for case in cases]
     scores = probabilities(scorer, (item for case in cases for item in case.items()))
-    bench = _Bench(cut, scores, {})
+    certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
+    bench = _Bench(cuts, certain, scores, {}, _abstentions(abstention, cases))
     if locator is not None:
-        bench = _Bench(cut, scores, fragments(locator, _covered(cases, bench)))
+        bench = replace(bench, spans=fragments(locator, _covered(cases, bench)))
     return [_result(case, bench, weights) for case in cases]
 
 
@@ -130,7 +188,7 @@ def table_of(result: CoverageResult) -> CoverageTable:
 
 def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedder: Embedder | None) -> _Case:
     sub_questions, source = _sub_questions(trace, decomposer)
-    sub_questions = typed(trace.question, sub_questions, untyped, embedder)
+    sub_questions = typed(trace.question, _with_references(trace, sub_questions), untyped, embedder)
     retrieved = any(not step.replaces for step in trace.steps)
     prompt, assumed = trace.prompt_or_assumed
     return _Case(
@@ -140,7 +198,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         chunks=tuple(map(_judged, trace.chunks)) if retrieved else None,
         prompt=None if prompt is None else tuple(map(_judged, prompt)),
         prompt_assumed=assumed,
-        answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else ""),
+        answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
         failed=_failed(trace, sub_questions),
     )
 
@@ -163,6 +221,32 @@ def _sub_questions(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequenc
     return decompose(trace.question), "rules"
 
 
+def _with_references(trace: Trace, sub_questions: Sequence[SubQuestion]) -> Sequence[SubQuestion]:
+    """Give a question's own references to its only sub-question, where that is the question itself."""
+    references = tuple(reference for reference in trace.question.references if reference.strip())
+    if len(sub_questions) != 1 or not references:
+        return sub_questions
+    (only,) = sub_questions
+    if only.references or _bare(only.text) != _bare(trace.question.text):
+        return sub_questions
+    return (only.model_copy(update={"references": references}),)
+
+
+def _bare(question: str) -> str:
+    return plain(question).rstrip(" ?.!")
+
+
+def _without_references(sub_questions: Sequence[SubQuestion]) -> tuple[SubQuestion, ...]:
+    return tuple(each.model_copy(update={"references": ()}) for each in sub_questions)
+
+
+def _abstentions(detector: AbstentionDetector | None, cases: Sequence[_Case]) -> Mapping[ScoringItem, Abstention]:
+    if detector is None:
+        return {}
+    answered = ((case.answer, case.sub_questions) for case in cases if case.answer is not None and case.answer.text)
+    return abstentions(detector, (item for answer, subs in answered for item in answer.abstention_items(subs)))
+
+
 def _judged(passage: Passage) -> _Judged:
     if not passage.text.strip():
         return _Judged("")
@@ -173,7 +257,7 @@ def _judged(passage: Passage) -> _Judged:
 def _covered(cases: Sequence[_Case], bench: _Bench) -> Iterator[ScoringItem]:
     for case in cases:
         for judged in case.located():
-            yield from filter(bench.covers, map(judged.item, case.sub_questions))
+            yield from (judged.item(each) for each in case.sub_questions if bench.covers(judged, each))
 
 
 def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> CoverageResult:
@@ -181,17 +265,19 @@ def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> Covera
     return CoverageResult(
         sub_questions=judged,
         chunk_keys=case.chunk_keys,
-        threshold=bench.threshold,
+        threshold=bench.cuts["passage"],
         rating=rating(CoverageTable(tuple(map(_row, judged))), weights=weights),
         prompt_assumed=case.prompt_assumed,
         decomposed_by=case.decomposed_by,
+        reply_threshold=None if bench.cuts["reply"] == bench.cuts["passage"] else bench.cuts["reply"],
+        abstained=None if case.answer is None else bench.abstentions.get(next(case.answer.abstention_items(()))),
     )
 
 
 def _sub_question(case: _Case, bench: _Bench, sub_question: SubQuestion) -> SubQuestionCoverage:
     answer = bench.verdict(case.answer, sub_question) if case.answer else None
     chunks = None if case.chunks is None else tuple(bench.verdict(chunk, sub_question) for chunk in case.chunks)
-    in_prompt = None if case.prompt is None else any(bench.covers(passage.item(sub_question)) for passage in case.prompt)
+    in_prompt = None if case.prompt is None else any(bench.covers(passage, sub_question) for passage in case.prompt)
     return SubQuestionCoverage(
         text=sub_question.text,
         role=sub_question.role,

@@ -36,7 +36,7 @@ class CoverageMeasure:
 
     name: ClassVar[str] = "coverage"
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
-    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer", "locator", "decomposer", "embedder")
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer", "locator", "decomposer", "embedder", "abstention")
 
     def __post_init__(self) -> None:
         """Refuse what no rating can be made from; keep the weights as a plain dict, which travels between processes."""
@@ -75,6 +75,7 @@ class CoverageMeasure:
                 decomposer=decomposer,
                 untyped=self.untyped,
                 embedder=models.get("embedder"),
+                abstention=models.get("abstention"),
                 weights=self.weights,
             )
         )
@@ -89,7 +90,7 @@ class GroundednessMeasure:
 
     name: ClassVar[str] = "groundedness"
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer", "a prompt or retrieval steps")
-    required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer", "abstention")
 
     def __post_init__(self) -> None:
         """Refuse a threshold that is no probability."""
@@ -108,4 +109,4 @@ class GroundednessMeasure:
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Judge all the traces, in one call to the entailer."""
-        return groundedness(traces, models["entailer"], threshold=self.threshold)
+        return groundedness(traces, models["entailer"], threshold=self.threshold, abstention=models.get("abstention"))

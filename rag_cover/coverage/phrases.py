@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 from rag_cover.coverage.words import FUNCTION_WORDS, words_of
 
-__all__ = ["definition_of", "is_noun_phrase", "is_plural", "listed", "objective", "subject_in"]
+__all__ = ["is_noun_phrase", "is_plural", "listed", "subject_in"]
 
 _LONGEST = 6  # words of what still passes for a noun phrase
-_PRONOUNS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _DETERMINERS = frozenset(words_of("a an the this these some any all most many my your our their his her its no"))
 _INSIDE = frozenset({"of", "and", "de", "van", "von", "for"})
 _LINKS = frozenset({"in", "on", "to", "at"})
@@ -78,17 +77,6 @@ def is_plural(phrase: str) -> bool:
     return word in _IRREGULAR_PLURALS or (word.endswith("s") and len(word) > 3 and not word.endswith(_SINGULAR_ENDINGS))  # noqa: PLR2004 - "gas"
 
 
-def definition_of(phrase: str) -> str:
-    """Ask what a noun phrase stands for.
-
-    >>> definition_of("climate change"), definition_of("frozen vegetables"), definition_of("Julius Caesar")
-    ('What is climate change?', 'What are frozen vegetables?', 'Who or what is Julius Caesar?')
-    """
-    if phrase[:1].isupper() and not phrase.isupper():
-        return f"Who or what is {phrase}?"
-    return f"What {'are' if is_plural(phrase) else 'is'} {phrase}?"
-
-
 def subject_in(clause: str) -> str | None:
     """Find the noun phrase that begins a clause whose auxiliary was taken off ("the sky blue", "cats purr at night").
 
@@ -112,16 +100,6 @@ def listed(text: str) -> tuple[str, ...]:
     items = tuple(item.strip() for item in _AND.split(text))
     short = all(is_noun_phrase(item) and len(item.split()) <= 3 for item in items)  # noqa: PLR2004 - longer ones are clauses
     return items if len(items) > 1 and short and not _BINOMIALS.search(text) else ()
-
-
-def objective(clause: str) -> str:
-    """Put a leading pronoun into the objective case, as causatives need it: "I feel tired" → "me feel tired".
-
-    >>> objective("I feel tired"), objective("the sky blue")
-    ('me feel tired', 'the sky blue')
-    """
-    first, _, rest = clause.partition(" ")
-    return f"{_PRONOUNS.get(first.lower(), first)} {rest}".rstrip()
 
 
 def _end_of_subject(tokens: Sequence[str]) -> int:

@@ -29,6 +29,7 @@ LABEL_COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 _SEVERAL = ("question", "key")  # of these the first name wins; two texts or two labels in a row must be told apart by the user
 _NEEDED = ("question", "text")
+_REPLIES = ("answer", "response")
 _LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("1", "1.0", "true", "yes", "covered", "answered", "correct"), True),
     **dict.fromkeys(("0", "0.0", "false", "no", "not", "uncovered", "unanswered", "incorrect"), False),
@@ -44,7 +45,8 @@ def read_labels(
     """Read labels from a CSV, TSV, JSONL or JSON file, gzipped or not.
 
     A row without a label is an unlabelled row. References are a list, or texts with "|" between them. Where a table has
-    ``question`` and ``sub_question``, the sub-question is what was judged, and the question's rows are resampled as one.
+    ``question`` and ``sub_question``, the sub-question is what was judged, and the question's rows are resampled as one. A text
+    in a column ``answer`` or ``response`` is judged as a reply to the question, one in another column as a passage.
 
     Args:
         path: the file.
@@ -115,6 +117,7 @@ def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> Label
             _references(row, names["references"]),
             text_in(row, names["group"]),
             _key(row, names),
+            _user_question(row, names),
         )
     except InvalidValueError as invalid:
         raise record.located(InputError(str(invalid))) from invalid
@@ -181,6 +184,14 @@ def _key(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:
     """Return the row's key; where a sub-question was judged, the question it belongs to stands in."""
     key = identifier_in(row, names["key"])
     return text_in(row, names["question"][1:]) if key is None else key
+
+
+def _user_question(row: Row, names: Mapping[str, Sequence[str]]) -> str:
+    """Return what the text replies to, where its column says that it is a reply: the question, or the sub-question itself."""
+    column = present(row, names["text"])
+    if column is None or str(column).strip().lower() not in _REPLIES:
+        return ""
+    return text_in(row, names["question"][1:]) or _needed(row, "question", names)
 
 
 def _field(name: str | None) -> str | None:

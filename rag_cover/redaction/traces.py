@@ -39,7 +39,10 @@ def redacted_trace(trace: Trace, by: Redaction) -> Trace:
             "answer": _text(trace.answer, by),
             "sub_questions": None
             if trace.sub_questions is None
-            else tuple(each.model_copy(update={"text": by.text(each.text)}) for each in trace.sub_questions),
+            else tuple(
+                each.model_copy(update={"text": by.text(each.text), "references": by.texts(each.references)})
+                for each in trace.sub_questions
+            ),
             "samples": tuple(_samples(each, keys, by) for each in trace.samples),
             "metadata": _trace_metadata(trace.metadata, by),
         }

@@ -7,7 +7,7 @@ undefined is a number: it is None or absent.
 from rag_cover.results.augmentation import Augmentation, AugmentationMode, Purchase, Sought
 from rag_cover.results.complexity import AnswerSource, Complexity, Constraints, DocumentEvidence, Reading
 from rag_cover.results.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
-from rag_cover.results.grounding import GroundednessResult, SentenceSupport
+from rag_cover.results.grounding import Finding, GroundednessResult, SentenceSupport
 from rag_cover.results.measures import Measure, ModelKind
 from rag_cover.results.outcomes import RESULT_SCHEMA, NotApplicable, Outcome, TraceResult
 from rag_cover.results.utilities import (
@@ -37,6 +37,7 @@ __all__ = [
     "Constraints",
     "CoverageResult",
     "DocumentEvidence",
+    "Finding",
     "GroundednessResult",
     "Loss",
     "Measure",

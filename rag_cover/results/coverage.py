@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from rag_cover.backends import Span
+from rag_cover.backends import Abstention, Span
 from rag_cover.questions import Role, RoleSource
 
 __all__ = ["CoverageResult", "Loss", "SubQuestionCoverage", "Verdict"]
@@ -30,24 +30,38 @@ class Verdict:
     """One judgment of (sub-question, text): its probability, whether that reaches the threshold, the answering fragment.
 
     ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered
-    or the judge offers no Locator.
+    or the judge offers no Locator. ``certain`` is False where the probability lies between the judge's two cuts
+    (`rag_cover.backends.CertainCuts`). ``refused`` (replies only): the text declines to answer the sub-question.
     """
 
     probability: float
     covered: bool
     fragment: Span | None = None
+    certain: bool = True
+    refused: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Write as JSON data."""
-        return {"p": self.probability, "covered": self.covered} | (
-            {"fragment": [self.fragment.start, self.fragment.end]} if self.fragment else {}
-        )
+        """Write as JSON data; ``certain`` and ``refused`` only where they are not as usual."""
+        data: dict[str, Any] = {"p": self.probability, "covered": self.covered}
+        if self.fragment:
+            data["fragment"] = [self.fragment.start, self.fragment.end]
+        if not self.certain:
+            data["certain"] = False
+        if self.refused:
+            data["refused"] = True
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read back what `to_dict` wrote."""
         fragment = data.get("fragment")
-        return cls(data["p"], data["covered"], Span(*fragment) if fragment else None)
+        return cls(
+            data["p"],
+            data["covered"],
+            Span(*fragment) if fragment else None,
+            certain=data.get("certain", True),
+            refused=data.get("refused", False),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,8 @@ class CoverageResult:
     """The coverage of one trace (coverage paper, §3).
 
     ``chunk_keys`` are the `Passage.key` of the trace's chunks; ``prompt_assumed`` tells that the prompt was taken to be the
-    last context; ``decomposed_by`` who made the sub-questions.
+    last context; ``decomposed_by`` who made the sub-questions. ``reply_threshold`` is the cut for the answer, None where it is
+    ``threshold``. ``abstained`` tells whether the answer declines to answer; None without an answer or without a detector.
     """
 
     sub_questions: tuple[SubQuestionCoverage, ...]
@@ -116,6 +131,8 @@ class CoverageResult:
     rating: float | None
     prompt_assumed: bool
     decomposed_by: RoleSource
+    reply_threshold: float | None = None
+    abstained: Abstention | None = None
 
     @property
     def core_coverage(self) -> float | None:
@@ -137,6 +154,8 @@ class CoverageResult:
             "rating": self.rating,
             "prompt_assumed": self.prompt_assumed,
             "decomposed_by": self.decomposed_by,
+            "reply_threshold": self.reply_threshold,
+            "abstained": self.abstained,
         }
 
     @classmethod
@@ -149,4 +168,6 @@ class CoverageResult:
             rating=data["rating"],
             prompt_assumed=data["prompt_assumed"],
             decomposed_by=data["decomposed_by"],
+            reply_threshold=data.get("reply_threshold"),
+            abstained=data.get("abstained"),
         )

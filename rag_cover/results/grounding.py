@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-__all__ = ["GroundednessResult", "SentenceSupport"]
+__all__ = ["Finding", "GroundednessResult", "SentenceSupport"]
+
+Finding = Literal["supported", "contradicted", "not found"]
+"""What a prompt says of a sentence: it entails it, it contradicts it, or it does neither."""
+
+CONTRADICTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceSupport:
     """One sentence of the answer (code points), the highest P(entailment) any prompt passage gives it, and which one does.
 
-    ``passage`` is an index into the prompt's passages.
+    ``passage`` is an index into the prompt's passages. ``contradiction`` is the highest P(contradiction) any passage gives it,
+    None where it was not asked for.
     """
 
     start: int
@@ -21,6 +27,14 @@ class SentenceSupport:
     probability: float
     supported: bool
     passage: int | None
+    contradiction: float | None = None
+
+    @property
+    def finding(self) -> Finding:
+        """Tell what the passages say of the sentence."""
+        if self.supported:
+            return "supported"
+        return "contradicted" if self.contradiction is not None and self.contradiction >= CONTRADICTED else "not found"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from rag_cover.traces import Trace
 
 __all__ = ["Measure", "ModelKind"]
 
-ModelKind = Literal["scorer", "locator", "relevance", "entailer", "receiver", "generator", "embedder", "decomposer"]
+ModelKind = Literal[
+    "scorer", "locator", "relevance", "entailer", "receiver", "generator", "embedder", "decomposer", "abstention"
+]
 
 
 class Measure(Protocol):

@@ -15,7 +15,7 @@ from rag_cover.traces import Trace
 
 __all__ = ["RESULT_SCHEMA", "NotApplicable", "Outcome", "TraceResult", "outcome_from_dict", "outcome_to_dict"]
 
-RESULT_SCHEMA = 1
+RESULT_SCHEMA = 2
 """Part of every content key: results of another schema are measured again, never misread."""
 
 

@@ -200,7 +200,7 @@ def _by_correctness(rows: Sequence[_Row], scorer: Scorer | None, tally: _Tally) 
 
 def _probabilities(scorer: Scorer, rows: Sequence[_Row]) -> list[float | None]:
     """Judge answers together, one by one where that fails; None for one that fails alone, too."""
-    items = [ScoringItem(row.question.text, row.answer or "", row.question.references) for row in rows]
+    items = [ScoringItem(row.question.text, row.answer or "", row.question.references, row.question.text) for row in rows]
     try:
         return [float(probability) for probability in scorer.correctness(items)]
     except ModelFailedError:

@@ -43,19 +43,19 @@ def test_a_judge_that_knows_passes_every_one() -> None:
     verdicts = canary_verdicts(RIGHT, OrderedEntailer())
 
     assert all(verdict.passed for verdict in verdicts)
-    assert {verdict.kind for verdict in verdicts} == {"answering", "entailment"}
+    assert {"answering", "entailment", "short replies", "refusals in the question's words"} <= {each.kind for each in verdicts}
     assert failure_of(verdicts) is None
 
 
 def test_every_question_and_premise_has_both_sides() -> None:
-    verdicts = canary_verdicts(RIGHT, OrderedEntailer())
+    verdicts = [each for each in canary_verdicts(RIGHT, OrderedEntailer()) if each.kind in ("answering", "entailment")]
 
     for given in {verdict.given for verdict in verdicts}:
         assert len({verdict.expected for verdict in verdicts if verdict.given == given}) == 2
 
 
 def test_a_judge_that_is_no_entailer_is_not_asked_to_be_one() -> None:
-    assert {verdict.kind for verdict in canary_verdicts(RIGHT)} == {"answering"}
+    assert "entailment" not in {verdict.kind for verdict in canary_verdicts(RIGHT)}
 
 
 def test_labels_in_the_opposite_order_are_caught() -> None:
@@ -72,16 +72,24 @@ def test_any_other_order_is_caught_too(order: tuple[int, int, int]) -> None:
 def test_a_scorer_that_means_the_opposite_is_caught() -> None:
     failure = failure_of(canary_verdicts(Inverted()))
 
-    assert failure == "16 of 16 plain cases of answering are judged wrongly; its labels seem to be exchanged"
+    assert failure is not None
+    assert failure.startswith("16 of 16 plain cases of answering are judged wrongly; its labels seem to be exchanged")
 
 
 @pytest.mark.parametrize("always", [0.0, 1.0])
 def test_a_scorer_that_always_says_the_same_is_caught(always: float) -> None:
-    assert failure_of(canary_verdicts(ScriptedScorer(default=always))) == "8 of 16 plain cases of answering are judged wrongly"
+    failure = failure_of(canary_verdicts(ScriptedScorer(default=always)))
+
+    assert failure is not None
+    assert failure.startswith("8 of 16 plain cases of answering are judged wrongly; ")
 
 
-def test_counting_words_is_no_judgment() -> None:
-    assert failure_of(canary_verdicts(KeywordScorer())) is not None
+def test_counting_words_fails_most_kinds() -> None:
+    failure = failure_of(canary_verdicts(KeywordScorer()))
+
+    assert failure is not None
+    assert "5 of 5 plain cases of refusals in the question's words" in failure
+    assert "5 of 5 plain cases of short replies" in failure
 
 
 def test_a_small_judge_may_err_now_and_then() -> None:

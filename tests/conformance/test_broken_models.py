@@ -11,7 +11,14 @@ import pytest
 
 from rag_cover.backends import ScoringItem, Span
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
-from rag_cover.testing.conformance import EmbedderTests, EntailerTests, LocatorTests, ReceiverTests, ScorerTests
+from rag_cover.testing.conformance import (
+    AbstentionDetectorTests,
+    EmbedderTests,
+    EntailerTests,
+    LocatorTests,
+    ReceiverTests,
+    ScorerTests,
+)
 from rag_cover.traces import Sample
 
 Answer = Callable[[Any], Any]
@@ -226,6 +233,15 @@ class Receiving:
         self.sample = draw
 
 
+class Detecting:
+    """A detector that abstains as it is told to."""
+
+    fingerprint = "detecting"
+
+    def __init__(self, abstains: Callable[..., Any]) -> None:
+        self.abstains = abstains
+
+
 def drawn(items: Any, *, n: int = 10, seed: int = 0) -> Any:
     return ScriptedReceiver(prior=["yes", "no"]).sample(items, n=n, seed=seed)
 
@@ -259,7 +275,21 @@ RECEIVERS: dict[str, tuple[Any, str, str]] = {
     ),
 }
 
+DETECTORS: dict[str, tuple[Any, str, str]] = {
+    "an array": (Detecting(lambda items: np.zeros(len(items))), "test_it_answers_every_item", "return a list"),
+    "too few": (Detecting(lambda items: ["no"] * (len(items) - 1)), "test_it_answers_every_item", "return one for each"),
+    "booleans": (Detecting(lambda items: [False] * len(items)), "test_it_answers_every_item", "return one of no, partly"),
+    "never": (Detecting(lambda items: ["no"] * len(items)), "test_a_reply_that_declines_abstains", "are not seen"),
+    "always": (Detecting(lambda items: ["wholly"] * len(items)), "test_a_reply_that_answers_does_not", "count as refusals"),
+    "blanks too": (
+        Detecting(lambda items: ["wholly"] * len(items)),
+        "test_a_blank_reply_does_not_abstain",
+        "counts as a refusal",
+    ),
+}
+
 SUITES = {
+    AbstentionDetectorTests: DETECTORS,
     ScorerTests: SCORERS,
     EntailerTests: ENTAILERS,
     LocatorTests: LOCATORS,

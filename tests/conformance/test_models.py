@@ -10,10 +10,28 @@ from collections.abc import Sequence
 import pytest
 from pydantic import BaseModel
 
-from rag_cover.backends import Embedder, Entailer, Generation, Locator, Prompt, Receiver, Sampling, Scorer, ScoringItem
+from rag_cover.backends import (
+    AbstentionDetector,
+    Embedder,
+    Entailer,
+    Generation,
+    Locator,
+    Prompt,
+    Receiver,
+    Sampling,
+    Scorer,
+    ScoringItem,
+)
 from rag_cover.judges import PromptedJudge
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
-from rag_cover.testing.conformance import EmbedderTests, EntailerTests, LocatorTests, ReceiverTests, ScorerTests
+from rag_cover.testing.conformance import (
+    AbstentionDetectorTests,
+    EmbedderTests,
+    EntailerTests,
+    LocatorTests,
+    ReceiverTests,
+    ScorerTests,
+)
 from rag_cover.traces import Sample
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader
@@ -83,6 +101,12 @@ class TestEmbeddedEmbedder(EmbedderTests):
 
     @pytest.fixture
     def model(self, embedded_judge: EmbeddedJudge) -> Embedder:
+        return embedded_judge
+
+
+class TestEmbeddedAbstentionDetector(AbstentionDetectorTests):
+    @pytest.fixture
+    def model(self, embedded_judge: EmbeddedJudge) -> AbstentionDetector:
         return embedded_judge
 
 

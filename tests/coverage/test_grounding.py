@@ -1,9 +1,14 @@
 """Which sentences count as claims, what they are held against, and what that says."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from rag_cover.backends import Abstention, ScoringItem
 from rag_cover.coverage import groundedness
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
@@ -62,6 +67,58 @@ def test_an_answer_of_a_few_words_is_read_after_its_question() -> None:
     )
 
     assert result.share == 1.0
+
+
+@pytest.mark.parametrize("answer", ["1906.", "42", "$5.99", "14:30"])
+def test_a_bare_number_is_a_claim(answer: str) -> None:
+    (result,) = groundedness([trace(answer, BLUE, question="When was it opened?")], KeywordEntailer())
+
+    assert len(result.sentences) == 1
+
+
+@pytest.mark.parametrize("answer", ["1.", "(2)", "## Reasons", "|---|:--:|", "---", "***"])
+def test_numbers_of_items_headings_and_rules_are_no_claims(answer: str) -> None:
+    (result,) = groundedness([trace(answer, BLUE)], KeywordEntailer())
+
+    assert result.share is None
+
+
+def test_a_refusal_is_no_claim_where_somebody_can_tell() -> None:
+    class Refuser:
+        def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+            return ["wholly" if item.text == "I don't know why." else "no" for item in items]
+
+    (result,) = groundedness([trace(f"I don't know why. {BLUE}", BLUE)], KeywordEntailer(), abstention=Refuser())
+
+    assert [sentence.start for sentence in result.sentences] == [18]
+
+
+def test_clauses_may_be_supported_by_different_passages() -> None:
+    first, second = "The bridge was sold in 1990", "the county paid for the repairs."
+    entailer = ScriptedEntailer({(BLUE, first): 0.9, (GRASS, second): 0.8})
+
+    (result,) = groundedness([trace(f"{first}, and {second}", BLUE, GRASS)], entailer)
+
+    assert [(each.supported, each.probability) for each in result.sentences] == [(True, 0.8)]
+
+
+def test_a_pronoun_is_read_with_the_sentence_before() -> None:
+    entailer = ScriptedEntailer({(BLUE, "Acme made large church bells. It was closed in 1990."): 0.7})
+
+    (result,) = groundedness([trace("Acme made large church bells. It was closed in 1990.", BLUE)], entailer)
+
+    assert [each.supported for each in result.sentences] == [False, True]
+
+
+def test_what_is_contradicted_is_told_from_what_is_not_found() -> None:
+    class Contrary:
+        def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+            rows = [[0.1, 0.2, 0.7] if "blue" in hypothesis else [0.1, 0.8, 0.1] for _, hypothesis in pairs]
+            return np.array(rows, dtype=np.float32)
+
+    (result,) = groundedness([trace(f"{BLUE} {GRASS}", "The sky is green.")], Contrary())
+
+    assert [each.finding for each in result.sentences] == ["contradicted", "not found"]
 
 
 def test_long_passages_are_cut_into_windows_that_lose_nothing() -> None:

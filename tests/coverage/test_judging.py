@@ -1,14 +1,19 @@
 """What is judged, what it comes to, and where the uncovered was lost."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pydantic import ValidationError
 
+from rag_cover.backends import Abstention, CertainCuts, ScoringItem, mode_of
 from rag_cover.coverage import CoverageRow, coverage_metrics, judge_coverage, table_of
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.testing import KeywordLocator, KeywordScorer, ScriptedLocator, ScriptedScorer
@@ -54,7 +59,7 @@ def test_every_distinct_pair_of_all_traces_is_judged_in_one_call() -> None:
     judge_coverage(traces, scorer)
 
     assert scorer.asked.calls == 1
-    assert scorer.asked.items == 2 * len({BLUE, RED, GRASS})
+    assert scorer.asked.items == 2 * (len({BLUE, RED, GRASS}) + len({"answer: " + BLUE, "answer: " + RED}))
 
 
 def test_only_what_is_covered_is_located() -> None:
@@ -64,7 +69,7 @@ def test_only_what_is_covered_is_located() -> None:
     judge_coverage(traces, KeywordScorer(threshold=1.0), locator=locator)
 
     assert locator.asked.calls == 1
-    assert locator.asked.items == 1
+    assert locator.asked.items == 2  # BLUE as a passage and as the answer
 
 
 def test_without_anything_to_judge_no_model_is_asked() -> None:
@@ -382,3 +387,118 @@ def test_results_survive_being_written_and_read(judged_trace: Trace) -> None:
     read = CoverageResult.from_dict(result.to_dict())
 
     assert read == result
+
+
+@dataclass(frozen=True)
+class ModeScorer:
+    """Gives each mode a probability of its own, and has cuts of its own for each."""
+
+    threshold: float = 0.5
+    reply_threshold: float = 0.3
+    reads_references: bool = True
+    certain: CertainCuts = field(default_factory=lambda: {"passage": (0.2, 0.9), "reply": (0.1, 0.4)})
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        chances = {"passage": 0.6, "reply": 0.35, "reference": 0.45}
+        return np.array([chances[mode_of(item)] for item in items], dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Refuser:
+    """Says that whatever begins with "Sorry" abstains."""
+
+    def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+        return ["wholly" if item.text.startswith("Sorry") else "no" for item in items]
+
+
+def test_an_answer_is_judged_as_a_reply_with_a_cut_of_its_own() -> None:
+    (result,) = judge_coverage([trace(BLUE, answer=BLUE)], ModeScorer())
+
+    judged = only([result])
+    assert judged.answer is not None
+    assert (judged.answer.probability, judged.answer.covered, result.reply_threshold) == (0.35, True, 0.3)
+    assert judged.chunks is not None
+    assert judged.chunks[0].probability == 0.6
+
+
+def test_a_verdict_between_the_two_cuts_of_its_mode_is_unsure() -> None:
+    judged = only(judge_coverage([trace(BLUE, answer=BLUE)], ModeScorer()))
+
+    assert judged.answer is not None
+    assert judged.chunks is not None
+    assert (judged.answer.certain, judged.chunks[0].certain) == (False, False)
+
+
+def test_with_a_threshold_of_the_callers_all_verdicts_are_certain() -> None:
+    judged = only(judge_coverage([trace(BLUE, answer=BLUE)], ModeScorer(), threshold=0.5))
+
+    assert judged.answer is not None
+    assert judged.answer.certain
+
+
+def test_a_sub_question_with_references_is_judged_against_them() -> None:
+    asked = SubQuestion("Why is the sky blue?", role=Role.CORE, references=("scattering",))
+
+    judged = only(judge_coverage([trace(answer=BLUE, asked=(asked,))], ModeScorer()))
+
+    assert judged.answer is not None
+    assert (judged.answer.probability, judged.answer.covered) == (0.45, False)
+
+
+def test_a_passage_must_agree_with_a_reference_and_answer_without_it() -> None:
+    asked = SubQuestion("Why is the sky blue?", role=Role.CORE, references=("scattering",))
+
+    judged = only(judge_coverage([trace(BLUE, answer=None, asked=(asked,))], ModeScorer()))
+
+    assert judged.chunks is not None
+    assert (judged.chunks[0].probability, judged.chunks[0].covered) == (0.45, False)
+
+
+def test_a_question_that_is_its_own_only_sub_question_uses_its_references() -> None:
+    asked = Question("Why is the sky blue?", references=("scattering", " "))
+    given = Trace(question=asked, answer=BLUE, sub_questions=(SubQuestion("why is the sky blue"),))
+
+    judged = only(judge_coverage([given], ModeScorer(), untyped="rules"))
+
+    assert judged.answer is not None
+    assert judged.answer.probability == 0.45
+
+
+def test_a_scorer_that_reads_no_references_is_asked_without_them() -> None:
+    asked = SubQuestion("Why is the sky blue?", role=Role.CORE, references=("scattering",))
+
+    judged = only(judge_coverage([trace(answer=BLUE, asked=(asked,))], ModeScorer(reads_references=False)))
+
+    assert judged.answer is not None
+    assert judged.answer.probability == 0.35
+
+
+def test_a_blank_reference_of_a_sub_question_is_refused() -> None:
+    with pytest.raises(ValidationError, match="a reference of a sub-question is blank"):
+        SubQuestion("Why?", references=("",))
+
+
+def test_an_answer_that_abstains_is_told_and_refuses_what_it_does_not_cover() -> None:
+    sorry = "Sorry, I do not know."
+
+    (result,) = judge_coverage([trace(BLUE, answer=sorry)], ScriptedScorer(), abstention=Refuser())
+
+    assert result.abstained == "wholly"
+    assert result.sub_questions[0].answer is not None
+    assert result.sub_questions[0].answer.refused
+    assert CoverageResult.from_dict(result.to_dict()) == result
+
+
+def test_without_a_detector_nothing_is_said_of_abstention() -> None:
+    (result,) = judge_coverage([trace(answer=BLUE)], ScriptedScorer())
+
+    assert result.abstained is None
+
+
+def test_a_detector_that_returns_another_word_has_failed() -> None:
+    class Odd:
+        def abstains(self, items: Sequence[ScoringItem]) -> list[Any]:
+            return ["perhaps" for _ in items]
+
+    with pytest.raises(ModelFailedError, match="it must return one of no, partly, wholly each"):
+        judge_coverage([trace(answer=BLUE)], ScriptedScorer(), abstention=Odd())

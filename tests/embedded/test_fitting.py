@@ -10,39 +10,61 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra 'train'")
 
-from rag_cover_embedded.answers import Mixing
+from rag_cover_embedded.answers import Calibration, Evidence
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.fitting import (
+    certain_cuts,
     correctness_temperature,
     entailment_temperature,
-    fitted_mixing,
+    fit_calibration,
+    labelled,
 )
 from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
 
 RNG = np.random.default_rng(5)
 
 
-def test_the_mixing_is_found_again() -> None:
-    true = Mixing(logit=0.8, score=6.0, intercept=-3.0)
-    evidence = [np.stack([RNG.normal(0, 3, n), RNG.uniform(0, 1, n)], axis=1) for n in RNG.integers(1, 4, 8_000)]
-    probabilities = np.array([max(true.probability(*row) for row in found.tolist()) for found in evidence])
-    labels = (RNG.random(len(evidence)) < probabilities).astype(np.float64)
+def test_the_calibration_is_found_again() -> None:
+    true = Calibration(logit=0.8, windows=-0.5, tokens=0.4, similarity=1.5, intercept=-0.3)
+    rng, n = np.random.default_rng(6), 40_000
+    drawn = zip(rng.normal(0, 3, n), rng.integers(1, 9, n), rng.integers(1, 157, n), rng.normal(0, 1, n), strict=True)
+    evidence = [Evidence(float(logit), int(windows), int(tokens), float(score)) for logit, windows, tokens, score in drawn]
 
-    found = fitted_mixing(evidence, labels, np.ones(len(evidence)))
+    found = fit_calibration({"all": [(each, float(rng.random() < true.probability(each))) for each in evidence]})
 
     assert np.allclose(list(asdict(found).values()), list(asdict(true).values()), rtol=0.15, atol=0.1)
 
 
-def test_texts_without_weight_do_not_count() -> None:
-    evidence = [np.array([[float(label), 0.5]]) for label in (-2, -1, 1, 2) for _ in range(50)]
-    labels = np.repeat([0.0, 0.0, 1.0, 1.0], 50)
-    noise = [np.array([[9.0, 0.5]])] * 50
+def test_texts_that_were_not_read_are_left_out_of_the_calibration() -> None:
+    evidence = [Evidence(-2.0), Evidence(2.0), None] * 50
+    rows = [(("Why?", "A text.", ""), label) for label in (0.0, 1.0, 1.0)] * 50
 
-    alone = fitted_mixing(evidence, labels, np.ones(200))
-    with_noise = fitted_mixing([*evidence, *noise], np.concatenate([labels, np.zeros(50)]), np.repeat([1.0, 0.0], [200, 50]))
+    found = fit_calibration({"all": labelled(evidence, rows)})
 
-    assert alone.logit > 0
-    assert with_noise.probability(2, 0.5) > 0.5 > with_noise.probability(-2, 0.5)
+    assert found.probability(Evidence(2.0)) > 0.5 > found.probability(Evidence(-2.0))
+
+
+def test_each_kind_of_text_weighs_the_same_in_the_calibration() -> None:
+    many, few = [(Evidence(0.0), 1.0)] * 900, [(Evidence(0.0), 0.0)] * 9
+
+    found = fit_calibration({"many": many, "few": few})
+
+    assert found.probability(Evidence(0.0)) == pytest.approx(0.5, abs=0.01)
+
+
+def test_beyond_the_certain_cuts_nine_verdicts_in_ten_are_right() -> None:
+    probabilities = RNG.random(20_000)
+    labels = (RNG.random(20_000) < probabilities).astype(np.float64)
+
+    low, high = certain_cuts(probabilities, labels)
+
+    assert 0.9 <= 1 - labels[probabilities <= low].mean() < 0.92
+    assert 0.9 <= labels[probabilities >= high].mean() < 0.92
+    assert low < 0.5 < high
+
+
+def test_without_a_cut_that_is_right_often_enough_nothing_is_certain() -> None:
+    assert certain_cuts(np.array([0.2, 0.8]), np.array([1.0, 0.0])) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])

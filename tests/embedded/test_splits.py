@@ -190,4 +190,4 @@ def test_there_is_something_to_check(data: Path) -> None:
     tests = {name for name, _ in _held_out_questions(data)}
 
     assert {"squad", "qed", "multihop/2wiki_500", "strategyqa_dev", "multihop/musique_100", "answerability"} <= tests
-    assert {example.task for example in _examples(data)} == {Task.ENTAILMENT, Task.ANSWERS, Task.CORRECT}
+    assert {example.task for example in _examples(data)} == {Task.ENTAILMENT, Task.ANSWERS, Task.REPLIES, Task.CORRECT}

@@ -42,7 +42,8 @@ def test_the_smallest_table(tmp_path: Path) -> None:
 def test_columns_go_by_many_names(tmp_path: Path, question: str, text: str, label: str) -> None:
     path = csv(tmp_path, f"{label};{question};{text};remark\nyes;Who?;Ada did.;sure\n")
 
-    assert read_labels(path) == (LabelledText("Who?", "Ada did.", label=True),)
+    replies_to = "Who?" if text in ("answer", "Response") else ""
+    assert read_labels(path) == (LabelledText("Who?", "Ada did.", label=True, user_question=replies_to),)
 
 
 @pytest.mark.parametrize("word", ["1", "1.0", "true", "TRUE", "Yes", "covered", "Answered", "correct"])

@@ -261,7 +261,7 @@ def test_many_questions_are_spread_over_calls() -> None:
 def test_the_fingerprint_names_model_wording_and_threshold() -> None:
     first, second = PromptedJudge(Scripted("")), PromptedJudge(Scripted(""), threshold=0.7)
 
-    assert first.fingerprint.startswith("scripted:judge-1:0.5")
+    assert first.fingerprint.startswith("scripted:judge-2:0.5")
     assert first.fingerprint != second.fingerprint
 
 

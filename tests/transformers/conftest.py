@@ -39,10 +39,14 @@ def _one_thread() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def corpus() -> list[str]:
     from rag_cover_transformers.canaries import CANARIES, QUESTIONS
+    from rag_cover_transformers.nli_scorer import HYPOTHESIS
     from rag_cover_transformers.prompts import INSTRUCTION
+    from rag_cover_transformers.templates import AGREES, ANSWERS, ENTAILS
 
     texts = [text for case in (*CANARIES, *QUESTIONS) for text in case]
-    return [*texts, f"{INSTRUCTION}\nContext: \nQuestion: \nAnswer:", "question: reference: document: ;"]
+    asked = [template.filled("", "", ("yes", "no")) for template in (AGREES, ANSWERS, ENTAILS)]
+    framing = [f"{INSTRUCTION}\nContext: \nQuestion: \nAnswer:", "question: reference: document: ;"]
+    return [*texts, *framing, HYPOTHESIS.format(question=""), *asked]
 
 
 def _framed(backend: Any, single: str, pair: str, special: Sequence[str]) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_cover_embedded.training.labels import Example, agreeing, answering, not_answering
+from rag_cover_embedded.training.labels import Example, agreeing
 from rag_cover_embedded.training.sources import rows_of, window_around
 from rag_cover_embedded.training.splits import Part
 
@@ -32,7 +32,7 @@ def squad_correctness(
 
 
 def verdict_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
-    """Read human verdicts on five systems' answers; right answers also answer, another question's do not."""
+    """Read human verdicts on five systems' answers."""
     rows = [row for row in rows_of(data / "answers/evouna_nq.jsonl") if part.has(row["question"]) and not row["improper"]]
     for row in rows:
         references = [answer.strip() for answer in row["golden_answer"].split("/") if answer.strip()]
@@ -40,11 +40,6 @@ def verdict_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Exa
             answer, verdict = row[f"answer_{system}"], row[f"judge_{system}"]
             if answer and verdict is not None:
                 yield agreeing(row["question"], varied(references, rng), answer, float(verdict))
-        other = rng.choice(rows)
-        if row["answer_gpt4"] and row["judge_gpt4"] and len(row["answer_gpt4"].split()) > 5:
-            yield answering(row["question"], row["answer_gpt4"])
-        if other["answer_chatgpt"] and len(other["answer_chatgpt"].split()) > 5:
-            yield not_answering(row["question"], other["answer_chatgpt"])
 
 
 def varied(references: Sequence[str], rng: random.Random) -> list[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.agreement import squad_correctness
 from rag_cover_embedded.training.labels import Example, answering, not_answering
 from rag_cover_embedded.training.sources import (
@@ -16,6 +14,7 @@ from rag_cover_embedded.training.sources import (
     paragraphs_of,
     rows_of,
     sentence_spans,
+    squad_articles,
     squad_paragraphs,
     window_around,
     word_share,
@@ -119,17 +118,28 @@ def two_hop_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Exa
                     yield not_answering(pair["question"], f"{title}. {text}")
 
 
-def strategy_examples(data: Path, part: Part) -> Iterator[Example]:
-    """Pair StrategyQA's sub-questions with its facts where as many facts as questions line up by words."""
-    for row in json.loads((data / "multihop/strategyqa_train.json").read_text()):
-        questions = [question for question in row["decomposition"] if "#" not in question]
-        if not part.has(row["question"]) or len(row["facts"]) < 2:
-            continue
-        for question in questions:
-            shares = [word_share(question, fact) for fact in row["facts"]]
-            best = max(range(len(shares)), key=shares.__getitem__)
-            if shares[best] >= 0.6:
-                yield Example(Task.ANSWERS, question, row["facts"][best], 0.9, touched=question)
-            worst = min(range(len(shares)), key=shares.__getitem__)
-            if shares[worst] <= 0.3:
-                yield not_answering(question, row["facts"][worst], label=0.05)
+def retrieved_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+    """Pair questions with the part of a paragraph that answers them, and with the likest of some others of its article.
+
+    That is what retrieval brings back. Questions that their paragraph leaves open on purpose have no part in it.
+    """
+    for paragraphs in squad_articles(data, part):
+        parts = [text for paragraph in paragraphs for text in _halves(paragraph["context"])]
+        for paragraph in paragraphs:
+            context, sentences = paragraph["context"], sentence_spans(paragraph["context"])
+            for asked in paragraph["qas"]:
+                if asked["is_impossible"]:
+                    continue
+                question, answer = asked["question"], asked["answers"][0]
+                place = answer["answer_start"]
+                start, end = window_around(sentences, place, rng, most=rng.randint(2, 4))
+                yield answering(question, context[start:end], (place - start, place + len(answer["text"]) - start))
+                others = [text for text in rng.sample(parts, min(8, len(parts))) if text not in context]
+                if others:
+                    yield not_answering(question, max(others, key=lambda text: word_share(question, text)))
+
+
+def _halves(text: str) -> list[str]:
+    """Cut a paragraph into parts of three or four sentences."""
+    sentences = sentence_spans(text)
+    return [text[sentences[i][0] : sentences[min(i + 3, len(sentences) - 1)][1]] for i in range(0, len(sentences), 4)]

@@ -1,13 +1,15 @@
 """Training examples from every data set that helps, always from its training part.
 
 Hard negatives come with the data: neighbouring sentences of an answer, unanswerable questions over the right paragraph,
-the other hop's paragraph, another question's answer, a question about another name of the same passage.
+the other hop's paragraph, another question's answer, a question about another name of the same passage, and texts written so
+that sharing words says nothing about answering.
 """
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from rag_cover_embedded.training.agreement import (
@@ -15,29 +17,172 @@ from rag_cover_embedded.training.agreement import (
     similar_answer_examples,
     verdict_examples,
 )
-from rag_cover_embedded.training.answering import qed_examples, squad_examples, strategy_examples, two_hop_examples
+from rag_cover_embedded.training.answering import qed_examples, retrieved_examples, squad_examples, two_hop_examples
+from rag_cover_embedded.training.crossed import crossed_examples
 from rag_cover_embedded.training.labels import Example
+from rag_cover_embedded.training.natural import natural_agreement, natural_answers, natural_claims, part_rows
 from rag_cover_embedded.training.sources import excerpt, paragraphs_of, rows_of, squad_paragraphs
 from rag_cover_embedded.training.splits import LEARNING, Part
 from rag_cover_embedded.training.statements import entailment_examples, passage_entailment_examples
-from rag_cover_embedded.training.written import written_examples
+from rag_cover_embedded.training.surrounded import surrounded_examples
+from rag_cover_embedded.training.swaps import swapped_claims
+from rag_cover_embedded.training.unrelated import unrelated_examples
+from rag_cover_embedded.training.written import (
+    abstention_examples,
+    agreement_examples,
+    claim_examples,
+    contrast_examples,
+    written_examples,
+)
+
+Source = Callable[[Path, random.Random, Part], Iterator[Example]]
+
+SOURCES: dict[str, Source] = {
+    "nli": entailment_examples,
+    "statements": passage_entailment_examples,
+    "swaps": lambda data, rng, part: swapped_claims(passages(data, part), rng, most=6_000),
+    "claims": natural_claims,
+    "squad": squad_examples,
+    "qed": qed_examples,
+    "two_hop": two_hop_examples,
+    "answers": natural_answers,
+    "crossed": crossed_examples,
+    "verdicts": verdict_examples,
+    "ratings": rated_prediction_examples,
+    "similar": lambda data, rng, part: similar_answer_examples(data, part),  # noqa: ARG005
+    "agreement": natural_agreement,
+    "written": lambda data, rng, part: written_examples(rng, part),  # noqa: ARG005
+    "written claims": lambda data, rng, part: claim_examples(part),  # noqa: ARG005
+    "written agreement": lambda data, rng, part: agreement_examples(rng, part),  # noqa: ARG005
+    "abstentions": lambda data, rng, part: abstention_examples(part),  # noqa: ARG005
+    "contrast": lambda data, rng, part: contrast_examples(rng, part),  # noqa: ARG005
+    "contrast claims": lambda data, rng, part: claim_examples(part, "contrast_claims.jsonl"),  # noqa: ARG005
+    "unrelated": unrelated_examples,
+    "surrounded": surrounded_examples,
+    "retrieved": retrieved_examples,
+    "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005
+}
+"""Everything that trains, by name."""
+
+NATURAL: dict[str, float] = {
+    **dict.fromkeys(SOURCES, 1.0),
+    "answers": 0.5,
+    "agreement": 0.7,
+    **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions"), 0.0),
+    **dict.fromkeys(("contrast", "contrast claims", "contrast agreement", "unrelated", "surrounded", "retrieved"), 0.0),
+}
+"""The share of each source's pass that the first stage reads."""
+CROSSED: dict[str, float] = {
+    "nli": 0.2,
+    "statements": 0.4,
+    "swaps": 0.25,
+    "claims": 0.3,
+    "squad": 0.25,
+    "qed": 0.5,
+    "two_hop": 0.4,
+    "answers": 0.14,
+    "crossed": 1.0,
+    "verdicts": 0.45,
+    "ratings": 0.45,
+    "similar": 0.5,
+    "agreement": 0.2,
+    "written": 0.35,
+    "written claims": 1.0,
+    "written agreement": 1.0,
+    "abstentions": 1.0,
+}
+"""The same of the second stage."""
+CLAIMS: dict[str, float] = {
+    "nli": 0.8,
+    "statements": 0.4,
+    "swaps": 0.6,
+    "claims": 0.6,
+    "squad": 0.15,
+    "qed": 0.2,
+    "two_hop": 0.2,
+    "answers": 0.1,
+    "crossed": 0.45,
+    "verdicts": 1.0,
+    "ratings": 1.0,
+    "similar": 1.0,
+    "agreement": 0.4,
+    "written": 0.5,
+    "written claims": 1.0,
+    "written agreement": 1.0,
+    "abstentions": 1.0,
+}
+"""The same of the third stage: entailment and correctness."""
+CONTRAST: dict[str, float] = {
+    "nli": 0.4,
+    "statements": 0.2,
+    "swaps": 0.25,
+    "claims": 0.25,
+    "squad": 0.5,
+    "qed": 0.25,
+    "two_hop": 0.2,
+    "answers": 0.1,
+    "crossed": 0.5,
+    "verdicts": 0.5,
+    "ratings": 0.5,
+    "similar": 0.4,
+    "agreement": 0.15,
+    "written": 0.3,
+    "written claims": 1.0,
+    "written agreement": 1.0,
+    "abstentions": 2.0,
+    "contrast": 2.0,
+    "contrast claims": 1.0,
+    "contrast agreement": 2.0,
+}
+"""The same of the fourth stage: all of it, with texts in minimal pairs (2.0: read twice in a pass)."""
+BALANCED: dict[str, float] = {
+    **CONTRAST,
+    "nli": 0.6,
+    "crossed": 0.35,
+    "verdicts": 0.8,
+    "ratings": 0.8,
+    "contrast": 1.0,
+    "unrelated": 1.5,
+    "surrounded": 1.0,
+}
+"""The same of the fifth stage: with negatives that share few words, and texts among others' sentences."""
+RETRIEVED: dict[str, float] = {
+    **BALANCED,
+    "squad": 0.05,
+    "retrieved": 0.8,
+    "qed": 0.5,
+    "answers": 0.14,
+    "unrelated": 0.7,
+    "surrounded": 0.8,
+    "swaps": 0.2,
+}
+"""The same of the sixth stage: with paragraphs as retrieval finds them."""
+STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED)
 
 
-def training_examples(data: Path, part: Part = LEARNING, *, seed: int = 0) -> list[Example]:
+def training_examples(
+    data: Path, part: Part = LEARNING, *, seed: int = 0, shares: Mapping[str, float] | None = None
+) -> list[Example]:
     """Build one pass of examples of a part of the data; another seed samples others and cuts other windows."""
-    rng = random.Random(seed)
-    return [
-        *entailment_examples(data, rng, part),
-        *passage_entailment_examples(data, rng, part),
-        *squad_examples(data, rng, part),
-        *qed_examples(data, rng, part),
-        *two_hop_examples(data, rng, part),
-        *strategy_examples(data, part),
-        *verdict_examples(data, rng, part),
-        *rated_prediction_examples(data, rng, part),
-        *similar_answer_examples(data, part),
-        *written_examples(rng, part),
-    ]
+    found: list[Example] = []
+    for name, share in (shares or dict.fromkeys(SOURCES, 1.0)).items():
+        rng = random.Random(f"{seed} {name}")
+        if share:
+            whole, rest = divmod(share, 1)
+            for example in SOURCES[name](data, rng, part):
+                found += [example] * (int(whole) + (rng.random() < rest))
+    return found
+
+
+def passages(data: Path, part: Part) -> list[str]:
+    """Gather natural passages of some sentences: what claims are made about."""
+    found = {context for context, _ in squad_paragraphs(data, part)}
+    found |= {
+        row["text"]
+        for row in part_rows(data / "judge/answers.jsonl.gz", part)
+        if row["kind"] == "passage" and row["source"] in {"squadshifts_wiki", "selqa", "clapnq"}
+    }
+    return sorted(found)
 
 
 def plain_texts(data: Path, part: Part = LEARNING, *, seed: int = 0) -> list[str]:

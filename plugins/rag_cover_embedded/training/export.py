@@ -31,6 +31,8 @@ OUTPUTS = {
     "embedding": ("batch", WIDTH),
     "entailment": ("batch", 3),
     "answers": ("batch", 1),
+    "replies": ("batch", 1),
+    "abstention": ("batch", 3),
     "correct": ("batch", 1),
     "span": ("batch", "length", 2),
     "relevance": ("batch", "length", 1),
@@ -132,7 +134,7 @@ def _linear(
 def _outputs(graph: Graph, network: JudgeNetwork, hidden: str) -> None:
     by_token = graph.node("Reshape", [hidden, "by_token"], "hidden.by_token")
     lead = graph.node("Gather", [by_token, graph.constant("first", 0, np.int64)], "lead", axis=0)
-    for name in ("entailment", "answers"):
+    for name in ("entailment", "answers", "replies", "abstention"):
         graph.head(lead, getattr(network, name), name)
     graph.head(graph.node("Concat", [lead, "features"], "lead+features", axis=1), network.correct, "correct")
     graph.node("Transpose", [by_token], "tokens", perm=[1, 0, 2])

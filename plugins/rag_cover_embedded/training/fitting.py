@@ -1,9 +1,10 @@
-"""What is fitted after training, on examples that the weights never saw: temperatures, the mixing, the threshold.
+"""What is fitted after training, on examples that the weights never saw: calibrations, certain cuts, temperatures.
 
-Temperatures divide the logits of the heads for correctness and entailment (Guo et al., 2017). The mixing turns the best
-window's logit and score into the probability that a text answers a question: a logistic regression of which the likeliest
-window speaks, fitted by maximum likelihood to four kinds of text that weigh the same: written texts and their hard questions,
-and the demo's answers, its passages, and of these the eight nearest to each question. The cut is 0.5.
+The probability that a text answers is a logistic function of its highest logit, its length and, for long passages, the first
+stage's score (Platt, 1999), fitted by maximum likelihood to whole natural texts, composed ones and, for passages, paragraphs as
+retrieval finds them, which weigh the same; for short passages, long ones and replies apart, so that 0.5 is the cut of all.
+Certain cuts are those outside of which 90% of the verdicts on natural texts are right. Temperatures divide the logits of the
+heads for correctness and entailment (Guo et al., 2017).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,93 +23,138 @@ from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.answers import AnswerJudge, Mixing
+from rag_cover_embedded.answers import SHORT, AnswerJudge, Asked, Calibration, Evidence
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
+from rag_cover_embedded.training.crossed import crossed_examples
 from rag_cover_embedded.training.examples import training_examples
 from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
+from rag_cover_embedded.training.natural import REPLY_KINDS, part_rows, sampled
+from rag_cover_embedded.training.packing import UNCALIBRATED
+from rag_cover_embedded.training.sources import squad_articles
 from rag_cover_embedded.training.splits import FITTING
-from rag_cover_embedded.training.written import whole_texts
 from rag_cover_embedded.verdicts import correctness, entailment
 from rag_cover_embedded.weights import Weights
 
 Floats = NDArray[np.float64]
 
-RIDGE = 1 / 600
-RETRIEVED = 8
+RIDGE = 1e-4
+MOST_NATURAL = 150
+MOST_COMPOSED = 2_500
+ONE_WINDOW = 100
+"""Words of a reply that surely is one window; longer ones are judged as passages."""
+CERTAIN = 0.9
+"""The share of verdicts beyond each certain cut that is right."""
 _LEAST = 1e-7
 _TEMPERATURES = np.geomspace(0.25, 4, 161)
+_SCORED = ("nli", "claims", "swaps", "written claims", "verdicts", "ratings", "similar", "agreement", "written agreement")
 
 
 def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     """Fit the numbers of a packed judge and write them into its ``judge.json``; returns them."""
     weights = Weights.open(folder)
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
-    examples = training_examples(data, FITTING, seed=seed)
-    answers = AnswerJudge(session, tokenizer, threshold=1.0, mixing=weights.fitted.mixing, proposing=None)
-    sources = whole_texts(data, random.Random(seed), FITTING)
-    evidence = {name: answers.evidence([(each.first, each.second) for each in texts]) for name, texts in sources.items()}
-    labels = {name: np.array([each.label for each in texts]) for name, texts in sources.items()}
-    near = best_ranked([each.first for each in sources["demo passages"]], evidence["demo passages"])
-    evidence["near passages"] = [evidence["demo passages"][row] for row in near]
-    labels["near passages"] = labels["demo passages"][near]
-    shares = [np.full(len(found), 1 / len(found)) for found in labels.values()]
-    mixing = fitted_mixing([*chain(*evidence.values())], np.concatenate([*labels.values()]), np.concatenate(shares))
-    items = [ScoringItem(e.first, e.second, e.references) for e in examples if e.task is Task.CORRECT]
-    right = np.array([e.label for e in examples if e.task is Task.CORRECT])
+    answers = AnswerJudge(session, tokenizer, threshold=1.0, reply_threshold=1.0, calibrations=UNCALIBRATED, proposing=None)
+    fitted: dict[str, Any] = {"certain": {}, "calibrations": {}}
+    for mode, names in (("passage", ("passages", "long_passages")), ("reply", ("replies",))):
+        texts = fitting_texts(data, mode, seed=seed)
+        known = {kind: labelled(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
+        natural: list[tuple[float, float]] = []
+        for name in names:
+            chosen = {
+                kind: [row for row in rows if name == "replies" or (row[0].tokens > SHORT) == (name == "long_passages")]
+                for kind, rows in known.items()
+            }
+            calibration = fit_calibration({kind: rows for kind, rows in chosen.items() if rows})
+            natural += [(calibration.probability(each), label) for each, label in chosen["natural"]]
+            fitted["calibrations"][name] = asdict(calibration)
+        fitted["certain"][mode] = certain_cuts(*np.array(natural).T)
+    examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_SCORED, 1.0))
+    right = [e for e in examples if e.task is Task.CORRECT]
+    items = [ScoringItem(e.first, e.second, e.references) for e in right]
     agreed = correctness(session, tokenizer, items, temperature=1.0).astype(np.float64)
+    labels_of_right = np.array([e.label for e in right], dtype=np.float64)
+    temperature = correctness_temperature(agreed, labels_of_right)
+    certain = np.clip(agreed, _LEAST, 1 - _LEAST)
+    cooled = 1 / (1 + np.exp(-(np.log(certain) - np.log1p(-certain)) / temperature))
+    fitted["certain"]["reference"] = certain_cuts(cooled, (labels_of_right >= 0.5).astype(np.float64))
     stated = [e for e in examples if e.task is Task.ENTAILMENT]
     followed = entailment(session, tokenizer, [(e.first, e.second) for e in stated], temperature=1.0).astype(np.float64)
     about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
-    about["fitted"] |= {
-        "mixing": asdict(mixing),
-        "temperatures": {
-            "correct": correctness_temperature(agreed, right),
-            "entailment": entailment_temperature(followed, stated),
-        },
-    }
+    fitted["temperatures"] = {"correct": temperature, "entailment": entailment_temperature(followed, stated)}
+    about["fitted"] |= fitted
     (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return dict(about["fitted"])
 
 
-def fitted_mixing(evidence: Sequence[Floats], labels: Floats, weights: Floats) -> Mixing:
-    """Fit the mixing to (windows, 2) evidence of texts, the texts' labels in [0, 1] and what each text weighs.
+def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[Asked, float]]]:
+    """Gather whole texts of a mode: natural ones, and composed ones of held-out domains."""
+    rng = random.Random(seed)
+    natural = [
+        ((row["question"], row["text"], row["question"] if mode == "reply" else ""), float(row["label"]))
+        for row in sampled(part_rows(data / "judge/answers.jsonl.gz", FITTING), rng, MOST_NATURAL)
+        if (row["kind"] in REPLY_KINDS) == (mode == "reply") and (mode == "passage" or len(row["text"].split()) <= ONE_WINDOW)
+    ]
+    task = Task.REPLIES if mode == "reply" else Task.ANSWERS
+    found = [e for e in crossed_examples(data, rng, FITTING) if e.task is task and e.label is not None]
+    composed = [
+        ((e.first, e.second, (e.user_question or e.first) if mode == "reply" else ""), float(e.label or 0.0))
+        for e in rng.sample(found, min(MOST_COMPOSED, len(found)))
+    ]
+    texts = {"natural": natural, "composed": composed}
+    return texts if mode == "reply" else texts | {"retrieved": retrieved_texts(data, rng)}
 
-    Neither logit nor score speaks against an answer: their weights are squares. A small ridge penalty, on evidence scaled to
-    unit variance, settles what the labels leave open.
-    """
-    scale = np.maximum(np.concatenate(evidence).std(axis=0), 1e-6)
-    most = max(map(len, evidence))
-    padded = np.stack([np.pad(found, ((0, most - len(found)), (0, 0)), mode="edge") for found in evidence])
-    windows, wanted, share = (torch.from_numpy(array) for array in (padded / scale, labels, weights / weights.sum()))
-    roots = torch.full((2,), 0.5, dtype=torch.float64, requires_grad=True)
-    offset = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([roots, offset], max_iter=500, line_search_fn="strong_wolfe")
+
+def retrieved_texts(data: Path, rng: random.Random) -> list[tuple[Asked, float]]:
+    """Pair questions with the paragraph that answers them and with another one of the same article."""
+    found: list[tuple[Asked, float]] = []
+    for paragraphs in squad_articles(data, FITTING):
+        for paragraph in paragraphs:
+            others = [each["context"] for each in paragraphs if each is not paragraph]
+            for question in (each["question"] for each in paragraph["qas"] if not each["is_impossible"]):
+                found.append(((question, paragraph["context"], ""), 1.0))
+                found += [((question, text, ""), 0.0) for text in rng.sample(others, min(1, len(others)))]
+    return found
+
+
+def labelled(found: Sequence[Evidence | None], rows: Sequence[tuple[Asked, float]]) -> list[tuple[Evidence, float]]:
+    """Put each text's evidence beside its label; texts that were not read are left out."""
+    return [(each, label) for each, (_, label) in zip(found, rows, strict=True) if each is not None]
+
+
+def fit_calibration(rows: Mapping[str, Sequence[tuple[Evidence, float]]]) -> Calibration:
+    """Fit a logistic regression to evidence with labels, by kind of text; each kind weighs the same."""
+    found = [each for kind in rows.values() for each in kind]
+    features = np.array([[e.logit, np.log(e.windows), np.log(e.tokens), e.similarity, 1.0] for e, _ in found])
+    inputs, wanted = torch.from_numpy(features), torch.tensor([label for _, label in found], dtype=torch.float64)
+    weights = torch.tensor([1 / len(kind) for kind in rows.values() for _ in kind], dtype=torch.float64)
+    numbers = torch.tensor([0.5, 0.0, 0.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([numbers], max_iter=500, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        logits = (windows @ roots.square() + offset).amax(dim=1)
-        total = functional.binary_cross_entropy_with_logits(logits, wanted, share, reduction="sum")
-        total += RIDGE * roots.pow(4).sum()
+        total = functional.binary_cross_entropy_with_logits(inputs @ numbers, wanted, weights / weights.sum(), reduction="sum")
+        total = total + RIDGE * numbers.square().sum()
         total.backward()
         return total
 
     optimiser.step(loss)
-    logit, score = (roots.detach().square().numpy() / scale).round(4).tolist()
-    return Mixing(logit, score, round(offset.item(), 4))
+    return Calibration(*numbers.detach().numpy().round(4).tolist())
 
 
-def best_ranked(questions: Sequence[str], evidence: Sequence[Floats]) -> list[int]:
-    """Choose, for each question, the eight texts that the first stage ranks highest: what retrieval would bring.
+def certain_cuts(probabilities: Floats, labels: Floats, *, right: float = CERTAIN) -> tuple[float, float]:
+    """Return the highest low cut and the lowest high cut beyond which the given share of verdicts is right.
 
-    >>> best_ranked(["a", "b", "a"], [np.array([[9.0, 0.1]]), np.array([[9.0, 0.2]]), np.array([[9.0, 0.3]])])
-    [0, 1, 2]
+    >>> certain_cuts(np.array([0.1, 0.2, 0.4, 0.6, 0.8, 0.9]), np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0]))
+    (0.2, 0.8)
     """
-    rows: dict[str, list[int]] = {}
-    for row, question in enumerate(questions):
-        rows.setdefault(question, []).append(row)
-    best = [-found[:, 1].max() for found in evidence]
-    return sorted(row for found in rows.values() for row in sorted(found, key=best.__getitem__)[:RETRIEVED])
+    order = np.argsort(probabilities, kind="stable")
+    values, truth = probabilities[order], labels[order]
+    below = 1 - np.cumsum(truth) / np.arange(1, len(truth) + 1)
+    above = np.cumsum(truth[::-1])[::-1] / np.arange(len(truth), 0, -1)
+    low = values[(below >= right) & (values < 0.5)]
+    high = values[(above >= right) & (values >= 0.5)]
+    return round(float(low[-1]), 4) if len(low) else 0.0, round(float(high[0]), 4) if len(high) else 1.0
 
 
 def correctness_temperature(probabilities: Floats, labels: Floats) -> float:
@@ -121,7 +166,7 @@ def correctness_temperature(probabilities: Floats, labels: Floats) -> float:
 
 def entailment_temperature(probabilities: Floats, examples: Sequence[Example]) -> float:
     """Choose the temperature with the highest likelihood of the classes."""
-    labels = np.array([int(example.label) for example in examples])
+    labels = np.array([int(example.label or 0) for example in examples])
     powers = np.maximum(probabilities, _LEAST) ** (1 / _TEMPERATURES[:, None, None])
     scaled = powers / powers.sum(axis=-1, keepdims=True)
     either = scaled[..., 1:].sum(axis=-1, keepdims=True)

@@ -10,6 +10,7 @@ from rag_cover_embedded.inputs import Task
 ENTAILMENT = {"entailment": 0, "neutral": 1, "contradiction": 2}
 NOT_ENTAILED = 3  # neutral or contradiction, the data does not say which
 NO_SPAN = (-1, -1)
+ABSTAINS = {"no": 0, "partly": 1, "wholly": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +20,20 @@ class Example:
     ``label`` is a class for entailment and a probability otherwise; ``span`` are code points of the answer in ``second``,
     ``NO_SPAN`` where the text does not answer, None where the place is unknown. ``references`` belong to answer correctness.
     ``touched`` (for *answers*) is text whose words of the question ``second`` speaks of besides those it repeats, None where
-    that is unknown.
+    that is unknown. ``user_question`` is what a reply was given to; ``abstains`` is its class of abstention, None where
+    unknown; a label of None trains no other head. ``weight`` scales the loss.
     """
 
     task: Task
     first: str
     second: str
-    label: float
+    label: float | None
     span: tuple[int, int] | None = None
     references: tuple[str, ...] = ()
     touched: str | None = None
+    user_question: str = ""
+    abstains: int | None = None
+    weight: float = 1.0
 
 
 def answering(question: str, text: str, span: tuple[int, int] | None = None) -> Example:

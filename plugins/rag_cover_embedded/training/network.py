@@ -1,4 +1,4 @@
-"""The judge as a network: MiniLM's encoder, task tokens, five heads."""
+"""The judge as a network: MiniLM's encoder, task tokens, seven heads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_cover_embedded.features import FEATURES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TASK_TOKENS = 4
+TASK_TOKENS = 5
 WIDTH = 384
 
 
@@ -30,11 +30,14 @@ def _head(outputs: int, *, features: int = 0) -> nn.Sequential:
 
 
 class JudgeNetwork(nn.Module):
-    """One encoder with heads for entailment (3), answers (1), correct (1), and for each token span (2) and relevance (1).
+    """One encoder with a head for each task.
+
+    Of each pair: entailment (3), answers (1), replies (1), correct (1), abstention (3: no, partly, wholly). Of each token: span
+    (2) and relevance (1).
 
     The head for correctness also sees the features of `rag_cover_embedded.features`.
 
-    Word vectors stay frozen, but for the task tokens, which have vectors of their own (``task_vectors``, rows 1-3).
+    Word vectors stay frozen, but for the task tokens, which have vectors of their own (``task_vectors``, rows 1-4).
     """
 
     def __init__(self, encoder: BertModel) -> None:
@@ -49,6 +52,7 @@ class JudgeNetwork(nn.Module):
             _head(1, features=len(FEATURES)),
             nn.Linear(WIDTH, 2),
         )
+        self.replies, self.abstention = _head(1), _head(3)
         self.relevance = nn.Linear(WIDTH, 1)
 
     @classmethod

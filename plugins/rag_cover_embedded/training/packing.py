@@ -11,16 +11,20 @@ from typing import Any
 
 import torch
 
-from rag_cover_embedded.answers import Mixing, Proposing
+from rag_cover_embedded.answers import Calibration, Calibrations, Proposing
 from rag_cover_embedded.training.export import export
 from rag_cover_embedded.training.network import JudgeNetwork, pretrained_folder
 from rag_cover_embedded.weights import sha256_of
 
+UNCALIBRATED = Calibrations(*3 * (Calibration(logit=1.0),))
 UNFITTED: Mapping[str, Any] = {
     "threshold": 0.5,
+    "reply_threshold": 0.5,
+    "certain": {},
+    "abstention": 0.5,
     "temperatures": {"correct": 1.0, "entailment": 1.0},
-    "mixing": asdict(Mixing(logit=1.0, score=0.0, intercept=0.0)),
-    "proposing": asdict(Proposing(floor=0.42, margin=2.0, most=32, slope=9.5, intercept=-7.0)),
+    "calibrations": asdict(UNCALIBRATED),
+    "proposing": asdict(Proposing(floor=0.36, margin=2.0, most=32, slope=9.5, intercept=-7.0)),
 }
 """What a judge starts with: `fitting` replaces all but the first stage's settings, which `benchmarks/proposing.py` chose."""
 

@@ -19,15 +19,15 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
+def squad_articles(data: Path, part: Part) -> list[list[dict[str, Any]]]:
+    """Read the paragraphs of SQuAD's articles, of a part."""
+    articles = json.loads((data / "reading/squad2_dev_part.json").read_text(encoding="utf-8"))["data"]
+    return [article["paragraphs"] for article in articles if part.has_document(article["title"])]
+
+
 def squad_paragraphs(data: Path, part: Part) -> list[tuple[str, list[dict[str, Any]]]]:
     """Read SQuAD's paragraphs with their questions, of a part's articles."""
-    articles = json.loads((data / "reading/squad2_dev_part.json").read_text())["data"]
-    return [
-        (paragraph["context"], paragraph["qas"])
-        for article in articles
-        if part.has_document(article["title"])
-        for paragraph in article["paragraphs"]
-    ]
+    return [(each["context"], each["qas"]) for paragraphs in squad_articles(data, part) for each in paragraphs]
 
 
 def other_squad_texts(data: Path, part: Part) -> set[str]:

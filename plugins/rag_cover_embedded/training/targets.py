@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
+from rag_cover.texts import flatten
 from rag_cover_embedded.features import FEATURES
-from rag_cover_embedded.inputs import Encoded, Task, encode_pairs
+from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, join, reply_question
 from rag_cover_embedded.relevance import asked_words, words_of_tokens
 from rag_cover_embedded.segments import segmented
 from rag_cover_embedded.training.labels import Example
@@ -24,15 +25,18 @@ _RECALL = FEATURES.index("best share of a reference's words found")
 class Target:
     """One encoded example with its label and answer tokens (0, 0 for *none*, ``NO_TARGET`` where unknown).
 
-    ``touched`` says of each token of the question whether the text speaks of it: 1, 0, or ``NO_TARGET``.
+    ``touched`` says of each token of the question whether the text speaks of it: 1, 0, or ``NO_TARGET``. ``abstains`` is the
+    class of abstention or ``NO_TARGET``; a label of None trains no head but that one.
     """
 
     encoded: Encoded
     task: Task
-    label: float
+    label: float | None
     start: int = NO_TARGET
     end: int = NO_TARGET
     touched: tuple[int, ...] = ()
+    abstains: int = NO_TARGET
+    weight: float = 1.0
 
 
 def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[Target]:
@@ -40,14 +44,39 @@ def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[T
     targets = []
     for task in (Task.ENTAILMENT, Task.ANSWERS):
         chosen = [example for example in examples if example.task is task]
-        encoded = encode_pairs(tokenizer, task, [(example.first, example.second) for example in chosen])
+        pairs = [
+            (flatten(example.first) if task is Task.ENTAILMENT else example.first, flatten(example.second))
+            for example in chosen
+        ]
+        encoded = encode_pairs(tokenizer, task, pairs)
         targets += [
-            Target(code, task, example.label, *_answer_tokens(code, example.span), _touched(tokenizer, code, example))
+            Target(
+                code,
+                task,
+                example.label,
+                *_answer_tokens(code, example.span),
+                _touched(tokenizer, code, example),
+                weight=example.weight,
+            )
             for code, example in zip(encoded, chosen, strict=True)
         ]
+    targets += [_reply(tokenizer, example) for example in examples if example.task is Task.REPLIES]
     return targets + [
         target for example in examples if example.task is Task.CORRECT for target in _verdicts(tokenizer, example)
     ]
+
+
+def _reply(tokenizer: Tokenizer, example: Example) -> Target:
+    text = tokenizer.encode(flatten(example.second), add_special_tokens=False)
+    code = join(Task.REPLIES, reply_question(tokenizer, example.first, example.user_question), text.ids, text.offsets)
+    return Target(
+        code,
+        Task.REPLIES,
+        example.label,
+        *_answer_tokens(code, example.span),
+        abstains=NO_TARGET if example.abstains is None else example.abstains,
+        weight=example.weight,
+    )
 
 
 def _verdicts(tokenizer: Tokenizer, example: Example) -> list[Target]:
@@ -56,7 +85,7 @@ def _verdicts(tokenizer: Tokenizer, example: Example) -> list[Target]:
     (text,) = segmented(tokenizer, [example.second])
     inputs = correctness_inputs(tokenizer, item, text)
     inputs.sort(key=lambda encoded: -encoded.features[_RECALL])
-    return [Target(code, Task.CORRECT, example.label) for code in inputs[: 1 if example.label else 2]]
+    return [Target(code, Task.CORRECT, example.label, weight=example.weight) for code in inputs[: 1 if example.label else 2]]
 
 
 def _touched(tokenizer: Tokenizer, encoded: Encoded, example: Example) -> tuple[int, ...]:

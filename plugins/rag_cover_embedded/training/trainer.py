@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import time
+from bisect import bisect_right
 from dataclasses import asdict, dataclass
-from itertools import count
+from functools import partial
+from itertools import accumulate, count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -16,41 +18,54 @@ from torch.nn import functional
 from transformers import BertModel
 
 from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tokenizer
-from rag_cover_embedded.training.examples import plain_texts, training_examples
+from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
 from rag_cover_embedded.training.labels import NOT_ENTAILED
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
 from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long and how fast to train. The rate rises over ``warmup`` steps, holds, and falls to 0 over the last part."""
+    """How long and how fast to train: steps of each stage (`STAGES` in `examples.py`), in cycles of the learning rate.
 
-    steps: int = 2600
-    learning_rate: float = 1.2e-4
+    A cycle has two, two, one, and one stages. The rate rises to the cycle's own over ``warmup`` steps and falls to 0 over the
+    last part of the cycle's steps, ``falling``.
+    """
+
+    steps: tuple[int, ...] = (1200, 2200, 1000, 2400, 700, 900)
+    learning_rates: tuple[float, ...] = (1.5e-4, 8e-5, 6e-5, 6e-5)
     warmup: int = 100
-    falling: float = 0.85
+    falling: tuple[float, ...] = (0.9, 1.0, 1.0, 1.0)
     batch_tokens: int = 4096
-    text_tokens: int = 640
+    text_tokens: int = 512
     checkpoint_every: int = 100
     seed: int = 0
 
     def rate(self, step: int) -> float:
         """Return the learning rate at a step.
 
-        >>> Schedule(steps=1000, learning_rate=1.0, warmup=100, falling=0.5).rate(750)
-        0.5
+        >>> schedule = Schedule((400, 600, 100, 100, 10, 0), (1.0, 0.5, 0.1, 0.1), warmup=100, falling=(0.5, 0.5, 1.0, 1.0))
+        >>> schedule.rate(750), schedule.rate(1150), schedule.rate(1200)
+        (0.5, 0.25, 0.001)
         """
-        rising = min(1.0, (step + 1) / self.warmup)
-        left = (self.steps - step) / (self.steps * self.falling)
-        return self.learning_rate * min(rising, left, 1.0)
+        lengths = [sum(self.steps[stages]) for stages in CYCLES]
+        ends = [*accumulate(lengths)]
+        cycle = bisect_right(ends, step)
+        begin = ends[cycle] - lengths[cycle]
+        rising = min(1.0, (step - begin + 1) / self.warmup)
+        left = (ends[cycle] - step) / (lengths[cycle] * self.falling[cycle])
+        return self.learning_rates[cycle] * min(rising, left, 1.0)
 
 
+CYCLES = (slice(2), slice(2, 4), slice(4, 5), slice(5, 6))
+"""The stages of each cycle of the learning rate."""
 T = TypeVar("T", Target, Encoded)
+STAGE_SEED = 1_000
+"""Added to the seed for each stage, so that it draws other samples."""
 
 
 def train(data: Path, out: Path, schedule: Schedule) -> None:
@@ -61,20 +76,28 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
     texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
     network = JudgeNetwork.pretrained()
     teacher = BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False).eval()
-    optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rate, betas=(0.9, 0.98))
+    optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rates[0], betas=(0.9, 0.98))
     first = _resume(out, network, optimiser)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
-    def judged(seed: int) -> list[Target]:
-        return encode_examples(tokenizer, training_examples(data, seed=seed))
+    def judged(shares: Mapping[str, float], seed: int) -> list[Target]:
+        return encode_examples(tokenizer, training_examples(data, seed=seed, shares=shares))
 
-    batches = _endless(judged, schedule.batch_tokens, seed=schedule.seed, skip=first)
+    def stages() -> Iterator[list[Target]]:
+        done = 0
+        for number, (shares, steps) in enumerate(zip(STAGES, schedule.steps, strict=True)):
+            if first < done + steps:
+                seed, skip = schedule.seed + number * STAGE_SEED, max(0, first - done)
+                yield from islice(_endless(partial(judged, shares), schedule.batch_tokens, seed=seed, skip=skip), steps - skip)
+            done += steps
+
+    batches = stages()
     text_batches = _endless(lambda _: texts, schedule.text_tokens, seed=schedule.seed + 1, skip=first)
     began = time.monotonic()
     with (out / "log.jsonl").open("a") as log:
         log.write(json.dumps({"schedule": asdict(schedule), "from": first}) + "\n")
-        for step in range(first, schedule.steps):
+        for step in range(first, sum(schedule.steps)):
             for group in optimiser.param_groups:
                 group["lr"] = schedule.rate(step)
             with torch.autocast(device.type, torch.bfloat16):
@@ -89,7 +112,7 @@ def train(data: Path, out: Path, schedule: Schedule) -> None:
             seconds = round(time.monotonic() - began, 1)
             log.write(json.dumps({"step": step, "s": seconds} | {k: round(v.item(), 4) for k, v in losses.items()}) + "\n")
             log.flush()
-            if (step + 1) % schedule.checkpoint_every == 0 or step + 1 == schedule.steps:
+            if (step + 1) % schedule.checkpoint_every == 0 or step + 1 == sum(schedule.steps):
                 _save(out, network, optimiser, step + 1)
 
 
@@ -101,17 +124,21 @@ def judging_losses(network: JudgeNetwork, batch: Sequence[Target], device: torch
     rows = {task: [i for i, target in enumerate(batch) if target.task is task] for task in Task}
     lead = vectors[:, 0].float()
     if chosen := rows[Task.ENTAILMENT]:
-        labels = torch.tensor([int(batch[i].label) for i in chosen], device=device)
+        labels = torch.tensor([int(batch[i].label or 0) for i in chosen], device=device)
         loss = _entailment_loss(network.entailment(lead[chosen]).float(), labels)
         losses["entailment"] = loss * len(chosen) / len(batch)
     if chosen := rows[Task.ANSWERS]:
-        losses["answers"] = (
-            _binary_loss(network.answers(lead[chosen]), [batch[i].label for i in chosen]) * len(chosen) / len(batch)
-        )
+        losses["answers"] = _binary_loss(network.answers(lead[chosen]), [batch[i] for i in chosen]) * len(chosen) / len(batch)
+    if chosen := [i for i in rows[Task.REPLIES] if batch[i].label is not None]:
+        losses["replies"] = _binary_loss(network.replies(lead[chosen]), [batch[i] for i in chosen]) * len(chosen) / len(batch)
+    if chosen := [i for i in rows[Task.REPLIES] if batch[i].abstains != NO_TARGET]:
+        labels = torch.tensor([batch[i].abstains for i in chosen], device=device)
+        loss = functional.cross_entropy(network.abstention(lead[chosen]).float(), labels)
+        losses["abstention"] = 0.5 * loss * len(chosen) / len(batch)
     if chosen := rows[Task.CORRECT]:
         features = torch.tensor([batch[i].encoded.features for i in chosen], device=device)
         logits = network.correct(torch.cat([lead[chosen], features], dim=-1))
-        losses["correct"] = _binary_loss(logits, [batch[i].label for i in chosen]) * len(chosen) / len(batch)
+        losses["correct"] = _binary_loss(logits, [batch[i] for i in chosen]) * len(chosen) / len(batch)
     placed = [i for i, target in enumerate(batch) if target.start != NO_TARGET]
     if placed:
         logits = network.span_logits(vectors[placed], mask[placed], segments[placed])
@@ -121,12 +148,16 @@ def judging_losses(network: JudgeNetwork, batch: Sequence[Target], device: torch
         where = torch.tensor([(i, j) for i, j, _ in known], device=device)
         logits = network.relevance(vectors[where[:, 0], where[:, 1]])
         share = len({i for i, _, _ in known}) / len(batch)
-        losses["relevance"] = 0.3 * _binary_loss(logits, [float(label) for _, _, label in known]) * share
+        labels = torch.tensor([float(label) for _, _, label in known], device=device)
+        losses["relevance"] = 0.3 * functional.binary_cross_entropy_with_logits(logits.float()[:, 0], labels) * share
     return losses
 
 
-def _binary_loss(logits: Tensor, labels: Sequence[float]) -> Tensor:
-    return functional.binary_cross_entropy_with_logits(logits.float()[:, 0], torch.tensor(labels, device=logits.device))
+def _binary_loss(logits: Tensor, targets: Sequence[Target]) -> Tensor:
+    """Take the cross-entropy with labels in [0, 1], each target weighing as it says."""
+    labels = torch.tensor([target.label for target in targets], device=logits.device)
+    weights = torch.tensor([target.weight for target in targets], device=logits.device)
+    return functional.binary_cross_entropy_with_logits(logits.float()[:, 0], labels, weights)
 
 
 def _entailment_loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.agreement import varied
-from rag_cover_embedded.training.labels import ENTAILMENT, Example, agreeing, answering, not_answering
+from rag_cover_embedded.training.labels import ABSTAINS, ENTAILMENT, NO_SPAN, Example, agreeing, answering, not_answering
 from rag_cover_embedded.training.sources import rows_of, sentence_spans, word_share
-from rag_cover_embedded.training.splits import Part
+from rag_cover_embedded.training.splits import FITTING, Part, bucket
 
 TEXTS = Path(__file__).parent / "texts"
-DEMO = Path(str(files("rag_cover"))) / "demo"
-CLAIMS = {"supported": "entailment", "not_mentioned": "neutral", "contradicted": "contradiction"}
+CLAIMS = {
+    "supported": "entailment",
+    "not_mentioned": "neutral",
+    "not_found": "neutral",
+    "contradicted": "contradiction",
+}
+LONG_REPLY = 60  # words
+SHORT_REPLY, SHORT_AS_REPLY = 20, 0.7
+"""Words of a text that is mostly read as a reply, and how often."""
 _WINDOW = 420  # characters, about what one window of the judge holds
+_LONGEST = 620
+"""Characters of the longest text that is read whole."""
 
 
 def written_examples(rng: random.Random, part: Part) -> Iterator[Example]:
@@ -36,6 +44,79 @@ def written_examples(rng: random.Random, part: Part) -> Iterator[Example]:
             yield agreeing(row["question"], varied(row["references"], rng), answer["text"], float(answer["correct"]))
             if answer["correct"] and len(answer["text"].split()) > 5:
                 yield answering(row["question"], answer["text"])
+
+
+def is_learned(key: str, part: Part) -> bool:
+    """Tell whether a newer written text belongs to a part: all buckets learn but those that are fitted on."""
+    fitted = bucket(key) in FITTING.questions
+    return fitted == (69 in part.questions)
+
+
+def claim_examples(part: Part, name: str = "claims.jsonl") -> Iterator[Example]:
+    """Pair passages, lists, tables and dialogues with claims of some 25 kinds."""
+    for row in rows_of(TEXTS / name):
+        for claim in row["claims"] if is_learned(row["premise"], part) else ():
+            yield Example(Task.ENTAILMENT, row["premise"], claim["text"], ENTAILMENT[CLAIMS[claim["label"]]])
+
+
+def agreement_examples(rng: random.Random, part: Part, name: str = "agreement.jsonl") -> Iterator[Example]:
+    """Pair references with denials, hedges, other roles, aliases, units and partial lists."""
+    for row in rows_of(TEXTS / name):
+        if not is_learned(row["question"], part):
+            continue
+        for side, label in (("right", 1.0), ("wrong", 0.0)):
+            for answer in row[side]:
+                yield agreeing(row["question"], row["references"], answer["text"], label)
+                if label and rng.random() < 0.3:
+                    yield Example(Task.REPLIES, row["question"], answer["text"], 1.0, abstains=ABSTAINS["no"])
+
+
+def contrast_examples(rng: random.Random, part: Part) -> Iterator[Example]:
+    """Pair questions with texts that look alike, of which one answers and the other does not (`contrast.jsonl`)."""
+    for row in rows_of(TEXTS / "contrast.jsonl"):
+        if not is_learned(row["question"], part):
+            continue
+        for pair in row["pairs"]:
+            for label in (1.0, 0.0):
+                cut = _decisive(pair["yes"], pair["no"], rng) if label else _shortened(pair["no"], rng)
+                if cut is not None:
+                    text, place = cut
+                    words = len(text.split())
+                    reply = rng.random() < (SHORT_AS_REPLY if words < SHORT_REPLY else 0.35 if words < LONG_REPLY else 0.0)
+                    yield Example(Task.REPLIES if reply else Task.ANSWERS, row["question"], text, label, place)
+
+
+def _decisive(text: str, other: str, rng: random.Random) -> tuple[str, tuple[int, int] | None] | None:
+    """Cut a text to a window with the sentences that its counterpart lacks, and place them.
+
+    None for a long text of which that place is not known.
+    """
+    sentences = sentence_spans(text)
+    own = [span for span in sentences if text[slice(*span)] not in other]
+    whole = len(text) <= _WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5)
+    if not own or len(own) == len(sentences) or own[-1][1] - own[0][0] > _WINDOW // 2:
+        return (text, None) if whole else None
+    place = (own[0][0], own[-1][1])
+    start, end = (0, len(text)) if whole else _around(place, sentences, rng)
+    return text[start:end], (place[0] - start, place[1] - start) if len(own) == 1 else None
+
+
+def _shortened(text: str, rng: random.Random) -> tuple[str, tuple[int, int]]:
+    """Cut a text that does not answer to a window now and then, and always where it is long."""
+    if len(text) <= _WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5):
+        return text, NO_SPAN
+    start, end = rng.choice([*_windows(sentence_spans(text), _WINDOW)])
+    return text[start:end], NO_SPAN
+
+
+def abstention_examples(part: Part) -> Iterator[Example]:
+    """Pair questions with refusals and with replies that look like one (`abstentions.jsonl`)."""
+    answers = {"no": None, "partly": None, "wholly": 0.0}
+    for row in rows_of(TEXTS / "abstentions.jsonl"):
+        if is_learned(row["question"], part):
+            kind = row["abstains"]
+            label = 1.0 if kind == "no" and "non_answer" not in row["how"] else answers[kind]
+            yield Example(Task.REPLIES, row["question"], row["text"], label, abstains=ABSTAINS[kind])
 
 
 def _coverage(row: dict[str, Any], rng: random.Random) -> Iterator[Example]:
@@ -59,35 +140,6 @@ def _coverage(row: dict[str, Any], rng: random.Random) -> Iterator[Example]:
         if without:
             likest = max(without, key=lambda span: word_share(question, text[slice(*span)]))
             yield not_answering(question, text[slice(*likest)])
-
-
-def whole_texts(data: Path, rng: random.Random, part: Part) -> dict[str, list[Example]]:
-    """Pair questions with whole texts, as users do: written ones, NQ's own and other paragraphs, the demo's."""
-    written = [
-        Example(Task.ANSWERS, asked["question"], row["text"], float("fragment" in asked))
-        for row in rows_of(TEXTS / "coverage.jsonl")
-        for asked in (row["asked"] if part.has(row["text"]) else ())
-    ]
-    rows = [row for row in rows_of(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])]
-    for row in rows:
-        for text, label in ((row["paragraph_text"], 1.0), (rng.choice(rows)["paragraph_text"], 0.0)):
-            written.append(Example(Task.ANSWERS, row["question_text"], text, label))
-    return {"written": written, "demo answers": [*_demo_answers()], "demo passages": [*_demo_passages()]}
-
-
-def _demo_passages() -> Iterator[Example]:
-    corpus = {row["id"]: row["text"] for row in rows_of(DEMO / "corpus.jsonl")}
-    for row in rows_of(DEMO / "labels.jsonl"):
-        for name, text in corpus.items():
-            yield Example(Task.ANSWERS, row["sub_question"], text, float(name in row["passages"]))
-
-
-def _demo_answers() -> Iterator[Example]:
-    traces = [trace for name in ("narrow", "forgetful") for trace in rows_of(DEMO / f"{name}.jsonl")]
-    answers = {(trace["pipeline"], trace["question"]["id"]): trace["answer"] for trace in traces}
-    for row in rows_of(DEMO / "labels.jsonl"):
-        for pipeline, covered in row["answers"].items():
-            yield Example(Task.ANSWERS, row["sub_question"], answers[pipeline, row["question_id"]], float(covered))
 
 
 def _windows(sentences: list[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:

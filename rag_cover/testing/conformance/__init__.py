@@ -15,6 +15,7 @@ this one takes. No framework is imported, and pytest neither.
 
 from rag_cover.testing.conformance.callback_handlers import CallbackHandlerTests
 from rag_cover.testing.conformance.compressors import CompressorTests
+from rag_cover.testing.conformance.detectors import AbstentionDetectorTests
 from rag_cover.testing.conformance.embedders import EmbedderTests
 from rag_cover.testing.conformance.entailers import EntailerTests
 from rag_cover.testing.conformance.evaluators import Evaluator, EvaluatorTests, Example
@@ -25,6 +26,7 @@ from rag_cover.testing.conformance.runs import Run
 from rag_cover.testing.conformance.scorers import ScorerTests
 
 __all__ = [
+    "AbstentionDetectorTests",
     "CallbackHandlerTests",
     "CompressorTests",
     "EmbedderTests",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_cover.agreement import canary_verdicts, failure_of
+from rag_cover.agreement import CanaryVerdict, canary_verdicts, failure_of
 from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.testing.conformance.attempts import answered
 from rag_cover.testing.conformance.models import Answers, ModelTests
@@ -84,7 +84,7 @@ class ScorerTests(ModelTests[Scorer, ScoringItem]):
 
     def test_a_text_that_answers_scores_above_one_that_does_not(self, model: Scorer) -> None:
         """Of pairs that any working judge gets right, with both texts about the same thing."""
-        verdicts = answered(lambda: canary_verdicts(model), "asking about plain cases", "answer them")
+        verdicts = self._plain_verdicts(model)
         scores = {(each.given, each.expected): each.probability for each in verdicts}
         wrong = [
             each.given
@@ -99,7 +99,7 @@ class ScorerTests(ModelTests[Scorer, ScoringItem]):
 
     def test_its_threshold_tells_answers_from_other_texts(self, model: Scorer) -> None:
         """The cut stands between the texts that answer and those that do not."""
-        failed = failure_of(answered(lambda: canary_verdicts(model), "asking about plain cases", "answer them"))
+        failed = failure_of(self._plain_verdicts(model))
 
         assert failed is None, f"{failed}, at the threshold {model.threshold:g}; fit the threshold to labelled texts"
 
@@ -121,6 +121,11 @@ class ScorerTests(ModelTests[Scorer, ScoringItem]):
         )
 
         assert with_it > without, "an answer behind 20,000 characters is not seen; read long texts in windows, do not cut them"
+
+    def _plain_verdicts(self, model: Scorer) -> list[CanaryVerdict]:
+        """Ask the plainest cases; refusals and short replies are `check_judge`'s matter."""
+        found = answered(lambda: canary_verdicts(model), "asking about plain cases", "answer them")
+        return [verdict for verdict in found if verdict.kind == "answering"]
 
     def _probabilities(self, model: Scorer, items: Sequence[ScoringItem]) -> list[float]:
         return [float(each) for each in self._asked(model, items, "plain cases")]

@@ -14,7 +14,7 @@ from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover.registry import Models, open_scorer
 from rag_cover_transformers.canaries import QUESTIONS
-from rag_cover_transformers.refusals import CanaryError, WrongKindError
+from rag_cover_transformers.refusals import CanaryError
 
 Folder = Callable[[int], Path]
 
@@ -81,8 +81,3 @@ def test_as_a_judge_it_brings_no_more_than_it_can(qnli_folder: Folder) -> None:
     opened = Models(judge=f"transformers:{qnli_folder(1)}").open(("scorer", "locator", "relevance", "entailer"))
 
     assert set(opened) == {"scorer"}
-
-
-def test_a_classifier_of_three_is_no_scorer(nli_folder: Callable[[str], Path]) -> None:
-    with pytest.raises(WrongKindError, match="A classifier of three is an entailer"):
-        open_scorer(f"transformers:{nli_folder('bert')}")

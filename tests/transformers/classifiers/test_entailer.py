@@ -29,7 +29,7 @@ PAIRS = [(premise, hypothesis) for premise, hypothesis, _ in CANARIES] + [
 ]
 
 
-@pytest.fixture(params=["bert", "deberta"])
+@pytest.fixture(params=["bert", "roberta", "deberta", "bart"])
 def folder(request: pytest.FixtureRequest, nli_folder: Folder) -> Path:
     return nli_folder(request.param)
 

@@ -111,9 +111,10 @@ def test_a_plain_checkpoint_has_no_relevance(bert_folder: Path) -> None:
         open_relevance(f"transformers:{bert_folder}")
 
 
-def test_options_of_a_cross_encoder_are_refused(folder: Path) -> None:
+@pytest.mark.parametrize("option", [{"threshold": 0.2}, {"task": "answers"}, {"words": ("yes", "no")}, {"canaries": ()}])
+def test_options_of_other_scorers_are_refused(option: dict[str, Any], folder: Path) -> None:
     with pytest.raises(InvalidValueError, match="knows its labels and its threshold"):
-        open_scorer(f"transformers:{folder}", threshold=0.2)
+        open_scorer(f"transformers:{folder}", **option)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""Negatives that share few words: texts and claims of the same domain that belong to another question or premise.
+
+Where an answer in other words is a positive and a text in the question's words a negative, a network may take few shared words
+themselves for a sign of an answer. These examples speak against it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.training.crossed import crossed_topics
+from rag_cover_embedded.training.labels import ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, not_answering
+from rag_cover_embedded.training.natural import LONGEST, part_rows, sampled
+from rag_cover_embedded.training.sources import excerpt, rows_of, sentences_of, squad_paragraphs
+from rag_cover_embedded.training.splits import Part
+from rag_cover_embedded.training.written import TEXTS, is_learned
+
+SHORTEST = 8
+"""Words of a text that can be told to be about something else."""
+AS_REPLY = 0.4
+FROM_A_SOURCE = 150
+CELLS = ("same", "other", "list", "table", "two")
+
+
+def unrelated_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+    """Pair questions and premises with others' texts and claims."""
+    for question, text in (*_natural(data, rng, part), *_contrast(rng, part), *_crossed(data, rng, part)):
+        reply = len(text.split()) < 4 * SHORTEST and rng.random() < AS_REPLY
+        yield Example(Task.REPLIES, question, text, 0.0, NO_SPAN) if reply else not_answering(question, text)
+    for name in ("claims.jsonl", "contrast_claims.jsonl"):
+        rows = [row for row in rows_of(TEXTS / name) if is_learned(row["premise"], part)]
+        for row, other in others(rows, lambda row: row["domain"], rng):
+            supported = [claim["text"] for claim in other["claims"] if claim["label"] == "supported"]
+            for claim in rng.sample(supported, min(2, len(supported))):
+                yield Example(Task.ENTAILMENT, row["premise"], claim, ENTAILMENT["neutral"])
+    paragraphs = [context for context, _ in squad_paragraphs(data, part)]
+    for context in paragraphs:
+        claim = rng.choice(sentences_of(rng.choice(paragraphs)))
+        if claim not in context:
+            yield Example(Task.ENTAILMENT, excerpt(context, rng), claim, NOT_ENTAILED)
+
+
+def _natural(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    rows = [
+        row
+        for row in sampled(part_rows(data / "judge/answers.jsonl.gz", part), rng, FROM_A_SOURCE)
+        if SHORTEST <= len(row["text"].split()) <= LONGEST
+    ]
+    for row, other in others(rows, lambda row: row["source"], rng):
+        if row["group"] != other["group"]:
+            yield row["question"], other["text"]
+
+
+def _contrast(rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    rows = [row for row in rows_of(TEXTS / "contrast.jsonl") if is_learned(row["question"], part)]
+    for row, other in others(rows, lambda row: row["domain"], rng):
+        text = rng.choice(other["pairs"])["yes"]
+        if SHORTEST <= len(text.split()) <= LONGEST:
+            yield row["question"], text
+
+
+def _crossed(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    for topic, other in others(crossed_topics(data, part), lambda row: row["domain"], rng):
+        for sub in topic["subs"]:
+            text = rng.choice(other["subs"])["yes"].get(rng.choice(CELLS), "")
+            if len(text.split()) >= SHORTEST:
+                yield sub["s"], text
+
+
+def others(
+    rows: Sequence[dict[str, Any]], group: Callable[[dict[str, Any]], str], rng: random.Random
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Pair each row with another one of its group."""
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[group(row)].append(row)
+    for row in rows:
+        other = rng.choice(groups[group(row)])
+        if other is not row:
+            yield row, other

@@ -1,0 +1,112 @@
+"""The shipped judge as it meets users: short replies, refusals, markup, and what is no reply at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_cover.agreement import canary_verdicts, failure_of
+from rag_cover.backends import ScoringItem
+from rag_cover.coverage import judge_coverage
+from rag_cover.questions import Question, Role, SubQuestion
+from rag_cover.traces import Trace
+from rag_cover_embedded.judge import EmbeddedJudge
+
+CAPITAL = "What is the capital of France?"
+REFUSAL = "I'm sorry, the provided context does not mention what the capital of France is."
+
+
+def reply(question: str, text: str) -> ScoringItem:
+    return ScoringItem(question, text, user_question=question)
+
+
+def covers(judge: EmbeddedJudge, question: str, text: str) -> bool:
+    return bool(judge.correctness([reply(question, text)])[0] >= judge.reply_threshold)
+
+
+@pytest.mark.parametrize("text", ["Paris.", "Paris", "**Paris**", "- Paris", "It's Paris.", "The capital of France is Paris."])
+def test_a_reply_that_answers_covers_its_question(judge: EmbeddedJudge, text: str) -> None:
+    assert covers(judge, CAPITAL, text)
+
+
+@pytest.mark.parametrize(
+    "text", [REFUSAL, "I don't know.", CAPITAL, "## The capital of France", "Great question! Let me explain.", "", "***"]
+)
+def test_a_reply_that_says_nothing_covers_nothing(judge: EmbeddedJudge, text: str) -> None:
+    assert not covers(judge, CAPITAL, text)
+
+
+def test_a_refusal_abstains_and_an_answer_does_not(judge: EmbeddedJudge) -> None:
+    both = "The capital is Paris. I'm sorry, the documents do not say how many people live there."
+    asked = "What is the capital of France, and how many people live there?"
+
+    found = judge.abstains([reply(CAPITAL, REFUSAL), reply(CAPITAL, "Paris."), reply(asked, both), reply(CAPITAL, "")])
+
+    assert found == ["wholly", "no", "partly", "no"]
+
+
+def test_no_is_an_answer(judge: EmbeddedJudge) -> None:
+    asked = "Does the warranty cover water damage?"
+
+    assert covers(judge, asked, "No.")
+    assert judge.abstains([reply(asked, "No."), reply(asked, "Water damage is not covered.")]) == ["no", "no"]
+
+
+def test_it_passes_its_canaries_of_every_kind(judge: EmbeddedJudge) -> None:
+    assert failure_of(canary_verdicts(judge, judge)) is None
+
+
+@pytest.mark.parametrize("text", ["", " \n", "***", "---\n\n```\n```", "<br/>", "| | |\n|---|---|"])
+def test_a_text_without_words_has_probability_0(judge: EmbeddedJudge, text: str) -> None:
+    items = [ScoringItem(CAPITAL, text), reply(CAPITAL, text)]
+
+    assert judge.correctness(items).tolist() == [0.0, 0.0]
+    assert judge.locate(items) == [None, None]
+
+
+def test_an_answer_is_found_within_a_long_reply(judge: EmbeddedJudge) -> None:
+    filler = "The river runs through several towns on its way to the sea. " * 400
+    text = f"{filler}The capital of France is Paris. {filler}"
+
+    (span,) = judge.locate([reply(CAPITAL, text)])
+
+    assert span is not None
+    assert "Paris" in span.of(text)
+
+
+def test_a_fragment_points_into_the_text_with_its_markup(judge: EmbeddedJudge) -> None:
+    text = "# Cities\n\n- **Lyon** is known for its food.\n- The capital of France is [**Paris**](https://example.com/paris).\n"
+
+    (span,) = judge.locate([reply(CAPITAL, text)])
+
+    assert span is not None
+    assert "[**Paris**]" in span.of(text)
+
+
+def test_without_the_users_question_a_text_is_judged_as_a_passage(judge: EmbeddedJudge) -> None:
+    (probability,) = judge.correctness([ScoringItem(CAPITAL, "The capital of France is Paris.")])
+
+    assert probability >= judge.threshold
+
+
+def test_a_sub_question_with_empty_references_is_judged_without_any(judge: EmbeddedJudge) -> None:
+    trace = Trace(
+        question=Question(CAPITAL),
+        answer="Paris.",
+        sub_questions=(SubQuestion(CAPITAL, role=Role.CORE, references=()),),
+    )
+
+    (result,) = judge_coverage([trace], judge, locator=judge, abstention=judge)
+
+    assert result.core_coverage == 1.0
+    assert result.abstained == "no"
+
+
+def test_references_decide_where_there_are_some(judge: EmbeddedJudge) -> None:
+    asked = SubQuestion("Who painted it?", role=Role.CORE, references=("Pablo Picasso", "Picasso"))
+    traces = [
+        Trace(question=Question("Who painted it?"), answer=answer, sub_questions=(asked,)) for answer in ("Picasso.", "Monet.")
+    ]
+
+    results = judge_coverage(traces, judge)
+
+    assert [result.core_coverage for result in results] == [1.0, 0.0]
