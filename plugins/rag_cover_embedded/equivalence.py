@@ -62,7 +62,7 @@ def asked_of_both(premise: str, hypothesis: str) -> ScoringItem | None:
     """Take ``question? answer`` pairs apart; None where the two do not begin with one question.
 
     >>> asked_of_both("Who wrote Emma? Jane Austen", "Who wrote Emma? Austen")
-    ScoringItem(question='Who wrote Emma?', text='Jane Austen', references=('Austen',))
+    ScoringItem(question='Who wrote Emma?', text='Jane Austen', references=('Austen',), user_question='')
     """
     end = 0
     while (mark := premise.find("? ", end)) >= 0 and hypothesis.startswith(premise[end : mark + 2], end):

@@ -177,3 +177,21 @@ def test_a_row_of_zeros_stays_zero() -> None:
     levels, scales = quantised(np.zeros((2, 8), dtype=np.float32), 64)
 
     assert not (levels * scales[:, None]).any()
+
+
+def test_a_packed_network_comes_back_as_its_bytes_hold_it(network: JudgeNetwork, feed: Feed, tmp_path: Path) -> None:
+    from rag_cover_embedded.training.export import export
+    from rag_cover_embedded.training.network import JudgeNetwork
+    from rag_cover_embedded.training.restoring import restore
+
+    export(network, tmp_path / "first.onnx")
+    fresh = JudgeNetwork(transformers.BertModel(network.encoder.config, add_pooling_layer=False)).eval()
+    with torch.no_grad():
+        fresh.encoder.embeddings.word_embeddings.weight.copy_(network.encoder.embeddings.word_embeddings.weight)
+
+    restore(fresh, tmp_path / "first.onnx")
+    export(fresh, tmp_path / "second.onnx")
+
+    first, second = _run(tmp_path / "first.onnx", feed), _run(tmp_path / "second.onnx", feed)
+    assert first.keys() == second.keys()
+    assert all(np.allclose(first[name], second[name], atol=1e-5) for name in first)

@@ -18,9 +18,11 @@ from rag_cover_embedded.training.agreement import (
     verdict_examples,
 )
 from rag_cover_embedded.training.answering import qed_examples, retrieved_examples, squad_examples, two_hop_examples
+from rag_cover_embedded.training.cases import case_examples
 from rag_cover_embedded.training.crossed import crossed_examples
 from rag_cover_embedded.training.labels import Example
 from rag_cover_embedded.training.natural import natural_agreement, natural_answers, natural_claims, part_rows
+from rag_cover_embedded.training.plain import plain_examples
 from rag_cover_embedded.training.sources import excerpt, paragraphs_of, rows_of, squad_paragraphs
 from rag_cover_embedded.training.splits import LEARNING, Part
 from rag_cover_embedded.training.statements import entailment_examples, passage_entailment_examples
@@ -60,6 +62,8 @@ SOURCES: dict[str, Source] = {
     "unrelated": unrelated_examples,
     "surrounded": surrounded_examples,
     "retrieved": retrieved_examples,
+    "plain": plain_examples,
+    "cases": lambda data, rng, part: case_examples(rng, part),  # noqa: ARG005
     "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005
 }
 """Everything that trains, by name."""
@@ -68,8 +72,8 @@ NATURAL: dict[str, float] = {
     **dict.fromkeys(SOURCES, 1.0),
     "answers": 0.5,
     "agreement": 0.7,
-    **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions"), 0.0),
-    **dict.fromkeys(("contrast", "contrast claims", "contrast agreement", "unrelated", "surrounded", "retrieved"), 0.0),
+    **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
+    **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "plain"), 0.0),
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -157,7 +161,34 @@ RETRIEVED: dict[str, float] = {
     "swaps": 0.2,
 }
 """The same of the sixth stage: with paragraphs as retrieval finds them."""
-STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED)
+CASES: dict[str, float] = {
+    "cases": 2.0,
+    "plain": 1.0,
+    "nli": 0.18,
+    "statements": 0.1,
+    "swaps": 0.08,
+    "claims": 0.08,
+    "qed": 0.3,
+    "two_hop": 0.15,
+    "retrieved": 0.3,
+    "answers": 0.06,
+    "crossed": 0.15,
+    "verdicts": 0.35,
+    "ratings": 0.35,
+    "similar": 0.3,
+    "agreement": 0.1,
+    "written": 0.2,
+    "written claims": 0.35,
+    "written agreement": 0.4,
+    "abstentions": 0.7,
+    "contrast": 0.4,
+    "contrast claims": 0.35,
+    "contrast agreement": 0.6,
+    "unrelated": 0.35,
+    "surrounded": 0.3,
+}
+"""The same of the seventh stage: whole cases of retrieval-augmented generation, and a sample of the rest."""
+STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES)
 
 
 def training_examples(

@@ -26,6 +26,7 @@ from rag_cover.backends import ScoringItem
 from rag_cover_embedded.answers import SHORT, AnswerJudge, Asked, Calibration, Evidence
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
+from rag_cover_embedded.training.cases import case_texts
 from rag_cover_embedded.training.crossed import crossed_examples
 from rag_cover_embedded.training.examples import training_examples
 from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
@@ -41,6 +42,8 @@ Floats = NDArray[np.float64]
 RIDGE = 1e-4
 MOST_NATURAL = 150
 MOST_COMPOSED = 2_500
+OTHERS = 2
+"""Paragraphs that do not answer beside each that does."""
 ONE_WINDOW = 100
 """Words of a reply that surely is one window; longer ones are judged as passages."""
 CERTAIN = 0.9
@@ -61,10 +64,7 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
         known = {kind: labelled(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
         natural: list[tuple[float, float]] = []
         for name in names:
-            chosen = {
-                kind: [row for row in rows if name == "replies" or (row[0].tokens > SHORT) == (name == "long_passages")]
-                for kind, rows in known.items()
-            }
+            chosen = {kind: [row for row in rows if _belongs(row[0], name)] for kind, rows in known.items()}
             calibration = fit_calibration({kind: rows for kind, rows in chosen.items() if rows})
             natural += [(calibration.probability(each), label) for each, label in chosen["natural"]]
             fitted["calibrations"][name] = asdict(calibration)
@@ -87,6 +87,13 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     return dict(about["fitted"])
 
 
+def _belongs(evidence: Evidence, calibration: str) -> bool:
+    """Tell whether a text falls under a calibration; a reply of several windows is judged as passages are."""
+    if calibration == "replies":
+        return evidence.windows == 1
+    return (evidence.tokens > SHORT) == (calibration == "long_passages")
+
+
 def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[Asked, float]]]:
     """Gather whole texts of a mode: natural ones, and composed ones of held-out domains."""
     rng = random.Random(seed)
@@ -101,19 +108,19 @@ def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[A
         ((e.first, e.second, (e.user_question or e.first) if mode == "reply" else ""), float(e.label or 0.0))
         for e in rng.sample(found, min(MOST_COMPOSED, len(found)))
     ]
-    texts = {"natural": natural, "composed": composed}
+    texts = {"natural": natural, "composed": composed, "cases": [*case_texts(mode)]}
     return texts if mode == "reply" else texts | {"retrieved": retrieved_texts(data, rng)}
 
 
 def retrieved_texts(data: Path, rng: random.Random) -> list[tuple[Asked, float]]:
-    """Pair questions with the paragraph that answers them and with another one of the same article."""
+    """Pair questions with the paragraph that answers them and with ``OTHERS`` others of the same article."""
     found: list[tuple[Asked, float]] = []
     for paragraphs in squad_articles(data, FITTING):
         for paragraph in paragraphs:
             others = [each["context"] for each in paragraphs if each is not paragraph]
             for question in (each["question"] for each in paragraph["qas"] if not each["is_impossible"]):
                 found.append(((question, paragraph["context"], ""), 1.0))
-                found += [((question, text, ""), 0.0) for text in rng.sample(others, min(1, len(others)))]
+                found += [((question, text, ""), 0.0) for text in rng.sample(others, min(OTHERS, len(others)))]
     return found
 
 

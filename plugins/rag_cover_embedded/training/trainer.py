@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import random
 import time
-from bisect import bisect_right
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from itertools import accumulate, count, islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -21,6 +20,8 @@ from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tok
 from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
 from rag_cover_embedded.training.labels import NOT_ENTAILED
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
+from rag_cover_embedded.training.restoring import restore
+from rag_cover_embedded.training.schedule import Schedule
 from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_examples
 
 if TYPE_CHECKING:
@@ -28,56 +29,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """How long and how fast to train: steps of each stage (`STAGES` in `examples.py`), in cycles of the learning rate.
-
-    A cycle has two, two, one, and one stages. The rate rises to the cycle's own over ``warmup`` steps and falls to 0 over the
-    last part of the cycle's steps, ``falling``.
-    """
-
-    steps: tuple[int, ...] = (1200, 2200, 1000, 2400, 700, 900)
-    learning_rates: tuple[float, ...] = (1.5e-4, 8e-5, 6e-5, 6e-5)
-    warmup: int = 100
-    falling: tuple[float, ...] = (0.9, 1.0, 1.0, 1.0)
-    batch_tokens: int = 4096
-    text_tokens: int = 512
-    checkpoint_every: int = 100
-    seed: int = 0
-
-    def rate(self, step: int) -> float:
-        """Return the learning rate at a step.
-
-        >>> schedule = Schedule((400, 600, 100, 100, 10, 0), (1.0, 0.5, 0.1, 0.1), warmup=100, falling=(0.5, 0.5, 1.0, 1.0))
-        >>> schedule.rate(750), schedule.rate(1150), schedule.rate(1200)
-        (0.5, 0.25, 0.001)
-        """
-        lengths = [sum(self.steps[stages]) for stages in CYCLES]
-        ends = [*accumulate(lengths)]
-        cycle = bisect_right(ends, step)
-        begin = ends[cycle] - lengths[cycle]
-        rising = min(1.0, (step - begin + 1) / self.warmup)
-        left = (ends[cycle] - step) / (lengths[cycle] * self.falling[cycle])
-        return self.learning_rates[cycle] * min(rising, left, 1.0)
-
-
-CYCLES = (slice(2), slice(2, 4), slice(4, 5), slice(5, 6))
-"""The stages of each cycle of the learning rate."""
 T = TypeVar("T", Target, Encoded)
 STAGE_SEED = 1_000
 """Added to the seed for each stage, so that it draws other samples."""
 
 
-def train(data: Path, out: Path, schedule: Schedule) -> None:
-    """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
+def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = None) -> None:
+    """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``.
+
+    With ``packed``, a ``judge.onnx``, and no checkpoint yet, the last stage alone is trained, from those weights.
+    """
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = open_tokenizer(pretrained_folder() / "tokenizer.json")
     texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
+    begun = (out / "judge.pt").exists()
     network = JudgeNetwork.pretrained()
+    if packed is not None and not begun:
+        restore(network, packed)
     teacher = BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False).eval()
     optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rates[0], betas=(0.9, 0.98))
-    first = _resume(out, network, optimiser)
+    first = _resume(out, network, optimiser) if begun else sum(schedule.steps[:-1]) if packed else 0
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
@@ -229,8 +201,6 @@ def _save(out: Path, network: JudgeNetwork, optimiser: torch.optim.Optimizer, st
 
 
 def _resume(out: Path, network: JudgeNetwork, optimiser: torch.optim.Optimizer) -> int:
-    if not (out / "judge.pt").exists():
-        return 0
     saved = torch.load(out / "judge.pt", weights_only=True)
     network.load_state_dict(saved["network"])
     optimiser.load_state_dict(saved["optimiser"])

@@ -23,7 +23,7 @@ CLAIMS = {
 LONG_REPLY = 60  # words
 SHORT_REPLY, SHORT_AS_REPLY = 20, 0.7
 """Words of a text that is mostly read as a reply, and how often."""
-_WINDOW = 420  # characters, about what one window of the judge holds
+WINDOW = 420  # characters, about what one window of the judge holds
 _LONGEST = 620
 """Characters of the longest text that is read whole."""
 
@@ -93,19 +93,19 @@ def _decisive(text: str, other: str, rng: random.Random) -> tuple[str, tuple[int
     """
     sentences = sentence_spans(text)
     own = [span for span in sentences if text[slice(*span)] not in other]
-    whole = len(text) <= _WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5)
-    if not own or len(own) == len(sentences) or own[-1][1] - own[0][0] > _WINDOW // 2:
+    whole = len(text) <= WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5)
+    if not own or len(own) == len(sentences) or own[-1][1] - own[0][0] > WINDOW // 2:
         return (text, None) if whole else None
     place = (own[0][0], own[-1][1])
-    start, end = (0, len(text)) if whole else _around(place, sentences, rng)
+    start, end = (0, len(text)) if whole else around(place, sentences, rng)
     return text[start:end], (place[0] - start, place[1] - start) if len(own) == 1 else None
 
 
 def _shortened(text: str, rng: random.Random) -> tuple[str, tuple[int, int]]:
     """Cut a text that does not answer to a window now and then, and always where it is long."""
-    if len(text) <= _WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5):
+    if len(text) <= WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5):
         return text, NO_SPAN
-    start, end = rng.choice([*_windows(sentence_spans(text), _WINDOW)])
+    start, end = rng.choice([*windows_of(sentence_spans(text), WINDOW)])
     return text[start:end], NO_SPAN
 
 
@@ -122,7 +122,7 @@ def abstention_examples(part: Part) -> Iterator[Example]:
 def _coverage(row: dict[str, Any], rng: random.Random) -> Iterator[Example]:
     """Cut windows out of a text: with the answer, without it, and the likeliest one for a question it does not answer."""
     text, sentences = row["text"], sentence_spans(row["text"])
-    windows = [*_windows(sentences, _WINDOW)]
+    windows = [*windows_of(sentences, WINDOW)]
     for asked in row["asked"]:
         question = asked["question"]
         if (fragment := asked.get("fragment")) is None:
@@ -134,7 +134,7 @@ def _coverage(row: dict[str, Any], rng: random.Random) -> Iterator[Example]:
             continue
         begin = text.index(fragment)
         place = (begin, begin + len(fragment))
-        start, end = _around(place, sentences, rng) if rng.random() < 0.75 else (0, len(text))
+        start, end = around(place, sentences, rng) if rng.random() < 0.75 else (0, len(text))
         yield answering(question, text[start:end], (place[0] - start, place[1] - start))
         without = [span for span in windows if span[1] <= place[0] or span[0] >= place[1]]
         if without:
@@ -142,7 +142,7 @@ def _coverage(row: dict[str, Any], rng: random.Random) -> Iterator[Example]:
             yield not_answering(question, text[slice(*likest)])
 
 
-def _windows(sentences: list[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
+def windows_of(sentences: list[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
     """Group sentences into windows of about ``size`` characters."""
     start, end = sentences[0]
     for begin, stop in sentences[1:]:
@@ -153,13 +153,13 @@ def _windows(sentences: list[tuple[int, int]], size: int) -> Iterator[tuple[int,
     yield start, end
 
 
-def _around(place: tuple[int, int], sentences: list[tuple[int, int]], rng: random.Random) -> tuple[int, int]:
+def around(place: tuple[int, int], sentences: list[tuple[int, int]], rng: random.Random, size: int = WINDOW) -> tuple[int, int]:
     """Draw a window of whole sentences that holds a place, of about the usual size at most."""
     first = next(i for i, (_, end) in enumerate(sentences) if place[0] < end)
     last = next(i for i, (_, end) in enumerate(sentences) if place[1] <= end)
     for _ in range(rng.randint(0, 4)):
         before, after = max(0, first - 1), min(len(sentences) - 1, last + 1)
         grown = (before, last) if rng.random() < 0.5 else (first, after)
-        if sentences[grown[1]][1] - sentences[grown[0]][0] <= _WINDOW:
+        if sentences[grown[1]][1] - sentences[grown[0]][0] <= size:
             first, last = grown
     return sentences[first][0], sentences[last][1]
