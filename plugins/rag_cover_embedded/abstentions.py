@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Abstention
-from rag_cover_embedded.answers import WINDOW, Asked
+from rag_cover_embedded.answers import WHOLE_REPLY, Asked
 from rag_cover_embedded.inputs import Encoded, Task, join, reply_question
 from rag_cover_embedded.segments import segmented
 from rag_cover_embedded.session import Session
@@ -29,7 +29,7 @@ def abstention(session: Session, tokenizer: Tokenizer, asked: Sequence[Asked], c
     counts: list[int] = []
     for question, written, user_question in asked:
         text = texts[distinct[written]]
-        windows = text.windows(WINDOW)
+        windows = text.windows(WHOLE_REPLY)
         counts.append(len(windows))
         if windows:
             first = reply_question(tokenizer, question, user_question)

@@ -1,7 +1,7 @@
 """Does this text answer this question, and where: reference-free coverage of passages and of replies.
 
-A reply of one window is read with the user's question, by a head of its own; of a longer one every window is read as a passage,
-since a piece of a reply is no reply. Of a passage of more than ``SHORT`` tokens, and of any text of more windows than may be
+A reply of up to ``WHOLE_REPLY`` tokens is read with the user's question, by a head of its own; of a longer one every window is
+read as a passage, since a piece of a reply is no reply. Of a passage of more than ``SHORT`` tokens, and of any text of more windows than may be
 read, late interaction ranks the windows first (`proposals`); the cross-encoder judges the best-ranked ones in rounds and stops
 at the first that answers. A long passage whose best window scores below the floor is not read closely: its probability is the
 first stage's own calibrated estimate, kept below the threshold.
@@ -43,8 +43,12 @@ __all__ = [
 ]
 
 MAX_QUESTION = 128
-WINDOW = MAX_TOKENS - 3 - MAX_FIRST
-"""Tokens of a window: what surely fits beside the longest question."""
+WHOLE_REPLY = MAX_TOKENS - 3 - MAX_FIRST
+"""Tokens of a reply that is read whole: what surely fits beside the longest question."""
+WINDOW = 120
+"""Tokens of a window of a passage: of 64, 96, 120 and 157 the best that loses on none of three held-out sets (`training/RUNS.md`)."""
+MOST_WINDOWS = 8
+"""Windows that count in a probability at most: texts of more had no part in fitting it."""
 SHORT = 64
 """Tokens of a passage that is read without asking the first stage."""
 GROUP_CHARACTERS = 1_000_000
@@ -67,8 +71,8 @@ class Judgment:
 class Evidence:
     """What a text's probability is made of: the highest logit of its windows, their number, its tokens, and the similarity.
 
-    ``tokens`` are at least 1 and at most a window's; ``similarity`` is the first stage's highest score of a text of more than
-    ``SHORT`` tokens, else 0.
+    ``windows`` and ``tokens`` are at least 1 and at most `MOST_WINDOWS` and `WHOLE_REPLY`; ``similarity`` is the first stage's
+    highest score of a text of more than ``SHORT`` tokens, else 0.
     """
 
     logit: float
@@ -119,8 +123,8 @@ class Calibrations:
 
 def evidence_of(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> Evidence:
     """Gather what a text's probability is made of."""
-    tokens = max(1, min(int(text.bounds[-1]), WINDOW))
-    return Evidence(logit, windows, tokens, similarity if tokens > SHORT else 0.0)
+    tokens = max(1, min(int(text.bounds[-1]), WHOLE_REPLY))
+    return Evidence(logit, min(windows, MOST_WINDOWS), tokens, similarity if tokens > SHORT else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +246,8 @@ class AnswerJudge:
     def _opened(self, question: str, user_question: str, text: SegmentedText, windows: Sequence[Window]) -> _Reading | None:
         if not windows:
             return None
+        if user_question and int(text.bounds[-1]) <= WHOLE_REPLY:
+            windows = text.windows(WHOLE_REPLY)
         task = Task.REPLIES if user_question and len(windows) == 1 else Task.ANSWERS  # a piece of a reply is no reply
         first = self._first_part(question, user_question if task is Task.REPLIES else "")
         return _Reading(task, first, text, len(windows), list(windows), is_reply=bool(user_question))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -42,7 +43,7 @@ Floats = NDArray[np.float64]
 RIDGE = 1e-4
 MOST_NATURAL = 150
 MOST_COMPOSED = 2_500
-OTHERS = 2
+OTHERS = 1
 """Paragraphs that do not answer beside each that does."""
 ONE_WINDOW = 100
 """Words of a reply that surely is one window; longer ones are judged as passages."""
@@ -59,16 +60,7 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     answers = AnswerJudge(session, tokenizer, threshold=1.0, reply_threshold=1.0, calibrations=UNCALIBRATED, proposing=None)
     fitted: dict[str, Any] = {"certain": {}, "calibrations": {}}
-    for mode, names in (("passage", ("passages", "long_passages")), ("reply", ("replies",))):
-        texts = fitting_texts(data, mode, seed=seed)
-        known = {kind: labelled(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
-        natural: list[tuple[float, float]] = []
-        for name in names:
-            chosen = {kind: [row for row in rows if _belongs(row[0], name)] for kind, rows in known.items()}
-            calibration = fit_calibration({kind: rows for kind, rows in chosen.items() if rows})
-            natural += [(calibration.probability(each), label) for each, label in chosen["natural"]]
-            fitted["calibrations"][name] = asdict(calibration)
-        fitted["certain"][mode] = certain_cuts(*np.array(natural).T)
+    fit_calibrations(answers, data, fitted, seed=seed)
     examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_SCORED, 1.0))
     right = [e for e in examples if e.task is Task.CORRECT]
     items = [ScoringItem(e.first, e.second, e.references) for e in right]
@@ -85,6 +77,20 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     about["fitted"] |= fitted
     (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return dict(about["fitted"])
+
+
+def fit_calibrations(answers: AnswerJudge, data: Path, fitted: dict[str, Any], *, seed: int) -> None:
+    """Fit the calibrations and certain cuts of passages and replies."""
+    for mode, names in (("passage", ("passages", "long_passages")), ("reply", ("replies",))):
+        texts = fitting_texts(data, mode, seed=seed)
+        known = {kind: labelled(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
+        natural: list[tuple[float, float]] = []
+        for name in names:
+            chosen = {kind: [row for row in rows if _belongs(row[0], name)] for kind, rows in known.items()}
+            calibration = fit_calibration({kind: rows for kind, rows in chosen.items() if rows})
+            natural += [(calibration.probability(each), label) for each, label in chosen["natural"]]
+            fitted["calibrations"][name] = asdict(calibration)
+        fitted["certain"][mode] = certain_cuts(*np.array(natural).T)
 
 
 def _belongs(evidence: Evidence, calibration: str) -> bool:
@@ -130,11 +136,13 @@ def labelled(found: Sequence[Evidence | None], rows: Sequence[tuple[Asked, float
 
 
 def fit_calibration(rows: Mapping[str, Sequence[tuple[Evidence, float]]]) -> Calibration:
-    """Fit a logistic regression to evidence with labels, by kind of text; each kind weighs the same."""
+    """Fit a logistic regression to evidence with labels; kinds of text weigh the same, and so do the labels of a kind."""
     found = [each for kind in rows.values() for each in kind]
     features = np.array([[e.logit, np.log(e.windows), np.log(e.tokens), e.similarity, 1.0] for e, _ in found])
     inputs, wanted = torch.from_numpy(features), torch.tensor([label for _, label in found], dtype=torch.float64)
-    weights = torch.tensor([1 / len(kind) for kind in rows.values() for _ in kind], dtype=torch.float64)
+    shares = [_label_shares(kind) for kind in rows.values()]
+    each_weight = [share[label] for kind, share in zip(rows.values(), shares, strict=True) for _, label in kind]
+    weights = torch.tensor(each_weight, dtype=torch.float64)
     numbers = torch.tensor([0.5, 0.0, 0.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.LBFGS([numbers], max_iter=500, line_search_fn="strong_wolfe")
 
@@ -147,6 +155,12 @@ def fit_calibration(rows: Mapping[str, Sequence[tuple[Evidence, float]]]) -> Cal
 
     optimiser.step(loss)
     return Calibration(*numbers.detach().numpy().round(4).tolist())
+
+
+def _label_shares(rows: Sequence[tuple[Evidence, float]]) -> dict[float, float]:
+    """Weigh labels so that each has the same sum, 1 altogether; a single label has all of it."""
+    counts = Counter(label for _, label in rows)
+    return {label: 1 / (len(counts) * count) for label, count in counts.items()}
 
 
 def certain_cuts(probabilities: Floats, labels: Floats, *, right: float = CERTAIN) -> tuple[float, float]:
