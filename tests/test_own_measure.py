@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover import Store, Trace, evaluate
+from rag_cover import Question, Store, Trace, evaluate
 
 
 @pytest.mark.xfail(strict=True, raises=ImportError, reason="measures are not public yet: results are one closed union")
@@ -19,7 +19,9 @@ def test_a_measure_of_twelve_lines_is_treated_as_one_of_the_packages(tmp_path: P
         return measures.NumberResult(len((trace.answer or "").split()), "words of the answer")
 
     measure = measures.measure_of(answer_length, name="answer_length")
-    traces = [Trace("Who wrote Emma?", answer="Jane Austen wrote it."), Trace("And Persuasion?", answer="She did, too.")]
+    traces = [
+        Trace(question=Question(q), answer=a) for q, a in (("Who?", "Jane Austen wrote it."), ("When?", "In about 1815."))
+    ]
     store = tmp_path / "results.sqlite"
 
     reopened: Any = Store(store)

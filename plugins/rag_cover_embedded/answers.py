@@ -1,10 +1,10 @@
 """Does this text answer this question, and where: reference-free coverage of passages and of replies.
 
-A reply of up to ``WHOLE_REPLY`` tokens is read with the user's question, by a head of its own; of a longer one every window is
-read as a passage, since a piece of a reply is no reply. Of a passage of more than ``SHORT`` tokens, and of any text of more windows than may be
-read, late interaction ranks the windows first (`proposals`); the cross-encoder judges the best-ranked ones in rounds and stops
-at the first that answers. A long passage whose best window scores below the floor is not read closely: its probability is the
-first stage's own calibrated estimate, kept below the threshold.
+A reply of up to ``WHOLE_REPLY`` tokens is read with the user's question, by a head of its own; of a longer one every window
+is read as a passage, since a piece of a reply is no reply. Of a passage of more than ``SHORT`` tokens, and of any text of
+more windows than may be read, late interaction ranks the windows first (`proposals`); the cross-encoder judges the best-
+ranked ones in rounds and stops at the first that answers. A long passage whose best window scores below the floor is not read
+closely: its probability is the first stage's own calibrated estimate, kept below the threshold.
 
 The window with the highest logit speaks for the text. Its probability is a logistic function of that logit and of the
 logarithms of the numbers of windows and of tokens: of many windows one is more likely to err, and an answer among other
@@ -46,7 +46,7 @@ MAX_QUESTION = 128
 WHOLE_REPLY = MAX_TOKENS - 3 - MAX_FIRST
 """Tokens of a reply that is read whole: what surely fits beside the longest question."""
 WINDOW = 120
-"""Tokens of a window of a passage: of 64, 96, 120 and 157 the best that loses on none of three held-out sets (`training/RUNS.md`)."""
+"""Tokens of a window of a passage: of 64, 96, 120 and 157 the best that loses on no held-out set (`training/RUNS.md`)."""
 MOST_WINDOWS = 8
 """Windows that count in a probability at most: texts of more had no part in fitting it."""
 SHORT = 64

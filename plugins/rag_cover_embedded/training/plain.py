@@ -183,9 +183,35 @@ _EMPTY = (
     "It matters a great deal which {kind} {verb} {other}.",
     "There is a {kind} that {verb} {other}.",
 )
-_PAST = ("founded", "designed", "discovered", "wrote", "directed", "translated", "won", "commanded", "succeeded", "signed")
-_PAST += ("launched", "visited", "scored against", "recorded", "played", "painted", "built", "fixed", "rejected", "settled")
-_PAST += ("ruled", "besieged", "sank off", "hit", "printed")
+_PAST = frozenset(
+    {
+        "founded",
+        "designed",
+        "discovered",
+        "wrote",
+        "directed",
+        "translated",
+        "won",
+        "commanded",
+        "succeeded",
+        "signed",
+        "launched",
+        "visited",
+        "scored against",
+        "recorded",
+        "played",
+        "painted",
+        "built",
+        "fixed",
+        "rejected",
+        "settled",
+        "ruled",
+        "besieged",
+        "sank off",
+        "hit",
+        "printed",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
