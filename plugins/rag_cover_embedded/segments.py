@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,10 @@ Window = tuple[int, int]
 """A half-open range of segments."""
 
 LONGEST_SEGMENT = 80
+LONGEST_TITLE = 12
+"""Words of a first line that is read as a title."""
 _CHUNK = 4_096
+_TITLE = re.compile(r"\s*(\S(?:[^\n]{0,200}[\w)\]\"'])?)[ \t]*\n\s*\S")
 
 _Encoding = tuple[NDArray[np.int32], NDArray[np.int32]]
 
@@ -58,13 +62,24 @@ class SegmentedText:
 def segmented(tokenizer: Tokenizer, texts: Sequence[str]) -> list[SegmentedText]:
     """Cut texts into segments of at most 80 tokens; no word is lost, a blank text has none.
 
-    Markup is read as white space (`flatten`).
+    Markup is read as white space (`flatten`), and a title on the first line as a sentence that ends there.
     """
     cleaned = [flatten(encodable(text)) for text in texts]
     spans = [sentences(text) for text in cleaned]
-    pieces = (text[span.start : span.end] for text, found in zip(cleaned, spans, strict=True) for span in found)
+    pieces = (piece for text, found in zip(cleaned, spans, strict=True) for piece in _pieces(text, found))
     encodings = _encoded(tokenizer, list(pieces))
     return [_segmented(found, [next(encodings) for _ in found]) for found in spans]
+
+
+def _pieces(text: str, spans: Sequence[Span]) -> Iterator[str]:
+    """Cut spans out of a text; a title on its first line gets a full stop in the place of the line's end."""
+    title = _TITLE.match(text)
+    end = title.end(1) if title and len(title[1].split()) <= LONGEST_TITLE else -1
+    for span in spans:
+        if span.start <= end < span.end:
+            yield f"{text[span.start : end]}.{text[end + 1 : span.end]}"
+        else:
+            yield text[span.start : span.end] + ("." if 0 <= span.start < end == span.end else "")
 
 
 def _encoded(tokenizer: Tokenizer, pieces: Sequence[str]) -> Iterator[_Encoding]:

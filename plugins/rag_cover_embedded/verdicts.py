@@ -7,6 +7,7 @@ premise those are read that share the rarest of the part's tokens, so that the w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 
@@ -28,6 +29,9 @@ Floats = NDArray[np.float32]
 WINDOW = 152
 HYPOTHESIS_WINDOW = 88
 MOST_WINDOWS = 64
+_SURE = 0.95
+_YES_OR_NO = re.compile(r"\W*(yes|no)\s*(?:[^\w\s]|$)", re.IGNORECASE)
+_BARE = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
 def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
@@ -39,7 +43,32 @@ def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringI
     best = np.full(len(items), -np.inf, dtype=np.float32)
     np.maximum.at(best, rows, logits)
     probabilities: Floats = 1 / (1 + np.exp(-best / temperature))
-    return probabilities
+    lowest, highest = np.array([bounds_by_yes_or_no(item) for item in items], dtype=np.float32).reshape(-1, 2).T
+    return np.clip(probabilities, lowest, highest)
+
+
+def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:
+    """Bound P(correct) where text and references begin with yes or no: that decides, whatever follows.
+
+    A text that says yes where all references say no (or the other way round) is wrong; one that agrees with a reference that is a
+    bare yes or no is right.
+
+    >>> bounds_by_yes_or_no(ScoringItem("Is it open?", "No, it is closed.", ("Yes",)))
+    (0.0, 0.05)
+    """
+    said = _said(item.text)
+    accepted = [_said(reference) for reference in item.references]
+    if not said or not all(accepted):
+        return 0.0, 1.0
+    if said not in accepted:
+        return 0.0, 1 - _SURE
+    bare = any(said == each and _BARE.fullmatch(text) for each, text in zip(accepted, item.references, strict=True))
+    return (_SURE, 1.0) if bare else (0.0, 1.0)
+
+
+def _said(text: str) -> str:
+    found = _YES_OR_NO.match(text)
+    return found[1].lower() if found else ""
 
 
 def correctness_inputs(tokenizer: Tokenizer, item: ScoringItem, text: SegmentedText) -> list[Encoded]:

@@ -16,8 +16,8 @@ from rag_cover_embedded.weights import FOLDER
 
 Judges = Callable[..., EmbeddedJudge]
 
-QUESTION = "Which river runs through the town of Zell?"
-ANSWER = "The river Moselle runs through the town of Zell."
+QUESTION = "Where was Frederic Chopin born?"
+ANSWER = "Frederic Chopin was born in a village west of Warsaw."
 ODD = {
     "emoji": "\U0001f4a9\U0001f44d\U0001f3fe \U0001f468\u200d\U0001f469\u200d\U0001f467",
     "control characters": "\x00\x07\x1b[31m\x7f\u0085\u2028\ufeff",
@@ -33,7 +33,7 @@ odd = pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, tex
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u00a0", "\u2003"])
 def test_a_blank_text_covers_nothing(judge: EmbeddedJudge, text: str) -> None:
-    items = [ScoringItem(QUESTION, text), ScoringItem(QUESTION, text, ("Moselle",))]
+    items = [ScoringItem(QUESTION, text), ScoringItem(QUESTION, text, ("a village west of Warsaw",))]
 
     found = judge.correctness(items)
 
@@ -48,7 +48,7 @@ def test_a_blank_premise_or_hypothesis_is_neutral(judge: EmbeddedJudge) -> None:
 
 
 def test_a_blank_text_does_not_disturb_its_batch(judge: EmbeddedJudge) -> None:
-    items = [ScoringItem(QUESTION, text, ("Moselle",)) for text in ("", ANSWER, " ")]
+    items = [ScoringItem(QUESTION, text, ("a village west of Warsaw",)) for text in ("", ANSWER, " ")]
 
     found = judge.correctness(items)
 
@@ -112,14 +112,14 @@ def test_a_text_of_50_000_words_is_judged_whole(judge: EmbeddedJudge, passages: 
 def test_a_premise_of_10_000_words_is_read_to_its_end(judge: EmbeddedJudge, passages: list[str]) -> None:
     premise = " ".join(passages * 2) + " " + ANSWER
 
-    (found,) = judge.entail([(premise, "The Moselle runs through Zell.")])
+    (found,) = judge.entail([(premise, "Chopin was born in a village.")])
 
     assert len(premise.split()) > 10_000
     assert found.argmax() == 0
 
 
 def test_of_10_000_references_the_last_one_counts(judge: EmbeddedJudge) -> None:
-    references = [*(f"r{number}" for number in range(10_000)), "Moselle"]
+    references = [*(f"r{number}" for number in range(10_000)), "a village west of Warsaw"]
 
     found = judge.correctness([ScoringItem(QUESTION, ANSWER, tuple(references))])
 
@@ -137,7 +137,7 @@ def test_no_reference_is_cut_away(judge: EmbeddedJudge) -> None:
 def test_an_endless_question_is_cut_and_not_refused(judge: EmbeddedJudge) -> None:
     question = "Which river " * 5_000 + "runs through Zell?"
 
-    found = judge.correctness([ScoringItem(question, ANSWER), ScoringItem(question, ANSWER, ("Moselle",))])
+    found = judge.correctness([ScoringItem(question, ANSWER), ScoringItem(question, ANSWER, ("a village west of Warsaw",))])
 
     assert np.isfinite(found).all()
 

@@ -15,6 +15,7 @@ from rag_cover.texts import sentences
 from rag_cover_embedded import open_judge
 from rag_cover_embedded.inputs import Encoded
 from rag_cover_embedded.judge import EmbeddedJudge
+from rag_cover_embedded.verdicts import bounds_by_yes_or_no
 
 Judges = Callable[..., EmbeddedJudge]
 
@@ -88,13 +89,14 @@ def test_a_text_that_answers_is_covered_and_another_is_not(judge: EmbeddedJudge)
     assert answers >= judge.threshold > other
 
 
-def test_the_fragment_is_the_sentence_that_answers(judge: EmbeddedJudge) -> None:
+def test_the_fragment_holds_the_sentence_that_answers_and_not_the_next_one(judge: EmbeddedJudge) -> None:
     item = ScoringItem("When was the Eiffel Tower completed?", EIFFEL)
 
     (fragment,) = judge.locate([item])
 
     assert fragment is not None
-    assert fragment.of(EIFFEL) == "It was completed in 1889."
+    assert "It was completed in 1889." in fragment.of(EIFFEL)
+    assert "Gustave" not in fragment.of(EIFFEL)
 
 
 def test_what_is_not_covered_has_no_fragment(judge: EmbeddedJudge, asked: list[str], passages: list[str]) -> None:
@@ -180,3 +182,25 @@ def test_proposing_never_finds_what_reading_every_window_does_not(
     exhaustive = new_judge(exhaustive=True).correctness(items) >= new_judge().threshold
 
     assert not (proposed & ~exhaustive).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "right"),
+    [
+        ("No, it is not.", "yes", False),
+        ("No.", "Yes", False),
+        ("Yes - since 2019.", "yes", True),
+        ("no, only within the EU", "No.", True),
+        ("Yes, it does.", "No, it never did.", False),
+    ],
+)
+def test_yes_and_no_decide_against_a_reference_that_says_the_one_or_the_other(
+    judge: EmbeddedJudge, text: str, reference: str, *, right: bool
+) -> None:
+    (found,) = judge.correctness([ScoringItem("Does it ship to Norway?", text, (reference,))])
+
+    assert (found >= judge.threshold) == right
+
+
+def test_a_no_that_counts_something_decides_nothing() -> None:
+    assert bounds_by_yes_or_no(ScoringItem("Who knows?", "No one knows.", ("yes",))) == (0.0, 1.0)
