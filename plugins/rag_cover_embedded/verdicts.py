@@ -50,8 +50,8 @@ def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringI
 def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:
     """Bound P(correct) where text and references begin with yes or no: that decides, whatever follows.
 
-    A text that says yes where all references say no (or the other way round) is wrong; one that agrees with a reference that is a
-    bare yes or no is right.
+    A text that says yes where all references say no (or the other way round) is wrong; one that agrees with a reference
+    that is a bare yes or no is right.
 
     >>> bounds_by_yes_or_no(ScoringItem("Is it open?", "No, it is closed.", ("Yes",)))
     (0.0, 0.05)

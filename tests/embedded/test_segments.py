@@ -63,7 +63,8 @@ def test_a_token_stands_where_its_offsets_say(text: str) -> None:
 
     for token, (start, end) in zip(found.ids, found.offsets, strict=True):
         written = (TOKENIZER.id_to_token(int(token)) or "").removeprefix("##")
-        if written != "[UNK]" and text[start:end].isascii():
+        full_stop_of_a_title = written == "." and text[start:end].strip() == ""
+        if written != "[UNK]" and text[start:end].isascii() and not full_stop_of_a_title:
             assert text[start:end].lower() == written
 
 
