@@ -12,7 +12,7 @@ CORPUS: Mapping[str, str] = {
     "Rayleigh scattering": "The sky is blue because air molecules scatter blue light more strongly than red light.",
     "Sunset": "At sunset light travels through more air, so most blue light is scattered away and the sky turns red.",
     "Ocean": "The ocean looks blue because water absorbs red light and because it reflects the sky.",
-    "Heat pump": "A heat pump moves heat from outdoor air into a house. It costs about 12,000 euros.",
+    "Heat pump": "A heat pump costs about 12,000 euros. A heat pump moves heat from outdoor air into a house.",
     "Insulation": "Better insulation lowers the heat demand of a house by a third.",
     "Jaws": "Jaws is a 1975 film directed by Steven Spielberg.",
     "Spielberg": "Steven Spielberg was born on 18 December 1946 in Cincinnati.",
