@@ -8,7 +8,7 @@ BIRDS = {
     "Chucao tapaculo": "The chucao tapaculo is a bird of the temperate forests of Chile.",
     "Inca tern": "The Inca tern is a bird of the coasts of Chile and Peru. It feeds in the cold Humboldt current.",
     "Andean gull": "The Andean gull is a bird of mountain lakes in Chile, Peru and Bolivia.",
-    "Peruvian pelican": "The Peruvian pelican is a large bird of the coasts of Peru and Chile.",
+    "Guanay cormorant": "The Guanay cormorant is a bird of the islands off Peru and Chile.",
     "White-winged guan": "The white-winged guan is a bird that is found only in dry forests of northwestern Peru.",
     "Monkey puzzle": "The monkey puzzle is an evergreen tree native to Chile and Argentina.",
     "Kauri": "The kauri is a tall tree of the forests of New Zealand.",
