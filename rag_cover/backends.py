@@ -55,13 +55,25 @@ __all__ = [
 class ScoringItem:
     """One judgment asked of a Scorer or Locator: does this text answer the question (as the references do)?
 
-    ``user_question`` is the question that the text replies to; it is empty for passages, which reply to nobody.
+    ``user_question`` is the question that the text replies to; it is empty for passages, which reply to nobody. Without
+    ``references``, the question alone decides; blank ones are left out.
+
+    Raises:
+        InvalidValueError: the references are one string.
     """
 
     question: str
     text: str
     references: tuple[str, ...] = ()
     user_question: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a string as references, which would be read letter by letter, and leave out blank ones."""
+        if isinstance(self.references, str):
+            message = f"references is the string {self.references!r}; give a tuple of strings: ({self.references!r},)"
+            raise InvalidValueError(message)
+        if not all(map(str.strip, self.references)):
+            object.__setattr__(self, "references", tuple(filter(str.strip, self.references)))
 
 
 @dataclass(frozen=True, slots=True)

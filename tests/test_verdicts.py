@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_cover.backends import Failure, ScoringItem, Span
-from rag_cover.errors import ModelFailedError
+from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 from rag_cover.verdicts import each_or_failure, fragments, probabilities, relations
 
@@ -201,3 +201,10 @@ def test_whatever_few_are_bad_all_others_have_their_verdicts(count: int, bad: se
 
     assert list(found) == list(range(count))
     assert failed(found) == bad & set(range(count))
+
+
+def test_references_that_are_one_string_are_refused_and_blank_ones_left_out() -> None:
+    with pytest.raises(InvalidValueError, match=r"give a tuple of strings: \('1936',\)"):
+        ScoringItem("When?", "In 1936.", "1936")  # type: ignore[arg-type]
+
+    assert ScoringItem("When?", "In 1936.", ("", "1936", " ")).references == ("1936",)

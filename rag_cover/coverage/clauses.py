@@ -58,6 +58,11 @@ _ABOUT = re.compile(
     |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_PERSONAL = re.compile(
+    r"(?:i|we|you|one)\ \w+(?:\ (?:after|at|by|for|from|in|of|off|on|out|to|up|with))?\ (?P<object>.+)",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What a person does to something: "I care for a pan"."""
 _INDIRECT = re.compile(
     rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>is|are|was|were)\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
 )
@@ -78,6 +83,8 @@ def questions_in(text: str) -> list[str]:
     ['What is RAG', 'how does RAG work?']
     >>> questions_in("How loud is a heat pump, where may it stand, and what can be done against it?")
     ['How loud is a heat pump', 'where may a heat pump stand', 'what can be done against a heat pump?']
+    >>> questions_in("How do I care for a cast iron pan, and how do I remove rust from it?")
+    ['How do I care for a cast iron pan', 'how do I remove rust from a cast iron pan?']
     >>> questions_in("I have a 2015 Civic. Why does it stall?")
     ['I have a 2015 Civic. Why does it stall?']
     """
@@ -195,6 +202,8 @@ def _subject(question: str) -> str | None:
     match = _ABOUT.match(question)
     if match is None:
         return None
+    if (personal := _PERSONAL.fullmatch((match["rest"] or "").strip())) is not None:
+        return personal["object"] if is_noun_phrase(personal["object"]) else None
     if match["do"] and (subject := subject_in(match["rest"])):  # "do heat pumps work": of a clause, its subject
         return subject
     found = _PREPOSITION.sub("", (match["object"] or match["rest"]).strip())

@@ -44,6 +44,13 @@ _TALK = re.compile(
     |(?:i\ hope|let\ me\ know|feel\ free|please\ (?:let|feel)|if\ you\ have\ any|(?:here|below)(?:['’]s|\ is|\ are))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_DECLINES = re.compile(
+    r"""\b(?:no|not|none|nothing|nowhere|never|neither|nor|without|cannot|unable|unknown|unclear|unspecified|unavailable|unanswer\w*
+    |insufficient|lack\w*|missing|absent|silent|fails?|sorry|afraid|apolog\w+|regret\w*|unfortunately|contact|consult|ask|check|visit
+    |refer|see|provide|clarify|depends)\b|n['’]t\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words of which a refusal has at least one: other sentences are claims, whatever a detector makes of them."""
 _NO_CLAIM_ENDS = (":", "?", "\uff1f", "\u061f")  # the last two: question marks, full-width and Arabic
 
 
@@ -131,14 +138,18 @@ def _claims(trace: Trace, max_windows: int) -> list[_Claim]:
 def _without_refusals(
     claims: Sequence[Sequence[_Claim]], traces: Sequence[Trace], detector: AbstentionDetector
 ) -> list[list[_Claim]]:
-    """Leave out sentences that decline to answer the trace's question."""
+    """Leave out sentences that decline to answer the trace's question; those have a word that says so."""
     items = [
         [ScoringItem(trace.question.text, claim.words, user_question=trace.question.text) for claim in each]
         for trace, each in zip(traces, claims, strict=True)
     ]
     verdicts = abstentions(detector, (item for each in items for item in each))
     return [
-        [claim for claim, item in zip(each, asked, strict=True) if verdicts[item] != "wholly"]
+        [
+            claim
+            for claim, item in zip(each, asked, strict=True)
+            if verdicts[item] != "wholly" or not _DECLINES.search(claim.words)
+        ]
         for each, asked in zip(claims, items, strict=True)
     ]
 

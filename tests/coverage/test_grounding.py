@@ -208,3 +208,18 @@ def test_any_answer_gets_a_share_of_its_sentences(answer: str, prompt: list[str]
     assert result.share is None or result.share == sum(s.supported for s in result.sentences) / len(result.sentences)
     assert all(0 <= s.start < s.end <= len(answer) for s in result.sentences)
     assert GroundednessResult.from_dict(result.to_dict()) == result
+
+
+def test_a_sentence_without_a_word_of_refusal_is_a_claim_whatever_a_detector_says() -> None:
+    class Refuser:
+        fingerprint = "refuser"
+
+        def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+            return ["wholly"] * len(items)
+
+    answer = "Plutarch wrote about the testudo. The sources do not say more about it."
+    asked = trace(answer, "Plutarch wrote about the testudo.", question="Who described the testudo?")
+
+    (found,) = groundedness([asked], KeywordEntailer(), abstention=Refuser())
+
+    assert texts_of(found, answer) == ["Plutarch wrote about the testudo."]
