@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
     if not any(Path(spec.origin).parent.rglob("*.onnx") if spec and spec.origin else []):
         pytest.skip("needs the weights of the embedded judge")
     for name, path in zip(("traces", "others"), trace_paths(), strict=True):
-        trace = next(trace for trace in read_traces(path) if trace.question.id == "q04")
+        trace = next(trace for trace in read_traces(path) if trace.question.id == "q07")
         question = trace.question.model_copy(update={"references": ("a heat pump",)})
         write_traces(tmp_path / f"{name}.jsonl", [trace.model_copy(update={"question": question})])
     passages = corpus_path().read_text(encoding="utf-8").splitlines()

@@ -46,10 +46,11 @@ class AnswerEntailer:
         items = [asked_of_both(premise, hypothesis) for premise, hypothesis in pairs]
         others = [row for row, item in enumerate(items) if item is None]
         asked = {row: item for row, item in enumerate(items) if item is not None}
-        said = {row: item for row, item in asked.items() if not (declines(item.text) or declines(item.references[0]))}
+        declined = {row: (declines(item.text), all(map(declines, item.references))) for row, item in asked.items()}
+        said = {row: item for row, item in asked.items() if not any(declined[row])}
         found = np.zeros((len(pairs), 3), dtype=np.float32)
-        for row, item in asked.items():
-            found[row, 0] = declines(item.text) and declines(item.references[0])
+        for row, both in declined.items():
+            found[row, 0] = all(both)
         if said:
             found[list(said), 0] = self._judge.correctness(list(said.values()))
         found[:, 1] = 1 - found[:, 0]

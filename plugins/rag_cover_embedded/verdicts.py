@@ -29,7 +29,7 @@ Floats = NDArray[np.float32]
 WINDOW = 152
 HYPOTHESIS_WINDOW = 88
 MOST_WINDOWS = 64
-_SURE = 0.95
+_SURE, _WRONG = 0.95, 0.05
 _YES_OR_NO = re.compile(r"\W*(yes|no)\s*(?:[^\w\s]|$)", re.IGNORECASE)
 _BARE = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
@@ -61,7 +61,7 @@ def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:
     if not said or not all(accepted):
         return 0.0, 1.0
     if said not in accepted:
-        return 0.0, 1 - _SURE
+        return 0.0, _WRONG
     bare = any(said == each and _BARE.fullmatch(text) for each, text in zip(accepted, item.references, strict=True))
     return (_SURE, 1.0) if bare else (0.0, 1.0)
 
