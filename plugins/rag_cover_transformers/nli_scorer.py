@@ -42,7 +42,7 @@ class NliScorer:
         self.fingerprint = f"{entailer.fingerprint}:statements-{_WORDING}:{threshold}"
 
     def correctness(self, items: Sequence[ScoringItem]) -> Floats:
-        """Return (n,) P(the text answers the question, as a reference does); 0 for a blank text, and if all references are."""
+        """Return (n,) P(the text answers the question, as a reference does); 0 for a blank text."""
         asked = [(number, triple) for number, item in enumerate(items) for triple in statements(item)]
         entailed = self._entailer.entail_with_lead([triple for _, triple in asked])[:, 0]
         best = np.zeros(len(items), np.float32)
@@ -63,5 +63,4 @@ def statements(item: ScoringItem) -> Iterator[tuple[str, str, str]]:
         yield lead, item.text, HYPOTHESIS.format(question=item.question)
     lead = LEAD.format(question=item.question)
     for reference in item.references:
-        if reference.strip():
-            yield lead, item.text, f"{lead} {reference}"
+        yield lead, item.text, f"{lead} {reference}"

@@ -35,7 +35,7 @@ class Seq2SeqScorer:
         self.fingerprint = f"{self._answers.fingerprint}:{','.join(order)}:{threshold}"
 
     def correctness(self, items: Sequence[ScoringItem]) -> Floats:
-        """Return (n,) P(the text answers the question, as a reference does); 0 for a blank text, and if all references are."""
+        """Return (n,) P(the text answers the question, as a reference does); 0 for a blank text."""
         asked = [(number, item, head) for number, item in enumerate(items) for head in heads(item)]
         encoders = [(self._agrees if item.references else self._answers).encoder for _, item, _ in asked]
         found = best_answers(
@@ -57,7 +57,7 @@ def heads(item: ScoringItem) -> list[str]:
     ['Who wrote Emma?\nThe text is a reply to: Who wrote Emma, and when?']
     """
     if item.references:
-        return [f"{item.question}\nCorrect answer: {reference}" for reference in item.references if reference.strip()]
+        return [f"{item.question}\nCorrect answer: {reference}" for reference in item.references]
     if item.user_question.strip() in ("", item.question.strip()):
         return [item.question]
     return [f"{item.question}\nThe text is a reply to: {item.user_question}"]
