@@ -56,8 +56,8 @@ def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:
     >>> bounds_by_yes_or_no(ScoringItem("Is it open?", "No, it is closed.", ("Yes",)))
     (0.0, 0.05)
     """
-    said = _said(item.text)
-    accepted = [_said(reference) for reference in item.references]
+    said = _leading_yes_or_no(item.text)
+    accepted = [_leading_yes_or_no(reference) for reference in item.references]
     if not said or not all(accepted):
         return 0.0, 1.0
     if said not in accepted:
@@ -66,7 +66,7 @@ def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:
     return (_SURE, 1.0) if bare else (0.0, 1.0)
 
 
-def _said(text: str) -> str:
+def _leading_yes_or_no(text: str) -> str:
     found = _YES_OR_NO.match(text)
     return found[1].lower() if found else ""
 

@@ -159,7 +159,7 @@ def _resolved(questions: Sequence[str], *, context: bool) -> list[str]:
         return []
     standing = [questions[0]]
     for each in questions[1:]:
-        meant = _meant(subject, each, asks_who=bool(_WHO.match(questions[0])))
+        meant = _referent(subject, each, asks_who=bool(_WHO.match(questions[0])))
         if meant is None:
             return []
         if _THERE.search(each) and not _PLACE.search(questions[0]):
@@ -169,7 +169,7 @@ def _resolved(questions: Sequence[str], *, context: bool) -> list[str]:
     return standing
 
 
-def _meant(subject: str, question: str, *, asks_who: bool) -> str | None:
+def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
     """Choose what a pronoun means, by number: "it" after "the effects of x" is x. None where no part of the subject fits.
 
     "He" after "who founded x" is whoever did, who has no name yet.

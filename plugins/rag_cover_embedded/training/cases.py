@@ -28,18 +28,17 @@ AS_PASSAGE = 0.4
 
 def case_examples(rng: random.Random, part: Part) -> Iterator[Example]:
     """Ask each passage and each reply what it answers and as much that it does not; hold claims against the passages."""
-    fitted = 69 in part.questions
     for case in rows_of(TEXTS / "cases.jsonl"):
-        if is_held_out(case["domain"]) != fitted:
+        if is_held_out(case["domain"]) != part.is_fitted_on:
             continue
         for passage in case["passages"]:
-            yield from _asked(case, passage, "", rng)
+            yield from _ask(case, passage, "", rng)
         for reply in case["answers"]:
             short = len(reply["text"].split()) <= LONG_REPLY * 2
             if short:
-                yield from _asked(case, reply, case["question"], rng)
+                yield from _ask(case, reply, case["question"], rng)
             if not short or rng.random() < AS_PASSAGE:
-                yield from _asked(case, reply, "", rng)
+                yield from _ask(case, reply, "", rng)
             for claim in reply["sentences"]:
                 yield from _claims(case["passages"], claim, rng)
 
@@ -54,30 +53,29 @@ def case_texts(mode: str) -> Iterator[tuple[tuple[str, str, str], float]]:
                     yield asked, float(name in text["covers"])
 
 
-def _asked(case: Mapping[str, Any], text: Mapping[str, Any], user_question: str, rng: random.Random) -> Iterator[Example]:
+def _ask(case: Mapping[str, Any], text: Mapping[str, Any], user_question: str, rng: random.Random) -> Iterator[Example]:
     """Ask about the whole text or, where it is long or now and then, about a window of it."""
     covered: Mapping[str, str] = text["covers"]
     left = [name for name in case["subs"] if name not in covered]
     for name, quote in covered.items():
         begin = text["text"].index(quote)
         start, end = _cut(text["text"], (begin, begin + len(quote)), rng, whole=bool(user_question))
-        place = (begin - start, begin - start + len(quote))
+        cut, place = text["text"][start:end], (begin - start, begin - start + len(quote))
         if user_question:
-            yield Example(
-                Task.REPLIES, case["subs"][name], text["text"], 1.0, (begin, begin + len(quote)), user_question=user_question
-            )
+            yield Example(Task.REPLIES, case["subs"][name], cut, 1.0, place, user_question=user_question)
         else:
-            yield answering(case["subs"][name], text["text"][start:end], place)
+            yield answering(case["subs"][name], cut, place)
     count = min(len(left), max(1, round(NEGATIVES * len(covered) + rng.random() - 0.5)))
     for name in rng.sample(left, count):
+        start, end = _cut(text["text"], None, rng, whole=bool(user_question))
+        cut = text["text"][start:end]
         if user_question:
-            yield Example(Task.REPLIES, case["subs"][name], text["text"], 0.0, NO_SPAN, user_question=user_question)
+            yield Example(Task.REPLIES, case["subs"][name], cut, 0.0, NO_SPAN, user_question=user_question)
         else:
-            start, end = _cut(text["text"], None, rng)
-            yield not_answering(case["subs"][name], text["text"][start:end])
+            yield not_answering(case["subs"][name], cut)
 
 
-def _cut(text: str, place: tuple[int, int] | None, rng: random.Random, *, whole: bool = False) -> tuple[int, int]:
+def _cut(text: str, place: tuple[int, int] | None, rng: random.Random, *, whole: bool) -> tuple[int, int]:
     """Choose the whole text or a window, round a place where one is given."""
     if whole or (len(text) <= WHOLE and rng.random() < 0.6):
         return 0, len(text)

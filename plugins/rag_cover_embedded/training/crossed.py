@@ -120,8 +120,7 @@ class Piece:
 def crossed_topics(data: Path, part: Part) -> list[dict[str, Any]]:
     """Read the topics of a part: a user's question with its sub-questions; the seed rows have one sub-question each."""
     seed = map(_from_seed, rows_of(data / "judge/crossed_seed.jsonl"))
-    fitted = 69 in part.questions
-    return [row for row in (*seed, *rows_of(TEXTS / "crossed.jsonl")) if is_held_out(row["domain"]) == fitted]
+    return [row for row in (*seed, *rows_of(TEXTS / "crossed.jsonl")) if is_held_out(row["domain"]) == part.is_fitted_on]
 
 
 def is_held_out(domain: str) -> bool:
@@ -198,7 +197,7 @@ def _answers_to_others(
     for other, share in ((elsewhere, 0.5), (beside, 0.7)):
         if other is not sub and rng.random() < share:
             text = other["yes"][rng.choice([cell for cell in _STANDALONE if cell in other["yes"]])]
-            if not _told(sub, text):
+            if not _gives_away(sub, text):
                 yield _pair(question, text, whole, rng, answers=False)
 
 
@@ -265,11 +264,11 @@ def _composed(topic: dict[str, Any], other: dict[str, Any], rng: random.Random) 
     pieces = _pieces(topic, other, rng)
     if not pieces:
         return
-    text, places = _written(pieces, subs, rng)
+    text, places = _write(pieces, subs, rng)
     answered = {piece.owner: place for piece, place in zip(pieces, places, strict=True) if piece.answers}
     refused = {piece.owner for piece in pieces if piece.refuses}
     asked = rng.sample(sorted(answered), min(2, len(answered)))
-    rest = [row for row in range(len(subs)) if row not in answered and not _told(subs[row], text)]
+    rest = [row for row in range(len(subs)) if row not in answered and not _gives_away(subs[row], text)]
     for row in (*asked, *rng.sample(rest, min(2, len(rest)))):
         question = subs[row]["s"]
         place = answered.get(row, NO_SPAN)
@@ -316,7 +315,7 @@ def _pieces(topic: dict[str, Any], other: dict[str, Any], rng: random.Random) ->
     return kept
 
 
-def _written(pieces: Sequence[Piece], subs: Sequence[dict[str, Any]], rng: random.Random) -> tuple[str, list[tuple[int, int]]]:
+def _write(pieces: Sequence[Piece], subs: Sequence[dict[str, Any]], rng: random.Random) -> tuple[str, list[tuple[int, int]]]:
     """Write pieces as prose, a list, Markdown sections or lines; returns where each stands."""
     style = rng.choice(("prose", "prose", "prose", "list", "numbers", "sections", "lines"))
     text, places = "", []
@@ -338,7 +337,7 @@ def _written(pieces: Sequence[Piece], subs: Sequence[dict[str, Any]], rng: rando
     return text, places
 
 
-def _told(sub: dict[str, Any], text: str) -> bool:
+def _gives_away(sub: dict[str, Any], text: str) -> bool:
     """Tell whether a text holds the bare answer of a sub-question by accident."""
     short = re.findall(r"\w+", sub["yes"]["short"].lower())
     words = " ".join(re.findall(r"\w+", text.lower()))

@@ -59,8 +59,7 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     weights = Weights.open(folder)
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
     answers = AnswerJudge(session, tokenizer, threshold=1.0, reply_threshold=1.0, calibrations=UNCALIBRATED, proposing=None)
-    fitted: dict[str, Any] = {"certain": {}, "calibrations": {}}
-    fit_calibrations(answers, data, fitted, seed=seed)
+    fitted = fit_calibrations(answers, data, seed=seed)
     examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_SCORED, 1.0))
     right = [e for e in examples if e.task is Task.CORRECT]
     items = [ScoringItem(e.first, e.second, e.references) for e in right]
@@ -79,8 +78,9 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     return dict(about["fitted"])
 
 
-def fit_calibrations(answers: AnswerJudge, data: Path, fitted: dict[str, Any], *, seed: int) -> None:
-    """Fit the calibrations and certain cuts of passages and replies."""
+def fit_calibrations(answers: AnswerJudge, data: Path, *, seed: int) -> dict[str, Any]:
+    """Fit the calibrations and the certain cuts of passages and replies: ``calibrations`` and ``certain`` of ``judge.json``."""
+    fitted: dict[str, Any] = {"certain": {}, "calibrations": {}}
     for mode, names in (("passage", ("passages", "long_passages")), ("reply", ("replies",))):
         texts = fitting_texts(data, mode, seed=seed)
         known = {kind: labelled(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
@@ -91,6 +91,7 @@ def fit_calibrations(answers: AnswerJudge, data: Path, fitted: dict[str, Any], *
             natural += [(calibration.probability(each), label) for each, label in chosen["natural"]]
             fitted["calibrations"][name] = asdict(calibration)
         fitted["certain"][mode] = certain_cuts(*np.array(natural).T)
+    return fitted
 
 
 def _belongs(evidence: Evidence, calibration: str) -> bool:

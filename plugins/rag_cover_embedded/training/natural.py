@@ -37,8 +37,7 @@ def _rows(path: Path) -> tuple[dict[str, Any], ...]:
 
 def part_rows(path: Path, part: Part) -> list[dict[str, Any]]:
     """Read the training rows of a part: those that are fitted on are the groups in `FITTING_BUCKETS`."""
-    fitted = 69 in part.questions
-    return [row for row in _rows(path) if (bucket(row["group"]) in FITTING_BUCKETS) == fitted]
+    return [row for row in _rows(path) if (bucket(row["group"]) in FITTING_BUCKETS) == part.is_fitted_on]
 
 
 def sampled(rows: Sequence[dict[str, Any]], rng: random.Random, most: int) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.labels import NO_SPAN, Example, answering, not_answering
 from rag_cover_embedded.training.sources import sentences_of, squad_paragraphs
-from rag_cover_embedded.training.splits import FITTING, Part
+from rag_cover_embedded.training.splits import Part
 
 AS_REPLY = 0.4
 AMONG_OTHERS = 0.35
@@ -223,7 +223,7 @@ class Relation:
     base: str
     other_kind: str
 
-    def asked_back(self, template: str, subject: str) -> str:
+    def ask_back(self, template: str, subject: str) -> str:
         """Ask for the other thing."""
         asked = template.format(kind=self.other_kind, other=subject, base=self.base)
         return asked.replace(" does ", " did ") if self.verb in _PAST else asked
@@ -244,7 +244,7 @@ def plain_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Examp
             elsewhere = f"{named(relation.kind, rng)} {relation.verb} {named(relation.other_kind, rng)}."
             yield _among(question, rng.choice((_first_up(empty), _first_up(elsewhere))), "", fillers, rng)
             if relation.base:
-                back = relation.asked_back(rng.choice(_ASKING_BACK), subject)
+                back = relation.ask_back(rng.choice(_ASKING_BACK), subject)
                 yield _among(back, _first_up(stated), other, fillers, rng)
                 nothing = f"{subject} {relation.verb} a {relation.other_kind}."
                 yield _among(back, rng.choice((_first_up(nothing), _first_up(elsewhere))), "", fillers, rng)
@@ -253,7 +253,7 @@ def plain_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Examp
 def relations(part: Part) -> list[Relation]:
     """Read the relations of a part: every tenth serves to fit."""
     rows = [line.split("|") for line in RELATIONS.splitlines()]
-    kept = [row for number, row in enumerate(rows) if (number % 10 == 0) == (part == FITTING)]
+    kept = [row for number, row in enumerate(rows) if (number % 10 == 0) == part.is_fitted_on]
     return [Relation(kind, verb, "" if base == "-" else base, other) for kind, verb, base, other in kept]
 
 

@@ -41,6 +41,11 @@ class Part:
     questions: range
     documents: range
 
+    @property
+    def is_fitted_on(self) -> bool:
+        """Tell whether the part serves to fit numbers, and trains no weights."""
+        return TRAIN_BUCKETS - 1 in self.questions
+
     def has(self, question: str) -> bool:
         """Tell whether a top-level question belongs to the part."""
         return bucket(question) in self.questions

@@ -48,8 +48,7 @@ def written_examples(rng: random.Random, part: Part) -> Iterator[Example]:
 
 def is_learned(key: str, part: Part) -> bool:
     """Tell whether a newer written text belongs to a part: all buckets learn but those that are fitted on."""
-    fitted = bucket(key) in FITTING.questions
-    return fitted == (69 in part.questions)
+    return (bucket(key) in FITTING.questions) == part.is_fitted_on
 
 
 def claim_examples(part: Part, name: str = "claims.jsonl") -> Iterator[Example]:
