@@ -120,7 +120,7 @@ def graph_forward(path: Path, tokenizer: Tokenizer, temperature: float, threads:
     def forward(pairs: Sequence[tuple[str, str]]) -> Floats:
         encoded = encode_pairs(tokenizer, Task.ENTAILMENT, pairs)
         tally.count([len(each) for each in encoded])
-        (logits,) = graph.run(["entailment"], feed(encoded))
+        (logits,) = graph.run(["entailment"], feed(encoded, asks_tokens=False))
         powers = np.exp((logits - logits.max(axis=1, keepdims=True)) / temperature, dtype=np.float64)
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 

@@ -53,6 +53,8 @@ SHORT = 64
 """Tokens of a passage that is read without asking the first stage."""
 GROUP_CHARACTERS = 1_000_000
 _LONGEST_ANSWER = 40
+_ROUNDING = 1e-3
+"""More than the network's logits, in single precision, are off."""
 
 
 Asked = tuple[str, str, str]
@@ -101,9 +103,23 @@ class Calibration:
         >>> Calibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5).probability(Evidence(-0.5))
         0.5
         """
-        total = self.logit * evidence.logit + self.similarity * evidence.similarity + self.intercept
-        total += self.windows * math.log(evidence.windows) + self.tokens * math.log(evidence.tokens)
+        total = self.logit * evidence.logit + self._rest(evidence)
         return 1 / (1 + math.exp(-max(-700.0, min(700.0, total))))
+
+    def least_logit(self, evidence: Evidence, probability: float) -> float:
+        """Return the logit at which a text with otherwise this evidence has this probability, in (0, 1); -inf if none has.
+
+        >>> Calibration(logit=2.0, intercept=1.0).least_logit(Evidence(0.0), 0.5)
+        -0.5
+        """
+        if self.logit <= 0:
+            return -math.inf
+        return (math.log(probability / (1 - probability)) - self._rest(evidence)) / self.logit
+
+    def _rest(self, evidence: Evidence) -> float:
+        """Return the log-odds but for what the logit adds."""
+        total = self.similarity * evidence.similarity + self.intercept
+        return total + self.windows * math.log(evidence.windows) + self.tokens * math.log(evidence.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +132,13 @@ class Calibrations:
 
     def probability(self, task: Task, evidence: Evidence) -> float:
         """Return P(the text answers) by the calibration that the text falls under."""
+        return self.of(task, evidence).probability(evidence)
+
+    def of(self, task: Task, evidence: Evidence) -> Calibration:
+        """Choose the calibration that a text falls under."""
         if task is Task.REPLIES:
-            return self.replies.probability(evidence)
-        return (self.long_passages if evidence.tokens > SHORT else self.passages).probability(evidence)
+            return self.replies
+        return self.long_passages if evidence.tokens > SHORT else self.passages
 
 
 def evidence_of(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> Evidence:
@@ -317,20 +337,27 @@ class AnswerJudge:
             share = taken
 
     def _judge_windows(self, task: Task, batch: Sequence[tuple[_Reading, Window]]) -> None:
-        encoded = [_pair(reading, window) for reading, window in batch]
+        encoded = [_pair(reading, window, least=self._least(reading)) for reading, window in batch]
         found = self._session.run(encoded, [_OUTPUTS[task], "span"])
         for (reading, window), pair, (logit, span) in zip(batch, encoded, found, strict=True):
             probability = self._calibrations.probability(task, reading.evidence(float(logit[0])))
             if reading.window is None or probability > reading.probability:
-                reading.probability, reading.window, reading.span = probability, window, likeliest_span(span[pair.start : -1])
+                reading.probability, reading.window = probability, window
+                reading.span = likeliest_span(span[pair.start : -1]) if len(span) else None
+
+    def _least(self, reading: _Reading) -> float:
+        """Return a logit just below the one at which a text answers: its tokens need no reading where none does."""
+        evidence = reading.evidence(0.0)
+        cut = self._cuts[reading.is_reply]
+        return self._calibrations.of(reading.task, evidence).least_logit(evidence, cut) - _ROUNDING
 
 
 _OUTPUTS = {Task.ANSWERS: "answers", Task.REPLIES: "replies"}
 """The head that judges each kind of text."""
 
 
-def _pair(reading: _Reading, window: Window) -> Encoded:
-    return join(reading.task, reading.question, reading.text.ids[reading.text.tokens(window)].tolist())
+def _pair(reading: _Reading, window: Window, *, least: float = -math.inf) -> Encoded:
+    return join(reading.task, reading.question, reading.text.ids[reading.text.tokens(window)].tolist(), least=least)
 
 
 def likeliest_span(logits: NDArray[np.float32]) -> tuple[int, int]:

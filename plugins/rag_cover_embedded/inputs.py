@@ -7,6 +7,7 @@ stands where BERT has ``[CLS]`` and tells the encoder which question it is asked
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -42,7 +43,8 @@ class Encoded:
     """Token ids of one input, its segment ids, and where the second part's tokens stand in its text.
 
     ``offsets[i]`` are the code points (start, end) in the second text of token ``start + i``. ``features`` (for answer
-    correctness alone) are `likeness` of the text to the references.
+    correctness alone) are `likeness` of the text to the references. ``least`` is the logit of its answer or reply below which
+    nothing is asked of its single tokens: the network then leaves them out.
     """
 
     ids: tuple[int, ...]
@@ -50,6 +52,7 @@ class Encoded:
     start: int = 0
     offsets: tuple[tuple[int, int], ...] = ()
     features: tuple[float, ...] = ()
+    least: float = -math.inf
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -93,6 +96,7 @@ def join(
     offsets: Sequence[tuple[int, int]] = (),
     *,
     features: Sequence[float] = (),
+    least: float = -math.inf,
     max_tokens: int = MAX_TOKENS,
 ) -> Encoded:
     """Join the token ids of two parts into the input of one judging task."""
@@ -101,7 +105,7 @@ def join(
     rest = list(second[: room - len(kept)])
     ids = (int(task), *kept, SEP, *rest, SEP)
     segments = (0,) * (len(kept) + 2) + (1,) * (len(rest) + 1)
-    return Encoded(ids, segments, len(kept) + 2, tuple(offsets[: len(rest)]), tuple(features))
+    return Encoded(ids, segments, len(kept) + 2, tuple(offsets[: len(rest)]), tuple(features), least)
 
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str], *, max_tokens: int = MAX_TOKENS) -> list[Encoded]:

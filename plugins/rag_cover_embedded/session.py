@@ -25,6 +25,8 @@ Floats = NDArray[np.float32]
 
 BATCH_TOKENS = 512  # small enough for the caches of one core
 _PER_TOKEN = frozenset({"tokens", "span", "relevance"})
+_OF_TOKENS = _PER_TOKEN | {"embedding"}
+"""Outputs made of vectors of all tokens."""
 
 
 class Session:
@@ -39,6 +41,9 @@ class Session:
         except Exception as error:  # the runtime's own errors have no common class; re-raised with what to do
             message = f"{path} cannot be run by onnxruntime {onnxruntime.__version__}: {error}. Reinstall rag-cover."
             raise CorruptFileError(message) from error
+        if "least" not in {each.name for each in self._session.get_inputs()}:
+            message = f"{path} was packed by another version of rag_cover. Reinstall rag-cover, or train these weights anew."
+            raise CorruptFileError(message)
         self._threads = threads or usable_processors()
         self._batch_tokens = batch_tokens
         self._start_workers()
@@ -50,20 +55,29 @@ class Session:
         self._workers = ThreadPoolExecutor(self._threads, thread_name_prefix="rag-cover-judge")
 
     def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
-        """Return, for each encoding, the named outputs; those per token have the encoding's own length."""
+        """Return, for each encoding, the named outputs; those per token have the encoding's own length.
+
+        What is made of vectors of all tokens is empty for an encoding whose logit stays below its ``least``.
+        """
         results: list[tuple[Floats, ...]] = [()] * len(encoded)
         batches = self._batches(encoded)
         feeds = ([encoded[row] for row in rows] for rows in batches)
-        for rows, arrays in zip(batches, self._workers.map(partial(self._run, outputs), feeds), strict=True):
-            for place, row in enumerate(rows):
-                results[row] = tuple(
-                    array[place, : len(encoded[row])] if name in _PER_TOKEN else array[place]
-                    for name, array in zip(outputs, arrays, strict=True)
-                )
+        for rows, found in zip(batches, self._workers.map(partial(self._run, outputs), feeds), strict=True):
+            for row, arrays in zip(rows, found, strict=True):
+                results[row] = arrays
         return results
 
-    def _run(self, outputs: Sequence[str], batch: Sequence[Encoded]) -> list[Floats]:
-        return list(self._session.run(list(outputs), feed(batch)))
+    def _run(self, outputs: Sequence[str], batch: Sequence[Encoded]) -> list[tuple[Floats, ...]]:
+        asks_tokens = not _OF_TOKENS.isdisjoint(outputs)
+        whole, *arrays = self._session.run(["whole", *outputs], feed(batch, asks_tokens=asks_tokens))
+        places = {int(row): place for place, row in enumerate(whole)}
+        return [
+            tuple(
+                _own(array, places.get(row), len(each) if name in _PER_TOKEN else None) if name in _OF_TOKENS else array[row]
+                for name, array in zip(outputs, arrays, strict=True)
+            )
+            for row, each in enumerate(batch)
+        ]
 
     def _batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
         """Group row numbers by length, longest first, so that little is padding and every thread has its share."""
@@ -78,14 +92,22 @@ class Session:
         return batches
 
 
+def _own(array: Floats, place: int | None, length: int | None) -> Floats:
+    """Cut out what one text has of an output, none of it where the text was left out."""
+    return array[:0, 0] if place is None else array[place, :length]
+
+
 def _call(method: WeakMethod[Callable[[], None]]) -> None:
     """Call a method of an object that may be gone."""
     if (alive := method()) is not None:
         alive()
 
 
-def feed(batch: Sequence[Encoded]) -> dict[str, NDArray[Any]]:
-    """Stack encodings as the network takes them: (batch, length) arrays, and (batch, features)."""
+def feed(batch: Sequence[Encoded], *, asks_tokens: bool = True) -> dict[str, NDArray[Any]]:
+    """Stack encodings as the network takes them: (batch, length) arrays, (batch, features), and the (batch,) least logits.
+
+    Without ``asks_tokens`` no logit is high enough for vectors of all tokens.
+    """
     width = max(map(len, batch))
     ids = np.full((len(batch), width), PAD, dtype=np.int64)
     segments = np.zeros((len(batch), width), dtype=np.int64)
@@ -94,4 +116,5 @@ def feed(batch: Sequence[Encoded]) -> dict[str, NDArray[Any]]:
     for row, encoded in enumerate(batch):
         ids[row, : len(encoded)], segments[row, : len(encoded)], mask[row, : len(encoded)] = encoded.ids, encoded.segments, 1
         features[row, : len(encoded.features)] = encoded.features
-    return {"ids": ids, "segments": segments, "mask": mask, "features": features}
+    least = np.array([encoded.least if asks_tokens else np.inf for encoded in batch], dtype=np.float32)
+    return {"ids": ids, "segments": segments, "mask": mask, "features": features, "least": least}

@@ -50,7 +50,14 @@ def feed() -> Feed:
     ids[:, 0] = (101, 1, 2, 3, 4)
     segments = real & (np.arange(max(LENGTHS)) * 2 >= np.array(LENGTHS)[:, None])
     features = rng.random((len(LENGTHS), len(FEATURES)), dtype=np.float32)
-    return {"ids": ids, "segments": segments.astype(np.int64), "mask": real.astype(np.int32), "features": features}
+    least = np.full(len(LENGTHS), -np.inf, dtype=np.float32)
+    return {
+        "ids": ids,
+        "segments": segments.astype(np.int64),
+        "mask": real.astype(np.int32),
+        "features": features,
+        "least": least,
+    }
 
 
 def _run(path: Path, feed: Feed) -> Arrays:
@@ -92,7 +99,7 @@ def wanted(network: JudgeNetwork, feed: Feed) -> Arrays:
         heads["correct"] = network.correct(torch.cat([tokens[:, 0], features], dim=-1))
         places = {name: getattr(network, name)(tokens) for name in ("span", "relevance")}
         found = {"tokens": tokens, "embedding": mean_pooled(tokens, mask), **heads, **places}
-    return {name: array.numpy() for name, array in found.items()}
+    return {name: array.numpy() for name, array in found.items()} | {"whole": np.arange(len(LENGTHS))}
 
 
 def _apart(found: Arrays, wanted: Arrays, feed: Feed) -> dict[str, float]:
@@ -100,6 +107,8 @@ def _apart(found: Arrays, wanted: Arrays, feed: Feed) -> dict[str, float]:
     real = feed["mask"].astype(bool)
     apart = {}
     for name, values in wanted.items():
+        if name == "whole":
+            continue
         one, other = (array[real] if array.ndim == 3 else array for array in (found[name], values))
         apart[name] = float(np.sqrt(np.mean((one - other) ** 2)) / other.std())
     return apart
@@ -136,12 +145,31 @@ def test_in_bytes_a_text_does_not_depend_on_its_batch_or_padding(in_bytes: Path,
     for row, length in enumerate(LENGTHS):
         alone = _run(in_bytes, {name: _text(name, array, row, length) for name, array in feed.items()})
         for name, array in alone.items():
+            if name == "whole":
+                continue
             mine = together[name][row, :length] if array.ndim == 3 else together[name][row]
             assert np.abs(array[0] - mine).max() <= 1e-5, name
 
 
 def _text(name: str, array: NDArray[Any], row: int, length: int) -> NDArray[Any]:
-    return array[row : row + 1] if name == "features" else array[row : row + 1, :length]
+    return array[row : row + 1] if name in ("features", "least") else array[row : row + 1, :length]
+
+
+@pytest.mark.parametrize("most", [0, 2, 5])
+def test_only_texts_with_a_logit_high_enough_are_computed_whole(in_bytes: Path, feed: Feed, most: int) -> None:
+    whole = _run(in_bytes, feed)
+    logits = np.maximum(whole["answers"], whole["replies"])[:, 0]
+    least = np.where(np.argsort(np.argsort(-logits)) < most, logits - 1e-3, logits + 1e-3).astype(np.float32)
+
+    found = _run(in_bytes, feed | {"least": least})
+
+    assert len(found["whole"]) == most
+    for name in ("tokens", "embedding", "span", "relevance"):
+        assert found[name].shape[0] == most
+        assert np.allclose(found[name], whole[name][found["whole"]], atol=1e-5), name
+    assert all(
+        np.array_equal(found[name], whole[name]) for name in ("answers", "replies", "entailment", "correct", "abstention")
+    )
 
 
 def test_an_outlier_in_one_text_leaves_the_others_as_they_are(in_bytes: Path, feed: Feed) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,18 @@ def test_a_text_gets_the_same_numbers_behind_any_padding(
         found = tuple(array[0, : len(each)] if array.ndim == 3 else array[0] for array in arrays)
 
         assert _apart([found], [wanted]) <= TOLERANCE
+
+
+def test_tokens_of_texts_that_stay_below_their_least_logit_are_left_out(session: Session, encoded: list[Encoded]) -> None:
+    chosen = [replace(each, least=0.0) for each in encoded]
+
+    found = session.run(chosen, ("answers", "replies", "span", "embedding"))
+
+    for each, (answers, replies, span, embedding) in zip(chosen, found, strict=True):
+        is_whole = max(answers[0], replies[0]) >= 0
+        assert len(span) == (len(each) if is_whole else 0)
+        assert len(embedding) == (384 if is_whole else 0)
+    assert {len(span) > 0 for _, _, span, _ in found} == {False, True}
 
 
 def test_every_text_is_in_one_batch_and_batches_are_small(session: Session, encoded: list[Encoded]) -> None:

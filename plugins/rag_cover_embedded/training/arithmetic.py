@@ -83,7 +83,8 @@ class Bytes:
         """
         zero = 128 if least is None else 16
         absolute = source if least is not None else graph.node("Abs", [source], f"{name}.abs")
-        peak = graph.node("ReduceMax", [absolute, graph.index(-1)], f"{name}.peak", keepdims=0)
+        peak = graph.node("ReduceMax", [absolute, graph.index(-1)], f"{name}.peak.any", keepdims=0)
+        peak = graph.node("Reshape", [peak, graph.named("rows")], f"{name}.peak", allowzero=1)  # where there are no rows, too
         scale = graph.node("Mul", [peak, graph.constant(f"step{zero}", np.float32(1 / (255 - zero)))], f"{name}.s")
         if least is not None:
             scale = graph.node("Max", [scale, graph.constant("step.least", np.float32(-least / zero))], f"{name}.s.least")
@@ -94,9 +95,9 @@ class Bytes:
     def _zeros(graph: Graph, zero: int) -> str:
         """Return the zero point, once for each row: `QuantizeLinear` asks for as many as scales."""
         name = f"zeros{zero}"
-        if name not in graph.nodes:
-            graph.node("Expand", [graph.constant(f"{name}.each", [zero], np.uint8), "rows"], name)
-        return name
+        if graph.named(name) not in graph.nodes:
+            graph.node("Expand", [graph.constant(f"{name}.each", [zero], np.uint8), graph.named("rows")], name)
+        return graph.named(name)
 
     def product(self, graph: Graph, rows: Rows, weight: NDArray[np.float32], name: str) -> str:
         """Multiply bytes with bytes, then scale each row."""

@@ -19,10 +19,22 @@ MICROSOFT = "com.microsoft"
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes and constants, each result named as it is made."""
+    """Nodes and constants, each result named as it is made.
+
+    ``prefix`` stands before the names of nodes, so that the same layer can be computed twice with the same constants.
+    """
 
     nodes: dict[str, NodeProto] = field(default_factory=dict)
     constants: dict[str, TensorProto] = field(default_factory=dict)
+    prefix: str = ""
+
+    def within(self, prefix: str) -> Graph:
+        """Return the same graph under another prefix."""
+        return Graph(self.nodes, self.constants, prefix)
+
+    def named(self, name: str) -> str:
+        """Return the full name of a node of this prefix."""
+        return self.prefix + name
 
     def constant(self, name: str, values: ArrayLike, kind: type[np.generic] = np.float32) -> str:
         """Add a constant, once, and return its name."""
@@ -36,8 +48,9 @@ class Graph:
 
     def node(self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any) -> str:
         """Add a node with one output and return the output's name."""
-        self.nodes[name] = helper.make_node(kind, list(inputs), [name], name=name, domain=domain, **attributes)
-        return name
+        full = self.named(name)
+        self.nodes[full] = helper.make_node(kind, list(inputs), [full], name=full, domain=domain, **attributes)
+        return full
 
     def biased(self, product: str, bias: NDArray[np.float32], name: str) -> str:
         """Add a bias to each row."""
