@@ -42,26 +42,8 @@ from rag_cover.reports import (
 )
 from rag_cover.reports.gains import Augmented, gains_of
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table
-from rag_cover.results import (
-    Augmentation,
-    Belief,
-    Complexity,
-    CoverageResult,
-    DocumentEvidence,
-    GroundednessResult,
-    Loss,
-    NotApplicable,
-    Purchase,
-    SampledAnswer,
-    SentenceSupport,
-    Sought,
-    StepUtility,
-    SubQuestionCoverage,
-    TraceResult,
-    TraceUtility,
-    Utility,
-    Verdict,
-)
+from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.results import Augmentation, Belief, Complexity, CoverageResult, DocumentEvidence, GroundednessResult, Loss, Purchase, SampledAnswer, SentenceSupport, Sought, StepUtility, SubQuestionCoverage, TraceUtility, Utility, Verdict
 from rag_cover.routing import HeldOut, Responses, SkillDescription, SkillRecord, describe_skills
 from rag_cover.setqueries import AtomEvidence, Candidate, ParsedQuery, SetAnswer, SetQuery
 from rag_cover.studies import Study, study_components

@@ -20,7 +20,7 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.intervals import permutation_p_value
 from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
 from rag_cover.questions import Role
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.stand_ins import StandIn
 from rag_cover.summaries import (
     SUMMARY_METRICS,

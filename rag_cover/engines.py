@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 from rag_cover.accounting import Ledger
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.traces import Trace
 
 __all__ = ["Accountable", "Block", "BlockFunction", "Engine"]

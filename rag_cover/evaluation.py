@@ -22,7 +22,7 @@ from rag_cover.measuring import OnError
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
-from rag_cover.results import Measure, TraceResult
+from rag_cover.measures import Measure, TraceResult
 from rag_cover.stores import Store, read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.summaries import Summary, summarise

@@ -16,8 +16,8 @@ from rag_cover.engines import BlockFunction, Engine
 from rag_cover.errors import StoreError
 from rag_cover.measuring import blocks_of
 from rag_cover.questions import Question
-from rag_cover.registry import tell_plugins
-from rag_cover.results import TraceResult
+from rag_cover.plugins import notify_plugins
+from rag_cover.measures import TraceResult
 from rag_cover.stores import Store
 from rag_cover.stores.claims import Claimable, Share, joined
 from rag_cover.traces import Trace
@@ -188,5 +188,5 @@ def _observed(batches: Iterable[Sequence[TraceResult]]) -> Iterator[Sequence[Tra
     """Tell the plugins that watch about every result, as it passes."""
     for results in batches:
         for result in results:
-            tell_plugins(result)
+            notify_plugins(result)
         yield results

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 
 __all__ = ["rows_of"]
 

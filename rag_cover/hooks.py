@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rag_cover.backends import Backend
     from rag_cover.engines import Engine
-    from rag_cover.results import TraceResult
+    from rag_cover.measures import Measure, TraceResult
 
 __all__ = ["PROJECT", "hook"]
 
@@ -49,5 +49,10 @@ def commands() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 
 @_spec
-def measured(result: TraceResult) -> None:
+def measures() -> list[Measure]:  # type: ignore[empty-body]
+    """Return the measures this plugin brings: evaluated by name, and read from any store."""
+
+
+@_spec
+def on_result(result: TraceResult) -> None:
     """Observe one finished result, for telemetry exporters; called from the thread that runs the evaluation."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from rag_cover.backends import Failure, fingerprint_of
-from rag_cover.belief import UtilityMeasure
-from rag_cover.complexity import ComplexityMeasure
-from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.engines import Block
-from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError, nearest
-from rag_cover.results import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
+from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
+from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names, result_type_of
+from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace, content_hash
 
 __all__ = [
-    "MEASURES",
     "OnError",
     "blocks_of",
     "chosen_measures",
@@ -29,88 +26,79 @@ __all__ = [
 
 OnError = Literal["record", "raise"]
 
-MEASURES: Mapping[str, Callable[[], Measure]] = {
-    "coverage": CoverageMeasure,
-    "groundedness": GroundednessMeasure,
-    "utility": UtilityMeasure,
-    "complexity": ComplexityMeasure,
-}
-"""The measures that may be asked for by name."""
-
-_OPTIONAL = ("locator", "relevance", "decomposer", "embedder", "abstention")
-"""Models that a measure asks where there is one, and does without."""
+_MEMBERS = (
+    "name",
+    "version",
+    "parameters",
+    "required_inputs",
+    "required_models",
+    "optional_models",
+    "result_type",
+    "metrics",
+    "not_applicable_reason",
+    "measure",
+    "score",
+)
+"""What every measure has."""
+_OF_RESULTS = ("to_dict", "from_dict", "values")
+"""What every result has."""
 
 BLOCK_TRACES = 32
 BLOCK_CHARACTERS = 2_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Unasked:
-    """A measure that nobody asked for by name: where it has no receiver, a result does not speak of it at all.
-
-    Everything else about it is the measure's own.
-    """
-
-    measured: Measure
-
-    @property
-    def name(self) -> str:
-        """Return the measure's name."""
-        return self.measured.name
-
-    @property
-    def required_inputs(self) -> tuple[str, ...]:
-        """Name what a trace must carry."""
-        return self.measured.required_inputs
-
-    @property
-    def required_models(self) -> tuple[ModelKind, ...]:
-        """Name the models the measure asks."""
-        return self.measured.required_models
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Return the measure's parameters."""
-        return self.measured.parameters
-
-    def lacks(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured."""
-        return self.measured.lacks(trace)
-
-    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
-        """Measure traces that lack nothing."""
-        return self.measured.measure(traces, models)
-
-
 def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
-    """Return the measures asked for, by name or as values; None is all that can be measured with what there is.
+    """Return the measures asked for, by name or as values; None: those that are measured by default.
 
     Raises:
-        InvalidValueError: an unknown name, no measure, or one asked for twice.
+        InvalidValueError: an unknown name, no measure, one asked for twice, two with a metric of the same name, or one whose
+            results could not be stored.
     """
     if isinstance(measures, str):
         message = f"measures is one text; give a list, if only of one: [{measures!r}]"
         raise InvalidValueError(message)
-    chosen = [Unasked(make()) for make in MEASURES.values()] if measures is None else [_measure(each) for each in measures]
+    asked: Sequence[str | Measure] = DEFAULT_MEASURES if measures is None else measures
+    chosen = tuple(map(_measure, asked))
     names = [measure.name for measure in chosen]
     if not names or len(set(names)) < len(names):
         message = f"each measure may be asked for once, and one at least; asked for: {', '.join(names) or 'none'}"
         raise InvalidValueError(message)
-    return tuple(chosen)
-
-
-def _measure(measure: str | Measure) -> Measure:
-    if not isinstance(measure, str):
-        return measure
-    if measure not in MEASURES:
-        message = f"No measure is called {measure!r}.{nearest(measure, MEASURES)} There are: {', '.join(MEASURES)}."
+    metrics = Counter(metric.name for measure in chosen for metric in measure.metrics)
+    if twice := [name for name, count in metrics.items() if count > 1]:
+        message = f"two of the measures {', '.join(names)} have a metric called {twice[0]!r}; give one of them another name"
         raise InvalidValueError(message)
-    return MEASURES[measure]()
+    return chosen
+
+
+def _measure(asked: object) -> Measure:
+    """Return the measure asked for; refuse what is none, and one whose results a store could not keep.
+
+    That is known before anything is paid for.
+    """
+    if isinstance(asked, str):
+        return measure_named(asked)
+    if missing := [name for name in _MEMBERS if not hasattr(asked, name)]:
+        message = (
+            f"{asked!r} is no measure: it has no {', '.join(missing)} (rag_cover.Measure). rag_cover.measure_of makes a measure "
+            "of a function."
+        )
+        raise InvalidValueError(message)
+    measure = cast("Measure", asked)
+    if missing := [name for name in _OF_RESULTS if not hasattr(measure.result_type, name)]:
+        message = (
+            f"The results of the measure {measure.name!r} cannot be stored: {measure.result_type.__name__} has no "
+            f"{', '.join(missing)} (rag_cover.MeasureResult)."
+        )
+        raise InvalidValueError(message)
+    if measure.name in own_measure_names() and measure.result_type is not result_type_of(measure.name):
+        message = f"{measure.name!r} is the name of one of the package's own measures; give yours another"
+        raise InvalidValueError(message)
+    return measure
 
 
 def kinds_asked(measures: Sequence[Measure]) -> list[ModelKind]:
     """List the kinds of models that measures ask, each once."""
-    return list(dict.fromkeys(kind for measure in measures for kind in measure.required_models))
+    return list(dict.fromkeys(kind for each in measures for kind in (*each.required_models, *each.optional_models)))
 
 
 def judge_among(models: Mapping[ModelKind, Any]) -> str:
@@ -128,9 +116,13 @@ def surroundings(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -
     """Tell as JSON data what results depend on beside their traces: the measures, the models, the schema."""
     return {
         "schema": RESULT_SCHEMA,
-        "measures": {measure.name: dict(measure.parameters) for measure in measures},
+        "measures": {measure.name: _version(measure) | dict(measure.parameters) for measure in measures},
         "models": {kind: fingerprint_of(model) for kind, model in models.items()},
     }
+
+
+def _version(measure: Measure) -> dict[str, int]:
+    return {} if measure.version == 1 else {"version": measure.version}
 
 
 def blocks_of(traces: Iterable[Trace]) -> Iterator[Block]:
@@ -158,26 +150,30 @@ def measure_block(
     measures: Sequence[Measure],
     models: Mapping[ModelKind, Any],
     on_error: OnError = "record",
+    auto_selected: bool = False,
 ) -> list[TraceResult]:
-    """Measure a block of traces with as few model calls as the measures can do with."""
+    """Measure a block of traces with as few model calls as the measures can do with.
+
+    Of measures that were ``auto_selected``, and not named by anybody, a result does not speak where they have no receiver.
+    """
     outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
-        reasons = [_reason(kinds) or measure.lacks(trace) for kinds, trace in zip(missing, traces, strict=True)]
+        reasons = [_reason(kinds) or measure.not_applicable_reason(trace) for kinds, trace in zip(missing, traces, strict=True)]
         able = [index for index, reason in enumerate(reasons) if reason is None]
         measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
         for index, reason in enumerate(reasons):
             if reason is None:
                 outcomes[index][measure.name] = next(measured)
-            elif not (isinstance(measure, Unasked) and "receiver" in missing[index]):
+            elif not (auto_selected and "receiver" in missing[index]):
                 outcomes[index][measure.name] = NotApplicable(reason)
     return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
 
 
 def _missing_models(measure: Measure, models: Mapping[ModelKind, Any], trace: Trace) -> list[ModelKind]:
     """List the models that a measure needs and does not have; samples in a trace stand in for their receiver."""
-    spared = {*_OPTIONAL, "receiver"} if trace.samples else set(_OPTIONAL)
-    return [kind for kind in measure.required_models if kind not in models and kind not in spared]
+    spared = "receiver" if trace.samples else None
+    return [kind for kind in measure.required_models if kind not in models and kind != spared]
 
 
 def _reason(missing: Sequence[ModelKind]) -> str | None:

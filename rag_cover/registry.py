@@ -5,14 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
-import pluggy
-
-from rag_cover import hooks
 from rag_cover.backends import (
     KINDS,
     AbstentionDetector,
@@ -37,8 +32,9 @@ from rag_cover.errors import (
     UnfitModelError,
     refuse_unknown_options,
 )
+from rag_cover.plugins import plugins
 from rag_cover.questions import Passage
-from rag_cover.results import ModelKind, TraceResult
+from rag_cover.measures import ModelKind
 from rag_cover.stores import read_passages, read_traces
 
 __all__ = [
@@ -55,28 +51,7 @@ __all__ = [
     "open_receiver",
     "open_relevance",
     "open_scorer",
-    "plugins",
-    "tell_plugins",
 ]
-
-
-@cache
-def plugins() -> pluggy.PluginManager:
-    """Load every installed plugin, once.
-
-    Raises:
-        PluginError: a plugin that cannot be imported or does not fit the hooks, by name.
-    """
-    manager = pluggy.PluginManager(hooks.PROJECT)
-    manager.add_hookspecs(hooks)
-    for entry in sorted(entry_points(group=hooks.PROJECT), key=lambda entry: entry.name):
-        try:
-            manager.register(entry.load(), name=entry.name)
-            manager.check_pending()
-        except Exception as broken:
-            message = f"Plugin {entry.name!r} ({entry.value}) could not be loaded: {broken}. Repair or uninstall it."
-            raise PluginError(message) from broken
-    return manager
 
 
 def installed_backends() -> Mapping[str, Backend]:
@@ -92,11 +67,6 @@ def installed_backends() -> Mapping[str, Backend]:
             raise PluginError(message)
         found[backend.scheme] = backend
     return dict(sorted(found.items()))
-
-
-def tell_plugins(result: TraceResult) -> None:
-    """Tell the plugins that watch of a result."""
-    plugins().hook.measured(result=result)
 
 
 def installed_engines() -> Mapping[str, type[Engine]]:

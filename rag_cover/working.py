@@ -15,7 +15,7 @@ from rag_cover.measuring import OnError, chosen_measures, content_key, judge_amo
 from rag_cover.redaction import Redaction, redacted_result, redacted_trace
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, ResponseCache, bound
-from rag_cover.results import Measure, ModelKind, NotApplicable, TraceResult
+from rag_cover.measures import Measure, ModelKind, NotApplicable, TraceResult
 from rag_cover.stand_ins import StandIn
 from rag_cover.traces import Trace
 
@@ -37,6 +37,7 @@ class Measuring:
     run: RemoteRun
     on_error: OnError = "record"
     redaction: Redaction | None = None
+    auto_selected: bool = False
 
     @classmethod
     def of(
@@ -49,7 +50,7 @@ class Measuring:
         redaction: Redaction | None = None,
     ) -> Measuring:
         """Choose the measures, by name or as values."""
-        return cls(chosen_measures(measures), models, run, on_error, redaction)
+        return cls(chosen_measures(measures), models, run, on_error, redaction, auto_selected=measures is None)
 
     @cached_property
     def models(self) -> Mapping[ModelKind, Any]:
@@ -91,11 +92,18 @@ class Measuring:
     def __reduce__(self) -> tuple[Callable[..., Measuring], tuple[object, ...]]:
         """Travel as what it was made from."""
         left_s = self.run.clock.remaining_s()
-        return _opened, (self.measures, self.chosen, self.on_error, self.redaction, self.run.cache, left_s)
+        plan = (self.measures, self.chosen, self.on_error, self.redaction, self.auto_selected)
+        return _opened, (*plan, self.run.cache, left_s)
 
     def _measured(self, traces: Block) -> list[TraceResult]:
         try:
-            results = measure_block(traces, measures=self.measures, models=self.models, on_error=self.on_error)
+            results = measure_block(
+                traces,
+                measures=self.measures,
+                models=self.models,
+                on_error=self.on_error,
+                auto_selected=self.auto_selected,
+            )
         except EvaluationError as failed:
             if self.redaction is None:
                 raise
@@ -123,7 +131,9 @@ def _opened(
     models: Models,
     on_error: OnError,
     redaction: Redaction | None,
+    auto_selected: bool,  # noqa: FBT001  # as it travelled
     cache: ResponseCache | None,
     deadline_s: float | None,
 ) -> Measuring:
-    return Measuring(measures, models, RemoteRun(cache, clock=RunClock(deadline_s)), on_error, redaction)
+    run = RemoteRun(cache, clock=RunClock(deadline_s))
+    return Measuring(measures, models, run, on_error, redaction, auto_selected=auto_selected)

@@ -12,7 +12,7 @@ from rag_cover import Evaluation, Models, Passage, Progress, Question, Retrieval
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EvaluationError, InvalidValueError, StoreError
 from rag_cover.evaluation import LocalEngine
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 
 MODELS = Models(judge=KeywordScorer(), locator=KeywordLocator(), entailer=KeywordEntailer())

@@ -21,7 +21,7 @@ from rag_cover.accounting import Usage
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import StoreError
 from rag_cover.remote import RemoteRun
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.stores import write_traces
 from rag_cover.testing import KeywordScorer
 

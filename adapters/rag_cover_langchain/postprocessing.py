@@ -13,7 +13,7 @@ from pydantic import ConfigDict, PrivateAttr
 from rag_cover import Models
 from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen, refuse_on_error
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import ModelKind
+from rag_cover.measures import ModelKind
 from rag_cover_langchain.answers import documents_in, question_in
 from rag_cover_langchain.configs import called_under
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from rag_cover.registry import Models
-from rag_cover.results import ModelKind
+from rag_cover.measures import ModelKind
 
 __all__ = ["LazyModels"]
 

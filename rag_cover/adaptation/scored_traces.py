@@ -16,7 +16,7 @@ from rag_cover.adaptation.scorings import Scored, Scoring
 from rag_cover.backends import Failure
 from rag_cover.errors import InputError, RagCoverError
 from rag_cover.evaluation import evaluate
-from rag_cover.results import NotApplicable
+from rag_cover.measures import NotApplicable
 from rag_cover.traces import Trace
 
 __all__ = ["scored", "unscored"]

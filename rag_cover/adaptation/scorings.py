@@ -22,7 +22,8 @@ from rag_cover.belief import UtilityMeasure
 from rag_cover.complexity import ComplexityMeasure
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Measure, ReferenceSource, TraceUtility
+from rag_cover.measures import Measure
+from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
 from rag_cover.traces import Trace
 
 __all__ = [

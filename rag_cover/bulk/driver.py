@@ -25,7 +25,7 @@ from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.importers.formats import is_parquet
 from rag_cover.measuring import surroundings
 from rag_cover.redaction import redacted_problem, redaction_entry, refuse_other_redaction
-from rag_cover.registry import plugins, tell_plugins
+from rag_cover.plugins import notify_plugins, plugins
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
 from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
@@ -184,9 +184,9 @@ class Driver:
         self.failed += sum(row.failed for row in rows)
         if self.measuring.ledger.spending:
             self._tell(finished=False)
-        if plugins().hook.measured.get_hookimpls() and not due.kept:
+        if plugins().hook.on_result.get_hookimpls() and not due.kept:
             for row in rows:
-                tell_plugins(row.unpacked())
+                notify_plugins(row.unpacked())
 
     def _tell_of(self, refusals: Sequence[Refusal], file: Path) -> None:
         """Hand over what is no trace, or stop at the first."""

@@ -21,7 +21,8 @@ from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.reports.gains import Augmented, Gains
-from rag_cover.results import Augmentation, AugmentationMode, ModelKind
+from rag_cover.measures import ModelKind
+from rag_cover.results import Augmentation, AugmentationMode
 from rag_cover.stores import write_traces
 from rag_cover.traces import RetrievalStep, Trace
 

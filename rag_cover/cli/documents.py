@@ -12,7 +12,8 @@ from rag_cover.backends import Failure
 from rag_cover.complexity import description_of
 from rag_cover.errors import StoreError
 from rag_cover.intervals import Interval
-from rag_cover.results import NotApplicable, PassageUtility, StepUtility, TraceResult, TraceUtility, Utility
+from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.results import PassageUtility, StepUtility, TraceUtility, Utility
 from rag_cover.summaries import Comparison, Summary
 
 __all__ = [

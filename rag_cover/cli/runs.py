@@ -21,7 +21,7 @@ from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.measuring import chosen_measures
 from rag_cover.redaction import Redaction, redacted_problem
 from rag_cover.registry import Models
-from rag_cover.results import Measure
+from rag_cover.measures import Measure
 from rag_cover.stores import Store
 from rag_cover.summaries import Summary
 from rag_cover.traces import Trace

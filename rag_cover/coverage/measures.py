@@ -7,18 +7,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rag_cover.coverage.decomposition import failed_splits
 from rag_cover.coverage.embedded_roles import Untyped
 from rag_cover.coverage.grounding import groundedness
-from rag_cover.coverage.judging import judge_coverage
+from rag_cover.coverage.judging import judge_coverage, table_of
+from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.ratings import RATING_WEIGHTS
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Role
-from rag_cover.results import ModelKind, Outcome
+from rag_cover.results import CoverageResult, GroundednessResult
+from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
 from rag_cover.traces import Trace
 from rag_cover.verdicts import threshold_in_range
 
-__all__ = ["CoverageMeasure", "GroundednessMeasure"]
+__all__ = ["CoverageMeasure", "GroundednessMeasure", "coverage_sums"]
+
+Floats = NDArray[np.float64]
+
+
+def coverage_sums(result: CoverageResult) -> Floats:
+    """Return what one trace adds to the sums that the metrics #1 to #6 and the rating are made of (`statistics_as_rated`)."""
+    return statistics_as_rated(table_of(result), result.rating)
+
+
+def _supported_sentences(result: GroundednessResult) -> tuple[float, float]:
+    return sum(sentence.supported for sentence in result.sentences), len(result.sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +52,24 @@ class CoverageMeasure:
 
     name: ClassVar[str] = "coverage"
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
-    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer", "locator", "decomposer", "embedder", "abstention")
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer",)
+    optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention")
+    version: ClassVar[int] = 1
+    result_type: ClassVar[type[CoverageResult]] = CoverageResult
+    metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = tuple(
+        SummaryMetric(
+            metric.name,
+            metric.label,
+            metric.formula,
+            coverage_sums,
+            statistic=metric.statistic,
+            low=metric.low,
+            high=metric.high,
+            higher_is_better=metric.higher_is_better,
+            undefined_because="no sub-question of the traces counts in it",
+        )
+        for metric in METRICS.values()
+    )
 
     def __post_init__(self) -> None:
         """Refuse what no rating can be made from; keep the weights as a plain dict, which travels between processes."""
@@ -56,7 +89,7 @@ class CoverageMeasure:
         weights = {str(role): weight for role, weight in self.weights.items()}
         return {"threshold": self.threshold, "weights": weights, "untyped": self.untyped}
 
-    def lacks(self, trace: Trace) -> str | None:
+    def not_applicable_reason(self, trace: Trace) -> str | None:
         """Say why a trace cannot be measured, or None where it can."""
         if trace.answer is None and trace.prompt is None and not trace.steps:
             return f"coverage needs {self.required_inputs[0]}"
@@ -81,6 +114,15 @@ class CoverageMeasure:
         )
         return [failed[index] if index in failed else next(judged) for index in range(len(traces))]
 
+    def score(self, result: CoverageResult) -> Score:
+        """Return the share of core sub-questions that the answer covers, in [0, 1] (metric #1)."""
+        core = [each.answer for each in result.sub_questions if each.role == Role.CORE and each.answer is not None]
+        if result.core_coverage is None:
+            return Score(None, f"none of its {len(result.sub_questions)} sub-questions is core")
+        return Score(
+            result.core_coverage, f"{sum(each.covered for each in core)} of {len(core)} core sub-questions are answered"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class GroundednessMeasure:
@@ -90,7 +132,19 @@ class GroundednessMeasure:
 
     name: ClassVar[str] = "groundedness"
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer", "a prompt or retrieval steps")
-    required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer", "abstention")
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
+    optional_models: ClassVar[tuple[ModelKind, ...]] = ("abstention",)
+    version: ClassVar[int] = 1
+    result_type: ClassVar[type[GroundednessResult]] = GroundednessResult
+    metrics: ClassVar[tuple[SummaryMetric[GroundednessResult], ...]] = (
+        SummaryMetric(
+            "groundedness",
+            "answer sentences supported by the prompt",
+            "sentences entailed by a passage of the prompt / sentences of the answer",
+            _supported_sentences,
+            undefined_because="no answer has a sentence that claims anything",
+        ),
+    )
 
     def __post_init__(self) -> None:
         """Refuse a threshold that is no probability."""
@@ -101,7 +155,7 @@ class GroundednessMeasure:
         """Return the parameters that change its results, as JSON data."""
         return {"threshold": self.threshold}
 
-    def lacks(self, trace: Trace) -> str | None:
+    def not_applicable_reason(self, trace: Trace) -> str | None:
         """Say why a trace cannot be measured, or None where it can."""
         present = (trace.answer is not None, trace.prompt is not None or bool(trace.steps))
         missing = [needed for needed, there in zip(self.required_inputs, present, strict=True) if not there]
@@ -110,3 +164,10 @@ class GroundednessMeasure:
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Judge all the traces, in one call to the entailer."""
         return groundedness(traces, models["entailer"], threshold=self.threshold, abstention=models.get("abstention"))
+
+    def score(self, result: GroundednessResult) -> Score:
+        """Return the share of the answer's sentences that the prompt supports, in [0, 1]."""
+        if result.share is None:
+            return Score(None, "the answer has no sentence that claims anything")
+        supported = sum(each.supported for each in result.sentences)
+        return Score(result.share, f"{supported} of {len(result.sentences)} sentences are supported")

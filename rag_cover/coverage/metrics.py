@@ -101,7 +101,7 @@ class CoverageMetrics:
 class Metric:
     """One number of interest: its words for people, and the function from sums (..., k) to values (...), NaN where undefined.
 
-    ``higher_is_better`` is None where the number describes and does not judge.
+    It lies in [``low``, ``high``]; ``higher_is_better`` is None where it describes and does not judge.
     """
 
     name: str
@@ -109,6 +109,8 @@ class Metric:
     formula: str
     statistic: Callable[[Floats], Floats]
     higher_is_better: bool | None = None
+    low: float = 0.0
+    high: float = 1.0
 
 
 def coverage_metrics(tables: Sequence[CoverageTable], *, average: Average = "pooled") -> CoverageMetrics:
@@ -243,6 +245,7 @@ METRICS: Mapping[str, Metric] = _named(
         "share of chunks covering a core sub-question: answered minus unanswered",
         "mean share of covering chunks, answered core - unanswered core",
         _frequency_gap,
+        low=-1.0,
     ),
     Metric(
         "order_alignment",
@@ -250,6 +253,7 @@ METRICS: Mapping[str, Metric] = _named(
         "pos_follow-up - (pos_core + pos_background) / 2",
         _order_alignment,
         higher_is_better=True,
+        low=-1.0,
     ),
     Metric(
         "rating",
@@ -257,6 +261,8 @@ METRICS: Mapping[str, Metric] = _named(
         "mean over questions of 1·c_core + 0.5·c_background - 1·c_follow-up",
         partial(_mean, kind="rating"),
         higher_is_better=True,
+        low=-1.0,
+        high=1.5,
     ),
 )
 """Every number by its stable name, in the paper's order."""

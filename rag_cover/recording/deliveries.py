@@ -11,8 +11,9 @@ from rag_cover.errors import StoreError
 from rag_cover.questions import Role
 from rag_cover.recording.telemetry import emit
 from rag_cover.redaction import Redaction, redacted_failure
-from rag_cover.registry import tell_plugins
-from rag_cover.results import CoverageResult, TraceResult, TraceUtility
+from rag_cover.plugins import notify_plugins
+from rag_cover.measures import TraceResult
+from rag_cover.results import CoverageResult, TraceUtility
 
 __all__ = ["LOG", "FailureLog", "deliver", "log_result"]
 
@@ -49,7 +50,7 @@ def deliver(
     fail: Callable[[Exception, str], object],
 ) -> None:
     """Tell the log, plugins, OpenTelemetry and ``on_result`` of a result; where one of them breaks, the others hear of it."""
-    for tell in (log_result, tell_plugins, emit, on_result):
+    for tell in (log_result, notify_plugins, emit, on_result):
         if tell is not None:
             try:
                 tell(result)

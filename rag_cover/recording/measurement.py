@@ -8,11 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from rag_cover.belief import UtilityMeasure
-from rag_cover.measuring import MEASURES, chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.known_measures import DEFAULT_MEASURES
+from rag_cover.measuring import chosen_measures, content_key, judge_among, kinds_asked, measure_block
 from rag_cover.redaction import Redaction
-from rag_cover.registry import Models, plugins
+from rag_cover.plugins import plugins
+from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
-from rag_cover.results import Measure, ModelKind, TraceResult
+from rag_cover.measures import Measure, ModelKind, TraceResult
 from rag_cover.traces import Trace
 from rag_cover.working import without_texts
 
@@ -36,7 +38,7 @@ class Measurement:
 
     def __init__(self, measures: Sequence[str | Measure] | None, models: Models, redaction: Redaction | None = None) -> None:
         self._models, self._redaction = models, redaction
-        asked = list(MEASURES) if measures is None else measures
+        asked = DEFAULT_MEASURES if measures is None else measures
         self._with_gold = chosen_measures(asked)
         self._against_answer = chosen_measures([_against_answer(each) for each in asked])
         models.check(self._kinds)

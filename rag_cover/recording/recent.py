@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar, get_args
 
 from rag_cover.measuring import MEASURES
-from rag_cover.results import Outcome, TraceResult
+from rag_cover.measures import Outcome, TraceResult
 from rag_cover.stores.packing import as_json, from_json
 from rag_cover.traces import Trace
 

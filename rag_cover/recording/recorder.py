@@ -29,7 +29,7 @@ from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.worker import Worker
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
-from rag_cover.results import Measure, TraceResult
+from rag_cover.measures import Measure, TraceResult
 from rag_cover.traces import Trace
 
 __all__ = ["Recording"]

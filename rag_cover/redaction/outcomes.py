@@ -10,19 +10,8 @@ from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.redaction.traces import passage_keys, redacted_trace
-from rag_cover.results import (
-    Belief,
-    Complexity,
-    CoverageResult,
-    DocumentEvidence,
-    GroundednessResult,
-    NotApplicable,
-    Outcome,
-    StepUtility,
-    TraceResult,
-    TraceUtility,
-    Utility,
-)
+from rag_cover.measures import NotApplicable, Outcome, TraceResult
+from rag_cover.results import Belief, Complexity, CoverageResult, DocumentEvidence, GroundednessResult, StepUtility, TraceUtility, Utility
 
 __all__ = ["redacted_failure", "redacted_result"]
 

@@ -19,7 +19,8 @@ from rag_cover.reports.untrusted import clipped, one_line
 from rag_cover.reports.waterfalls import Waterfall, waterfall_of
 from rag_cover.reports.wording import counted, percent
 from rag_cover.reports.worths import total_of
-from rag_cover.results import CoverageResult, Loss, NotApplicable, SubQuestionCoverage, TraceResult, Verdict
+from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 
 __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]
 

@@ -31,7 +31,7 @@ from rag_cover.reports.winning import winning_view
 from rag_cover.reports.wording import counted, loss_advice, losses_sentence
 from rag_cover.reports.worth_figures import utility_view
 from rag_cover.reports.worths import hurting_steps
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.routing import SkillDescription
 from rag_cover.studies import Study
 from rag_cover.summaries import Comparison, Summary

@@ -25,7 +25,8 @@ from rag_cover.reports.states import State, by_role, core_coverage, state_of
 from rag_cover.reports.subjects import headline_of, is_asked_for, subject_of
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import counted, loss_advice, losses_listed, losses_sentence, scale_of
-from rag_cover.results import Loss, TraceResult
+from rag_cover.measures import TraceResult
+from rag_cover.results import Loss
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
 __all__ = ["comparison_table", "spending_table", "summary_panel", "worst_questions"]

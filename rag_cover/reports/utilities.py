@@ -26,7 +26,8 @@ from rag_cover.reports.worths import (
     utility_headline,
     utility_notes,
 )
-from rag_cover.results import TraceResult, TraceUtility
+from rag_cover.measures import TraceResult
+from rag_cover.results import TraceUtility
 from rag_cover.summaries import Summary, UtilityGroup, UtilitySummary
 
 __all__ = ["hurting_table", "trace_utilities", "utility_panel"]

@@ -97,6 +97,11 @@ class Complexity:
         """Count the documents that the scorer failed on: they count in nothing."""
         return sum(document.failure is not None for document in self.documents)
 
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """Return P(the best passage answers) and the completeness of all passages, both in [0, 1]."""
+        return {"max_answer_probability": self.max_answer_probability, "completeness": self.completeness}
+
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
         return asdict(self)

@@ -145,6 +145,11 @@ class CoverageResult:
         """Return the core sub-questions that the answer does not cover and of which it is known where they were lost."""
         return tuple(each for each in self.sub_questions if each.role == Role.CORE and each.loss is not None)
 
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """Return the share of core sub-questions that the answer covers, in [0, 1], and the rating."""
+        return {"core_coverage": self.core_coverage, "rating": self.rating}
+
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
         return {

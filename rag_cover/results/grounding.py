@@ -45,6 +45,11 @@ class GroundednessResult:
     share: float | None
     prompt_assumed: bool
 
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """Return the share of the answer's sentences that are supported, in [0, 1]."""
+        return {"groundedness": self.share}
+
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
         return asdict(self) | {"sentences": [asdict(sentence) for sentence in self.sentences]}

@@ -183,6 +183,11 @@ class TraceUtility:
     per_passage: Attribution | None = None
     approximations: tuple[Approximation, ...] = ()
 
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """Return what all steps together were worth, in [-1, 1]."""
+        return {"delta_seper": self.total.value}
+
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data: ``beliefs`` holds each belief once, the rest names them by index."""
         table = _Beliefs()

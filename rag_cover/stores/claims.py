@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from rag_cover.accounting import Spending
 from rag_cover.errors import StoreError
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.stores.living import BEAT_S, Watch, home_of, is_gone
 from rag_cover.stores.packing import is_whole, packed
 from rag_cover.stores.sqlite import Store

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 from rag_cover.errors import CorruptFileError
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 
 __all__ = ["as_json", "from_json", "is_whole", "packed", "unpacked"]
 

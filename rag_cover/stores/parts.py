@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from rag_cover.errors import CorruptFileError, needs_extra
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.stores.files import replacing
 
 __all__ = ["PartFormat", "PartResults", "Row", "failures_in", "read_part", "rows_in", "write_part"]

@@ -20,7 +20,7 @@ from typing import Any, Self, overload
 from rag_cover.accounting import Spending
 from rag_cover.databases import close_where_opened
 from rag_cover.errors import CorruptFileError, StoreError
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.stores.packing import packed, unpacked
 from rag_cover.stores.schema import opened, refuse_damage, told
 

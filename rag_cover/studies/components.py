@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rag_cover.coverage.words import words_of
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError
-from rag_cover.results import TraceResult, TraceUtility
+from rag_cover.measures import TraceResult
+from rag_cover.results import TraceUtility
 from rag_cover.stand_ins import StandIn
 from rag_cover.studies.arithmetic import (
     PairedDifference,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.complexity.kinds import Kind, kinds_of
 from rag_cover.intervals import Interval, bootstrap, wilson
-from rag_cover.results import Complexity, TraceResult
+from rag_cover.measures import TraceResult
+from rag_cover.results import Complexity
 from rag_cover.summaries.rows import QuestionRows
 from rag_cover.summaries.sums import question_key
 

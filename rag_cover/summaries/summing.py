@@ -12,7 +12,7 @@ from rag_cover.backends import Failure
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on
 from rag_cover.intervals import Interval
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.summaries.complexities import ComplexitySums
 from rag_cover.summaries.metrics import COVERAGE, SUMMARY_METRICS, SummaryMetric
 from rag_cover.summaries.sums import Sums

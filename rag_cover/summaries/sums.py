@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.coverage import CoverageTable, statistics_as_rated, statistics_of, table_of
 from rag_cover.questions import Question, Role
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Loss, TraceResult, TraceUtility
+from rag_cover.measures import TraceResult
+from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Loss, TraceUtility
 from rag_cover.stand_ins import StandIn
 from rag_cover.summaries.rows import QuestionRows
 

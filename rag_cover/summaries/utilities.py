@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.intervals import Interval, bootstrap
-from rag_cover.results import StepUtility, TraceResult, TraceUtility
+from rag_cover.measures import TraceResult
+from rag_cover.results import StepUtility, TraceUtility
 from rag_cover.summaries.rows import QuestionRows
 from rag_cover.summaries.sums import question_key
 from rag_cover.traces import RetrievalStep, Trace

@@ -10,7 +10,8 @@ from rag_cover import Models, UtilityMeasure, evaluate
 from rag_cover.belief import step_utilities
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import Measure, NotApplicable, TraceUtility
+from rag_cover.measures import Measure, NotApplicable
+from rag_cover.results import TraceUtility
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, ScriptedReceiver
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 

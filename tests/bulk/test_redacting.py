@@ -17,7 +17,7 @@ from rag_cover.errors import InputError, RagCoverError, StoreError
 from rag_cover.hooks import hook
 from rag_cover.importers import import_traces
 from rag_cover.redaction import Redaction
-from rag_cover.registry import plugins
+from rag_cover.plugins import plugins
 from rag_cover.stores import read_traces
 from rag_cover.stores.parts import read_part
 from rag_cover.traces import name_of

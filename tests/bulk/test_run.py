@@ -13,8 +13,8 @@ from rag_cover import Evaluation, compare, evaluate, evaluate_files
 from rag_cover.errors import InputError, RagCoverError
 from rag_cover.hooks import hook
 from rag_cover.importers import import_traces
-from rag_cover.registry import plugins
-from rag_cover.results import TraceResult
+from rag_cover.plugins import plugins
+from rag_cover.measures import TraceResult
 from rag_cover.stores import read_traces
 from tests.bulk.files import MODELS, contents, line, write
 
@@ -134,7 +134,7 @@ class _Watching:
         self.seen: list[TraceResult] = []
 
     @hook
-    def measured(self, result: TraceResult) -> None:
+    def on_result(self, result: TraceResult) -> None:
         self.seen.append(result)
 
 

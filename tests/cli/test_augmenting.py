@@ -14,7 +14,7 @@ import pytest
 from rag_cover.backends import Backend, Failure
 from rag_cover.hooks import hook
 from rag_cover.questions import Passage
-from rag_cover.registry import plugins
+from rag_cover.plugins import plugins
 from rag_cover.stores import read_traces
 from rag_cover.testing import ScriptedGenerator, ScriptedReceiver
 

@@ -11,7 +11,7 @@ from rag_cover.backends import Backend, Failure
 from rag_cover.coverage.prompts import SHIPPED_PROMPTS
 from rag_cover.hooks import hook
 from rag_cover.questions import Role
-from rag_cover.registry import plugins
+from rag_cover.plugins import plugins
 from rag_cover.stores import read_traces
 from rag_cover.testing import ScriptedGenerator
 

@@ -17,7 +17,7 @@ from rag_cover.coverage.words import content_words
 from rag_cover.hooks import hook
 from rag_cover.intervals import Interval
 from rag_cover.questions import Passage
-from rag_cover.registry import plugins
+from rag_cover.plugins import plugins
 from rag_cover.routing import Adjustment, Caimira, HeldOut, Responses, SkillRecord, encode
 
 Command = Callable[..., Any]

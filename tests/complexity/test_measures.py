@@ -16,7 +16,8 @@ from rag_cover.backends import ScoringItem, TokenRelevance
 from rag_cover.complexity import Calibration, complexity_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import Complexity, Measure, NotApplicable
+from rag_cover.measures import Measure, NotApplicable
+from rag_cover.results import Complexity
 from rag_cover.testing import Counter, KeywordEntailer, ScriptedScorer
 from rag_cover.traces import RetrievalStep, Trace
 

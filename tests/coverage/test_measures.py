@@ -9,7 +9,8 @@ import pytest
 from rag_cover.coverage import RATING_WEIGHTS, CoverageMeasure, GroundednessMeasure, groundedness, judge_coverage
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
-from rag_cover.results import CoverageResult, Measure
+from rag_cover.measures import Measure
+from rag_cover.results import CoverageResult
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 from rag_cover.traces import RetrievalStep, Trace
 

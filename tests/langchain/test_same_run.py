@@ -20,7 +20,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from rag_cover import Trace
 from rag_cover.recording import Recording
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover_langchain.recording import RagCoverCallbackHandler
 from rag_cover_llama_index.recording import attach
 from tests.corpus import CORPUS

@@ -9,7 +9,7 @@ from rag_cover.backends import Failure
 from rag_cover.pairwise import Answer, AnswersByQuestion, Pair, PairVerdict, UnjudgedPair, by_rating
 from rag_cover.pairwise.rated import ratings_of
 from rag_cover.questions import Question
-from rag_cover.results import NotApplicable, Outcome, TraceResult
+from rag_cover.measures import NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace
 
 

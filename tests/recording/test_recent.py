@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.recording.recent import recent_results, recent_traces
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.traces import Trace
 
 

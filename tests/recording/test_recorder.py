@@ -19,8 +19,8 @@ from rag_cover.backends import fingerprint_of
 from rag_cover.errors import InvalidValueError, RagCoverError, StoreError
 from rag_cover.hooks import hook
 from rag_cover.recording import LIVE_MODELS, Recording, RecordingCounts
-from rag_cover.registry import plugins
-from rag_cover.results import TraceResult
+from rag_cover.plugins import plugins
+from rag_cover.measures import TraceResult
 from rag_cover.stores import read_traces
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, QUESTION, ask, begun, record
@@ -278,7 +278,7 @@ def test_plugins_that_watch_see_every_result() -> None:
             self.seen: list[TraceResult] = []
 
         @hook
-        def measured(self, result: TraceResult) -> None:
+        def on_result(self, result: TraceResult) -> None:
             self.seen.append(result)
 
     watcher = Watcher()

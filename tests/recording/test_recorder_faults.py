@@ -18,8 +18,8 @@ from rag_cover.backends import ScoringItem
 from rag_cover.errors import StoreError
 from rag_cover.hooks import hook
 from rag_cover.recording import Recording, RecordingCounts
-from rag_cover.registry import plugins
-from rag_cover.results import TraceResult
+from rag_cover.plugins import plugins
+from rag_cover.measures import TraceResult
 from rag_cover.stores import Store, read_traces
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from tests.recording.parts import QUESTION, ask, begun
@@ -190,7 +190,7 @@ def test_whoever_is_told_may_raise() -> None:
 def test_a_plugin_that_watches_may_raise() -> None:
     class Watcher:
         @hook
-        def measured(self, result: TraceResult) -> None:
+        def on_result(self, result: TraceResult) -> None:
             raise LookupError(result.trace.question.text)
 
     heard: list[TraceResult] = []

@@ -13,7 +13,7 @@ import pytest
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace
 from rag_cover.recording import Recording, place
 from rag_cover.recording.telemetry import NAME, emit
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, QUESTION, begun, record
 
@@ -178,7 +178,7 @@ import sys
 from rag_cover import Question, RetrievalStep, Trace
 from rag_cover.recording import place
 from rag_cover.recording.telemetry import emit
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 
 emit(TraceResult(Trace(question=Question("Why?"), steps=(RetrievalStep(query="Why?", id="s"),)), {}))
 print(place(), [name for name in sys.modules if name.startswith("opentelemetry")])

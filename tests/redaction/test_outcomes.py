@@ -20,7 +20,7 @@ from rag_cover.comparison import compare
 from rag_cover.demo import trace_paths
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.redaction import Redaction, redacted_result
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.stand_ins import StandIn
 from rag_cover.stores import read_traces
 from rag_cover.studies import study_components

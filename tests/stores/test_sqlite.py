@@ -13,7 +13,7 @@ import pytest
 
 from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.questions import Question
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.stores import Store, schema
 from rag_cover.traces import Trace
 
@@ -139,7 +139,7 @@ def test_many_threads_append_and_read_at_once(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from rag_cover.questions import Question
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.stores import Store
 from rag_cover.traces import Trace
 store = Store(sys.argv[1])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError
-from rag_cover.results import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.studies import Setting, study_components
 from rag_cover.traces import Trace
 

@@ -4,7 +4,8 @@ import pytest
 
 from rag_cover.complexity import Kind, Standing
 from rag_cover.questions import Question
-from rag_cover.results import AnswerSource, Complexity, NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.results import AnswerSource, Complexity
 from rag_cover.summaries import NO_KIND, SUMMARY_METRICS, Summary, summarise
 from rag_cover.traces import Trace
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.results import TraceResult
+from rag_cover.measures import TraceResult
 from rag_cover.summaries import UtilityGroup, UtilitySummary, own_name, summarise
 from rag_cover.summaries.utilities import retriever_of
 from rag_cover.traces import RetrievalStep, Trace

@@ -1,0 +1,67 @@
+"""The measures that can be asked for by name, and read from a store: the package's own and those of plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, cast
+
+from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.measures import Measure, NumberResult
+from rag_cover.plugins import installed_measures
+
+__all__ = ["DEFAULT_MEASURES", "measure_names", "measure_named", "own_measure_names", "result_type_of"]
+
+_OWN: Mapping[str, str] = {
+    "coverage": "rag_cover.coverage:CoverageMeasure",
+    "groundedness": "rag_cover.coverage:GroundednessMeasure",
+    "utility": "rag_cover.belief:UtilityMeasure",
+    "complexity": "rag_cover.complexity:ComplexityMeasure",
+}
+"""The package's own measures: a line for each. They are imported when they are asked for."""
+
+DEFAULT_MEASURES = ("coverage", "groundedness", "utility", "complexity")
+"""What is measured where no measure is named."""
+
+
+def measure_names() -> tuple[str, ...]:
+    """Name every measure that can be asked for."""
+    return (*_OWN, *(name for name in installed_measures() if name not in _OWN))
+
+
+def own_measure_names() -> tuple[str, ...]:
+    """Name the package's own measures."""
+    return tuple(_OWN)
+
+
+def measure_named(name: str) -> Measure:
+    """Return a measure with its default parameters.
+
+    Raises:
+        InvalidValueError: there is none of this name.
+    """
+    if name in _OWN:
+        return cast("Measure", _own(name)())
+    if (found := installed_measures().get(name)) is not None:
+        return found
+    names = measure_names()
+    message = f"No measure is called {name!r}.{nearest(name, names)} There are: {', '.join(names)}."
+    raise InvalidValueError(message)
+
+
+def result_type_of(name: str) -> type[Any] | None:
+    """Return the type of a measure's results, None where nobody here knows the measure."""
+    if name in _OWN:
+        return cast("type[Any]", _own(name).result_type)
+    found = installed_measures().get(name)
+    return None if found is None else found.result_type
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a measure's results are plain numbers."""
+    return result_type_of(name) is NumberResult
+
+
+def _own(name: str) -> Any:
+    module, _, attribute = _OWN[name].partition(":")
+    return getattr(import_module(module), attribute)

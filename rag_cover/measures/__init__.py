@@ -1,0 +1,31 @@
+"""What a measure is, and what evaluating a trace with it gives.
+
+A measure is all that is known of one kind of result: what a trace must carry, which models it asks, how a block of traces is
+measured, which numbers a summary makes of the results, and the score that an evaluator returns. Everything else (stores,
+summaries, comparison, redaction, reports, recordings, clusters) is the same for all measures.
+
+The plain case, one number for each trace, is a function: `measure_of`.
+"""
+
+from rag_cover.measures.outcomes import RESULT_SCHEMA, NotApplicable, Outcome, TraceResult, UnknownResult
+from rag_cover.measures.plain import NumberResult, measure_of
+from rag_cover.measures.protocol import Measure, MeasureResult, ModelKind, Score, SummaryMetric, Unit, ratio
+from rag_cover.measures.texts import Text
+
+__all__ = [
+    "RESULT_SCHEMA",
+    "Measure",
+    "MeasureResult",
+    "ModelKind",
+    "NotApplicable",
+    "NumberResult",
+    "Outcome",
+    "Score",
+    "SummaryMetric",
+    "Text",
+    "TraceResult",
+    "Unit",
+    "UnknownResult",
+    "measure_of",
+    "ratio",
+]

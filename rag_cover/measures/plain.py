@@ -1,0 +1,158 @@
+"""The plain case of a measure: a function from a trace to a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+from rag_cover.backends import Failure
+from rag_cover.errors import InvalidValueError
+from rag_cover.measures.outcomes import NotApplicable
+from rag_cover.measures.protocol import Measure, ModelKind, Score, SummaryMetric
+from rag_cover.measures.texts import Text
+from rag_cover.traces import Trace
+
+__all__ = ["NumberResult", "measure_of", "number_metric"]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberResult:
+    """One number for a trace, None where it is undefined, and the reason for it.
+
+    Raises:
+        InvalidValueError: the number is not finite, or no number.
+    """
+
+    value: float | None
+    reason: Annotated[str, Text()] = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number: undefined is None."""
+        if self.value is not None and not (isinstance(self.value, int | float) and math.isfinite(self.value)):
+            message = f"the value of a NumberResult is {self.value!r}; it is a finite number, or None where it is undefined"
+            raise InvalidValueError(message)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        return {"value": self.value, "reason": self.reason}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` wrote."""
+        return cls(data["value"], data["reason"])
+
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """Return the number."""
+        return {"value": self.value}
+
+
+Measured = NumberResult | NotApplicable | Failure | float | None
+
+
+def measure_of(
+    function: Callable[[Trace], Measured],
+    *,
+    name: str,
+    version: int = 1,
+    low: float = -math.inf,
+    high: float = math.inf,
+    higher_is_better: bool | None = None,
+) -> Measure:
+    """Make a measure of a function from a trace to a number.
+
+    >>> from rag_cover import Trace
+    >>> def answer_length(trace: Trace) -> NumberResult:
+    ...     return NumberResult(len((trace.answer or "").split()), "words of the answer")
+    >>> measure_of(answer_length, name="answer_length").name
+    'answer_length'
+
+    Args:
+        function: is called once for each trace. It returns a `NumberResult` or a number, None where that is undefined,
+            `NotApplicable` where the trace has not what it needs. What it raises is recorded as the trace's `Failure`.
+        name: of the measure, of its metric and of its column.
+        version: raise it when the function changes: what a store holds of another version is measured again.
+        low: the lowest value it can return.
+        high: the highest. Values in [0, 1] get intervals that stay there.
+        higher_is_better: None where the number describes and does not judge.
+
+    Raises:
+        InvalidValueError: ``name`` is not an identifier, or is the name of one of the package's own measures.
+    """
+    if not name.isidentifier():
+        message = f"a measure is called {name!r}; give it a name of letters, digits and underscores, such as 'answer_length'"
+        raise InvalidValueError(message)
+    return FunctionMeasure(function, name, version, low, high, higher_is_better)
+
+
+@dataclass(frozen=True)
+class FunctionMeasure:
+    """A measure made of a function (`measure_of`)."""
+
+    function: Callable[[Trace], Measured]
+    name: str
+    version: int = 1
+    low: float = -math.inf
+    high: float = math.inf
+    higher_is_better: bool | None = None
+
+    required_inputs: ClassVar[tuple[str, ...]] = ()
+    required_models: ClassVar[tuple[ModelKind, ...]] = ()
+    optional_models: ClassVar[tuple[ModelKind, ...]] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the name of the function: its version says which."""
+        return {"function": getattr(self.function, "__qualname__", type(self.function).__qualname__)}
+
+    @property
+    def result_type(self) -> type[NumberResult]:
+        """Return the type of its results."""
+        return NumberResult
+
+    @property
+    def metrics(self) -> tuple[SummaryMetric[NumberResult], ...]:
+        """Return the mean over traces."""
+        return (number_metric(self.name, low=self.low, high=self.high, higher_is_better=self.higher_is_better),)
+
+    def not_applicable_reason(self, trace: Trace) -> str | None:  # noqa: ARG002  # the function says so itself
+        """Return None: the function is asked of every trace."""
+        return None
+
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> list[Any]:  # noqa: ARG002  # asks none
+        """Call the function for each trace."""
+        return [self._result(trace) for trace in traces]
+
+    def score(self, result: NumberResult) -> Score:
+        """Return the number."""
+        return Score(result.value, result.reason)
+
+    def _result(self, trace: Trace) -> NumberResult | NotApplicable | Failure:
+        try:
+            found = self.function(trace)
+            return found if isinstance(found, NumberResult | NotApplicable | Failure) else NumberResult(found)
+        except Exception as error:  # noqa: BLE001  # the user's function, per trace: recorded as its failure
+            return Failure(type(error).__name__, str(error))
+
+
+def number_metric(
+    name: str, *, low: float = -math.inf, high: float = math.inf, higher_is_better: bool | None = None
+) -> SummaryMetric[NumberResult]:
+    """Return the mean of a number over the traces for which it is defined."""
+    label = name.replace("_", " ")
+    return SummaryMetric(
+        name,
+        label,
+        f"mean of {label} over traces",
+        _value_and_count,
+        low=low,
+        high=high,
+        higher_is_better=higher_is_better,
+        undefined_because="it is undefined for every trace that was measured",
+    )
+
+
+def _value_and_count(result: NumberResult) -> Sequence[float]:
+    return (0.0, 0.0) if result.value is None else (result.value, 1.0)
