@@ -15,6 +15,7 @@ from rag_cover.backends import Failure, Span
 from rag_cover.checking import check_judge
 from rag_cover.coverage.metrics import Scenarios
 from rag_cover.intervals import Interval
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.pairwise import PairVerdict, PairwiseComparison, UnjudgedPair, position_bias, win_rates_of
 from rag_cover.pairwise.win_rates import overall_win_rate
 from rag_cover.questions import Passage, Question, Role, SubQuestion, legible
@@ -42,8 +43,24 @@ from rag_cover.reports import (
 )
 from rag_cover.reports.gains import Augmented, gains_of
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table
-from rag_cover.measures import NotApplicable, TraceResult
-from rag_cover.results import Augmentation, Belief, Complexity, CoverageResult, DocumentEvidence, GroundednessResult, Loss, Purchase, SampledAnswer, SentenceSupport, Sought, StepUtility, SubQuestionCoverage, TraceUtility, Utility, Verdict
+from rag_cover.results import (
+    Augmentation,
+    Belief,
+    Complexity,
+    CoverageResult,
+    DocumentEvidence,
+    GroundednessResult,
+    Loss,
+    Purchase,
+    SampledAnswer,
+    SentenceSupport,
+    Sought,
+    StepUtility,
+    SubQuestionCoverage,
+    TraceUtility,
+    Utility,
+    Verdict,
+)
 from rag_cover.routing import HeldOut, Responses, SkillDescription, SkillRecord, describe_skills
 from rag_cover.setqueries import AtomEvidence, Candidate, ParsedQuery, SetAnswer, SetQuery
 from rag_cover.studies import Study, study_components

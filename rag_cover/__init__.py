@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rag_cover.errors import RagCoverError
     from rag_cover.evaluation import Evaluation, Progress, evaluate
     from rag_cover.importers import read_labels
+    from rag_cover.measures import Measure, MeasureResult, NotApplicable, NumberResult, Score, SummaryMetric, measure_of
     from rag_cover.pairwise import PairwiseComparison
     from rag_cover.questions import Passage, Question, Role, SubQuestion
     from rag_cover.redaction import Redaction
@@ -44,7 +45,11 @@ __all__ = [
     "GroundednessMeasure",
     "JudgeCheck",
     "LabelledText",
+    "Measure",
+    "MeasureResult",
     "Models",
+    "NotApplicable",
+    "NumberResult",
     "PairwiseComparison",
     "Passage",
     "Progress",
@@ -55,9 +60,11 @@ __all__ = [
     "Role",
     "Sample",
     "SampleSet",
+    "Score",
     "Store",
     "SubQuestion",
     "Summary",
+    "SummaryMetric",
     "Trace",
     "UtilityMeasure",
     "build_retriever",
@@ -66,6 +73,7 @@ __all__ = [
     "compare_pairwise",
     "evaluate",
     "evaluate_files",
+    "measure_of",
     "open_abstention",
     "open_embedder",
     "open_entailer",
@@ -87,7 +95,11 @@ _HOMES = {
     "GroundednessMeasure": "rag_cover.coverage",
     "JudgeCheck": "rag_cover.agreement",
     "LabelledText": "rag_cover.agreement",
+    "Measure": "rag_cover.measures",
+    "MeasureResult": "rag_cover.measures",
     "Models": "rag_cover.registry",
+    "NotApplicable": "rag_cover.measures",
+    "NumberResult": "rag_cover.measures",
     "PairwiseComparison": "rag_cover.pairwise",
     "Passage": "rag_cover.questions",
     "Progress": "rag_cover.evaluation",
@@ -98,9 +110,11 @@ _HOMES = {
     "Role": "rag_cover.questions",
     "Sample": "rag_cover.traces",
     "SampleSet": "rag_cover.traces",
+    "Score": "rag_cover.measures",
     "Store": "rag_cover.stores",
     "SubQuestion": "rag_cover.questions",
     "Summary": "rag_cover.summaries",
+    "SummaryMetric": "rag_cover.measures",
     "Trace": "rag_cover.traces",
     "UtilityMeasure": "rag_cover.belief",
     "build_retriever": "rag_cover.registry",
@@ -109,6 +123,7 @@ _HOMES = {
     "compare_pairwise": "rag_cover.comparison",
     "evaluate": "rag_cover.evaluation",
     "evaluate_files": "rag_cover.bulk",
+    "measure_of": "rag_cover.measures",
     "open_abstention": "rag_cover.registry",
     "open_embedder": "rag_cover.registry",
     "open_entailer": "rag_cover.registry",

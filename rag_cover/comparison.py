@@ -12,23 +12,21 @@ from itertools import combinations
 from string import ascii_lowercase
 from typing import Literal
 
-import numpy as np
-
 from rag_cover.backends import Generator
 from rag_cover.errors import IncomparableError, InvalidValueError
 from rag_cover.evaluation import Evaluation
 from rag_cover.intervals import permutation_p_value
+from rag_cover.measures import TraceResult
 from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
 from rag_cover.questions import Role
-from rag_cover.measures import TraceResult
 from rag_cover.stand_ins import StandIn
 from rag_cover.summaries import (
-    SUMMARY_METRICS,
     ChangedQuestion,
     Comparison,
     MetricComparison,
-    SummaryMetric,
+    OwnedMetric,
     Sums,
+    metrics_of_installed,
     question_key,
 )
 
@@ -42,7 +40,7 @@ Asked = Mapping[str, frozenset[str]]
 class _Side:
     """One evaluation, gathered by question."""
 
-    sums: Sums = field(default_factory=Sums)
+    sums: Sums
     texts: dict[str, str] = field(default_factory=dict)
     covered: dict[str, dict[str, bool]] = field(default_factory=dict)  # question → core sub-question → answered by some trace
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -80,7 +78,7 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
     Raises:
         IncomparableError: no question in common, or their sub-questions differ.
     """
-    one, other = _gathered(a.results), _gathered(b.results)
+    one, other = _gathered(a), _gathered(b)
     shared = _shared([one.texts, other.texts])
     if sub_questions == "same":
         _refuse_different(one.asked, other.asked, {key: one.texts[key] for key in shared})
@@ -91,11 +89,7 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         questions=len(shared),
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
-        metrics={
-            name: _compared(metric, one, other, shared, seed)
-            for name, metric in SUMMARY_METRICS.items()
-            if metric.measure in one.measured | other.measured
-        },
+        metrics={name: _compared(metric, one, other, shared, seed) for name, metric in _metrics(one, other).items()},
         losses_a=one.sums.losses_of(shared),
         losses_b=other.sums.losses_of(shared),
         changed=_changed(one, other, shared),
@@ -142,9 +136,9 @@ def compare_pairwise(
     return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes, seed=seed)
 
 
-def _gathered(results: Sequence[TraceResult]) -> _Side:
-    side = _Side()
-    for result in results:
+def _gathered(evaluation: Evaluation) -> _Side:
+    side = _Side(Sums(evaluation.given))
+    for result in evaluation.results:
         side.add(result)
     return side
 
@@ -226,9 +220,17 @@ def _repetitions(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) 
     )
 
 
-def _compared(metric: SummaryMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
-    a, b = (np.array([side.sums.rows[key] for key in shared]) for side in (one, other))
-    first, second = metric.interval(a, seed=seed), metric.interval(b, seed=seed)
+def _metrics(one: _Side, other: _Side) -> Mapping[str, OwnedMetric]:
+    """Return the metrics of every measure that either side asked for, those of installed measures first."""
+    asked = one.measured | other.measured
+    installed = {name: each for name, each in metrics_of_installed().items() if each.measure in asked}
+    return installed | one.sums.metrics | other.sums.metrics
+
+
+def _compared(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
+    a, b = (side.sums.rows_of(owned, shared) for side in (one, other))
+    first, second = owned.interval(a, seed=seed), owned.interval(b, seed=seed)
+    metric = owned.metric
     return MetricComparison(
         name=metric.name,
         label=metric.label,

@@ -18,11 +18,11 @@ from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
 from rag_cover.filling import Progress, collected, fill
 from rag_cover.frames import rows_of
+from rag_cover.measures import Measure, TraceResult
 from rag_cover.measuring import OnError
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
-from rag_cover.measures import Measure, TraceResult
 from rag_cover.stores import Store, read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.summaries import Summary, summarise
@@ -41,7 +41,7 @@ class Evaluation:
     """The results of one evaluation, in trace order; read from its store where it has one.
 
     ``judge`` names the scorer, or the entailer where none scores, by its fingerprint, ``measures`` what was measured,
-    ``spending`` what remote models were asked for it, over all the runs it took.
+    ``spending`` what remote models were asked for it, over all the runs it took; ``given`` are the measures as values.
     """
 
     results: Sequence[TraceResult]
@@ -49,33 +49,38 @@ class Evaluation:
     measures: tuple[str, ...]
     seed: int = 0
     spending: Spending = field(default_factory=Spending)
+    given: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
-    def open(cls, path: Path | str) -> Evaluation:
+    def open(cls, path: Path | str, *, measures: Iterable[Measure] = ()) -> Evaluation:
         """Open the evaluation kept in a store, or in a folder of parts.
+
+        ``measures`` are those of your own that it was made with, if any: results of a measure that is neither among them nor
+        installed are kept as they are (`UnknownResult`), and in no summary.
 
         Raises:
             StoreError: there is no such store, it is damaged, or it holds no evaluation.
         """
         if Path(path).is_dir():
-            return cls._of(ResultFolder(Path(path)))
+            return cls._of(ResultFolder(Path(path)), tuple(measures))
         store = Store.open(Path(path), create=False)
         about = store.meta.get("evaluation")
         if about is None:
             message = f"{path} holds no evaluation yet; make one with 'rag-cover evaluate … --store {path}'"
             raise StoreError(message)
         store.check()
-        return cls(store.results(), about["judge"], tuple(about["measures"]), about["seed"], store.spending)
+        given = tuple(measures)
+        return cls(store.results(given), about["judge"], tuple(about["measures"]), about["seed"], store.spending, given)
 
     @classmethod
-    def _of(cls, folder: ResultFolder) -> Evaluation:
-        results, kept = folder.results(), folder.about or {}
-        about = kept["evaluation"]
-        return cls(results, about["judge"], tuple(about["measures"]), about["seed"], Spending.from_dict(kept["spending"]))
+    def _of(cls, folder: ResultFolder, given: tuple[Measure, ...]) -> Evaluation:
+        results, kept = folder.results(given), folder.about or {}
+        about, spending = kept["evaluation"], Spending.from_dict(kept["spending"])
+        return cls(results, about["judge"], tuple(about["measures"]), about["seed"], spending, given)
 
     def summary(self) -> Summary:
         """Sum up the results, with 95% bootstrap intervals clustered by question."""
-        return summarise(self.results, judge=self.judge, seed=self.seed)
+        return summarise(self.results, judge=self.judge, seed=self.seed, measures=self.given)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Tabulate the results, one row per trace and sub-question (needs pandas)."""
@@ -143,7 +148,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     if store is None:
         with run.clock:
             results = collected(runner, measuring, stream, total=total, watcher=progress)
-        return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending)
+        return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending, measuring.measures)
     # made before the store is: a wrong name of a model leaves none
     about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed, **redaction_entry(redaction)}
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
@@ -151,4 +156,5 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
     with run.clock:
         fill(kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress)
-    return Evaluation(kept.results(), measuring.judge, measuring.names, seed, kept.spending)
+    given = measuring.measures
+    return Evaluation(kept.results(given), measuring.judge, measuring.names, seed, kept.spending, given)

@@ -14,10 +14,10 @@ from typing import Any
 
 from rag_cover.engines import BlockFunction, Engine
 from rag_cover.errors import StoreError
-from rag_cover.measuring import blocks_of
-from rag_cover.questions import Question
-from rag_cover.plugins import notify_plugins
 from rag_cover.measures import TraceResult
+from rag_cover.measuring import blocks_of
+from rag_cover.plugin_manager import notify_plugins
+from rag_cover.questions import Question
 from rag_cover.stores import Store
 from rag_cover.stores.claims import Claimable, Share, joined
 from rag_cover.traces import Trace

@@ -7,7 +7,9 @@ from typing import Any
 
 from rag_cover.measures import TraceResult
 
-__all__ = ["rows_of"]
+__all__ = ["column_of", "rows_of"]
+
+_WITH_COLUMNS = ("coverage", "groundedness", "utility", "complexity")
 
 
 def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
@@ -25,6 +27,7 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
         "answerable": hard and hard.answerable,
         "max_answer_probability": hard and hard.max_answer_probability,
         "completeness": hard and hard.completeness,
+        **_other_values(result),
     }
     for sub_question in coverage.sub_questions if coverage else ():
         yield shared | {
@@ -39,3 +42,18 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
         }
     if not coverage or not coverage.sub_questions:
         yield shared
+
+
+def _other_values(result: TraceResult) -> dict[str, float | None]:
+    """Return the values of measures that have no columns of their own, by ``measure`` or ``measure.name``."""
+    others = {name: measured for name, measured in result.measured.items() if name not in _WITH_COLUMNS}
+    return {column_of(name, value): number for name, measured in others.items() for value, number in measured.values.items()}
+
+
+def column_of(measure: str, value: str) -> str:
+    """Name a value of a measure among those of others.
+
+    >>> column_of("answer_length", "value"), column_of("relevance", "precision")
+    ('answer_length', 'relevance.precision')
+    """
+    return measure if value in ("value", measure) else f"{measure}.{value}"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, cast
 
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.measures import Measure, NumberResult
-from rag_cover.plugins import installed_measures
+from rag_cover.measures import Measure, ResultType
+from rag_cover.plugin_manager import installed_measures
 
-__all__ = ["DEFAULT_MEASURES", "measure_names", "measure_named", "own_measure_names", "result_type_of"]
+__all__ = ["DEFAULT_MEASURES", "measure_named", "measure_names", "own_measure_names", "result_type_of", "result_types"]
 
 _OWN: Mapping[str, str] = {
     "coverage": "rag_cover.coverage:CoverageMeasure",
@@ -57,9 +57,10 @@ def result_type_of(name: str) -> type[Any] | None:
     return None if found is None else found.result_type
 
 
-def is_plain(name: str) -> bool:
-    """Tell whether a measure's results are plain numbers."""
-    return result_type_of(name) is NumberResult
+def result_types(measures: Iterable[Measure]) -> ResultType:
+    """Return a function that knows the result types of these measures and of all installed ones."""
+    given = {measure.name: measure.result_type for measure in measures}
+    return lambda name: given.get(name) or result_type_of(name)
 
 
 def _own(name: str) -> Any:

@@ -14,6 +14,7 @@ from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable,
 from rag_cover.traces import Trace, content_hash
 
 __all__ = [
+    "DefaultMeasures",
     "OnError",
     "blocks_of",
     "chosen_measures",
@@ -47,8 +48,14 @@ BLOCK_TRACES = 32
 BLOCK_CHARACTERS = 2_000_000
 
 
+class DefaultMeasures(tuple[Measure, ...]):
+    """The measures of an evaluation that names none: what cannot be measured for want of a receiver is left out."""
+
+    __slots__ = ()
+
+
 def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
-    """Return the measures asked for, by name or as values; None: those that are measured by default.
+    """Return the measures asked for, by name or as values; None: `DefaultMeasures`.
 
     Raises:
         InvalidValueError: an unknown name, no measure, one asked for twice, two with a metric of the same name, or one whose
@@ -67,7 +74,7 @@ def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, 
     if twice := [name for name, count in metrics.items() if count > 1]:
         message = f"two of the measures {', '.join(names)} have a metric called {twice[0]!r}; give one of them another name"
         raise InvalidValueError(message)
-    return chosen
+    return DefaultMeasures(chosen) if measures is None or isinstance(measures, DefaultMeasures) else chosen
 
 
 def _measure(asked: object) -> Measure:
@@ -79,8 +86,8 @@ def _measure(asked: object) -> Measure:
         return measure_named(asked)
     if missing := [name for name in _MEMBERS if not hasattr(asked, name)]:
         message = (
-            f"{asked!r} is no measure: it has no {', '.join(missing)} (rag_cover.Measure). rag_cover.measure_of makes a measure "
-            "of a function."
+            f"{asked!r} is no measure: it has no {', '.join(missing)} (rag_cover.Measure). rag_cover.measure_of makes one of a "
+            "function."
         )
         raise InvalidValueError(message)
     measure = cast("Measure", asked)
@@ -154,7 +161,7 @@ def measure_block(
 ) -> list[TraceResult]:
     """Measure a block of traces with as few model calls as the measures can do with.
 
-    Of measures that were ``auto_selected``, and not named by anybody, a result does not speak where they have no receiver.
+    A result does not mention a measure that was ``auto_selected`` and has no receiver.
     """
     outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
     for measure in measures:

@@ -32,9 +32,9 @@ from rag_cover.errors import (
     UnfitModelError,
     refuse_unknown_options,
 )
-from rag_cover.plugins import plugins
-from rag_cover.questions import Passage
 from rag_cover.measures import ModelKind
+from rag_cover.plugin_manager import plugins
+from rag_cover.questions import Passage
 from rag_cover.stores import read_passages, read_traces
 
 __all__ = [

@@ -11,11 +11,12 @@ from rag_cover.accounting import Ledger
 from rag_cover.clocks import RunClock
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
-from rag_cover.measuring import OnError, chosen_measures, content_key, judge_among, kinds_asked, measure_block
-from rag_cover.redaction import Redaction, redacted_result, redacted_trace
+from rag_cover.known_measures import own_measure_names
+from rag_cover.measures import Measure, ModelKind, NotApplicable, TraceResult
+from rag_cover.measuring import DefaultMeasures, OnError, chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.redaction import Redaction, redacted_result, redacted_trace, refuse_unmarked
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, ResponseCache, bound
-from rag_cover.measures import Measure, ModelKind, NotApplicable, TraceResult
 from rag_cover.stand_ins import StandIn
 from rag_cover.traces import Trace
 
@@ -50,7 +51,10 @@ class Measuring:
         redaction: Redaction | None = None,
     ) -> Measuring:
         """Choose the measures, by name or as values."""
-        return cls(chosen_measures(measures), models, run, on_error, redaction, auto_selected=measures is None)
+        chosen = chosen_measures(measures)
+        if redaction is not None:
+            _refuse_unredactable(chosen)
+        return cls(chosen, models, run, on_error, redaction, auto_selected=isinstance(chosen, DefaultMeasures))
 
     @cached_property
     def models(self) -> Mapping[ModelKind, Any]:
@@ -114,6 +118,13 @@ class Measuring:
     def _unmeasured(self, trace: Trace) -> TraceResult:
         kept = trace if self.redaction is None else redacted_trace(trace, self.redaction)  # not all of it may be redacted
         return TraceResult(kept, dict.fromkeys(self.names, NotApplicable(_REDACTED)))
+
+
+def _refuse_unredactable(measures: Sequence[Measure]) -> None:
+    """Refuse measures whose results have texts that are not marked, before anything is measured."""
+    for measure in measures:
+        if measure.name not in own_measure_names():
+            refuse_unmarked(measure.name, measure.result_type)
 
 
 def without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], by: Redaction) -> list[TraceResult]:

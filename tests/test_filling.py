@@ -20,8 +20,8 @@ from rag_cover import Evaluation, Models, Passage, Progress, Question, Retrieval
 from rag_cover.accounting import Usage
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import StoreError
-from rag_cover.remote import RemoteRun
 from rag_cover.measures import TraceResult
+from rag_cover.remote import RemoteRun
 from rag_cover.stores import write_traces
 from rag_cover.testing import KeywordScorer
 

@@ -1,33 +1,298 @@
-"""A measure of the user's own, in a few lines: evaluated, stored, resumed, summed up and redacted as the package's own are."""
+"""A measure of the user's own, in a few lines: treated everywhere as one of the package's own."""
 
 from __future__ import annotations
 
-from importlib import import_module
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag_cover import Question, Store, Trace, evaluate
+from rag_cover import (
+    Evaluation,
+    Measure,
+    Models,
+    NotApplicable,
+    NumberResult,
+    Question,
+    Score,
+    Store,
+    Trace,
+    compare,
+    evaluate,
+    evaluate_files,
+    measure_of,
+    write_traces,
+)
+from rag_cover.errors import InvalidValueError
+from rag_cover.hooks import hook
+from rag_cover.measures import UnknownResult
+from rag_cover.plugin_manager import plugins
+from rag_cover.recording import Recording
+from rag_cover.testing import KeywordEntailer, KeywordScorer
+from tests.recording.parts import ANSWER, ask
+
+MODELS = Models(judge=KeywordScorer(), entailer=KeywordEntailer())
+ANSWERS = {"Who?": "Jane Austen wrote it.", "When?": "In about 1815.", "Where?": None}
 
 
-@pytest.mark.xfail(strict=True, raises=ImportError, reason="measures are not public yet: results are one closed union")
-def test_a_measure_of_twelve_lines_is_treated_as_one_of_the_packages(tmp_path: Path) -> None:
-    measures: Any = import_module("rag_cover.measures")
+def answer_length(trace: Trace) -> NumberResult | NotApplicable:
+    if trace.answer is None:
+        return NotApplicable("there is no answer")
+    return NumberResult(len(trace.answer.split()), f"words of {trace.answer!r}")
 
-    def answer_length(trace: Trace) -> Any:
-        return measures.NumberResult(len((trace.answer or "").split()), "words of the answer")
 
-    measure = measures.measure_of(answer_length, name="answer_length")
-    traces = [
-        Trace(question=Question(q), answer=a) for q, a in (("Who?", "Jane Austen wrote it."), ("When?", "In about 1815."))
+LENGTH = measure_of(answer_length, name="answer_length")
+
+
+@pytest.fixture
+def traces() -> list[Trace]:
+    return [Trace(question=Question(question), answer=answer) for question, answer in ANSWERS.items()]
+
+
+class _Plugin:
+    @hook
+    def measures(self) -> list[Measure]:
+        return [LENGTH]
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    """Install the measure as a plugin's."""
+    plugin = _Plugin()
+    plugins().register(plugin)
+    yield
+    plugins().unregister(plugin)
+
+
+def _values(evaluation: Evaluation) -> list[object]:
+    return [result.measured.get("answer_length") for result in evaluation.results]
+
+
+WANTED = [NumberResult(4, "words of 'Jane Austen wrote it.'"), NumberResult(3, "words of 'In about 1815.'"), None]
+
+
+def test_it_is_evaluated_as_a_value(traces: list[Trace]) -> None:
+    found = evaluate(traces, measures=[LENGTH], models=MODELS)
+
+    assert _values(found) == WANTED
+    assert found.results[2].outcomes["answer_length"] == NotApplicable("there is no answer")
+    assert found.results[0]["answer_length"].value == 4
+    with pytest.raises(KeyError, match="'answer_length' is not applicable: there is no answer"):
+        found.results[2]["answer_length"]
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plugins_measure_is_evaluated_by_name_beside_the_packages_own(traces: list[Trace]) -> None:
+    found = evaluate(traces, measures=["coverage", "answer_length"], models=MODELS)
+
+    assert _values(found) == WANTED
+    assert found.results[0].coverage is not None
+
+
+def test_it_is_stored_resumed_and_reopened(traces: list[Trace], tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    calls: list[str] = []
+
+    def counted(trace: Trace) -> NumberResult | NotApplicable:
+        calls.append(trace.question.text)
+        return answer_length(trace)
+
+    measure = measure_of(counted, name="answer_length")
+    evaluate(traces[:2], measures=[measure], models=MODELS, store=path)
+    again = evaluate(traces, measures=[measure], models=MODELS, store=path, resume=True)
+
+    assert calls == ["Who?", "When?", "Where?"]
+    assert _values(again) == _values(Evaluation.open(path)) == WANTED
+    assert [result.measured.get("answer_length") for result in Store(path).results()] == WANTED
+
+
+def test_a_new_version_of_it_is_measured_again(traces: list[Trace], tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    evaluate(traces, measures=[LENGTH], models=MODELS, store=path)
+    other = measure_of(lambda _: 1.0, name="answer_length", version=2)
+
+    again = evaluate(traces, measures=[other], models=MODELS, store=path, resume=True)
+
+    assert _values(again) == [NumberResult(1.0)] * 3
+
+
+def test_it_is_summed_up_with_an_interval_and_compared(traces: list[Trace]) -> None:
+    longer = [trace.model_copy(update={"answer": f"{trace.answer or ''} Indeed."}) for trace in traces]
+    first, second = (evaluate(each, measures=[LENGTH], models=MODELS) for each in (traces, longer))
+
+    metric = first.summary().metrics["answer_length"]
+    compared = compare(first, second).metrics["answer_length"]
+
+    assert metric.interval is not None
+    assert (metric.interval.estimate, metric.interval.n) == (3.5, 2)
+    assert metric.interval.lower is not None
+    assert metric.interval.lower >= 3
+    assert compared.difference == pytest.approx(10 / 3 - 3.5)
+
+
+def test_it_is_in_the_report_and_the_data_frame(traces: list[Trace], tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    found = evaluate(traces, measures=[LENGTH], models=MODELS)
+
+    found.to_html(tmp_path / "report.html")
+    frame = found.to_dataframe()
+
+    assert "answer length" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert frame["answer_length"].dropna().tolist() == [4, 3]
+
+
+def test_it_is_redacted(traces: list[Trace], tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+
+    found = evaluate(traces, measures=[LENGTH], models=MODELS, store=path, redact=True)
+
+    values = [result["answer_length"] for result in found.results[:2]]
+    assert [each.value for each in values] == [4, 3]
+    assert not any("Austen" in json.dumps(result.to_dict()) for result in found.results)
+
+
+def test_it_is_recorded_live() -> None:
+    with Recording(measures=[LENGTH], models=MODELS) as recording:
+        ask(recording)
+        assert recording.flush(60)
+        evaluation = recording.evaluation
+
+    assert [result["answer_length"].value for result in evaluation.results] == [len(ANSWER.split())]
+    assert evaluation.summary().metrics["answer_length"].interval is not None
+
+
+def test_it_runs_over_files(traces: list[Trace], tmp_path: Path) -> None:
+    write_traces(tmp_path / "traces.jsonl", traces)
+
+    found = evaluate_files([tmp_path / "traces.jsonl"], into=tmp_path / "results", measures=[LENGTH], models=MODELS)
+
+    assert _values(found) == WANTED
+
+
+def test_it_is_an_evaluator_of_llama_index() -> None:
+    pytest.importorskip("llama_index.core")
+    from rag_cover_llama_index import MeasureEvaluator
+
+    evaluator = MeasureEvaluator(LENGTH, fail_under=5)
+    found = evaluator.evaluate("Who?", "Jane Austen wrote it.")
+
+    assert (found.score, found.passing, found.feedback) == (4, False, "words of 'Jane Austen wrote it.'")
+    assert evaluator.evaluate("Who?").invalid_reason == "there is no answer"
+    assert found.model_dump()["result"] == {"value": 4, "reason": "words of 'Jane Austen wrote it.'"}
+
+
+def test_it_is_an_evaluator_of_langchain() -> None:
+    pytest.importorskip("langsmith")
+    from rag_cover_langchain import MeasureEvaluator
+
+    found = MeasureEvaluator(LENGTH)(inputs="Who?", outputs="Jane Austen wrote it.")
+
+    assert (found["key"], found["score"], found["comment"]) == ("answer_length", 4, "words of 'Jane Austen wrote it.'")
+
+
+@dataclass(frozen=True)
+class Letters:
+    """A result of a type of its own."""
+
+    count: int
+    first: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Letters:
+        return cls(**data)
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        return {"count": self.count}
+
+
+@dataclass(frozen=True)
+class LettersMeasure:
+    """A measure whose results are `Letters`."""
+
+    name = "letters"
+    version = 1
+    parameters: Any = ()
+    required_inputs = ("an answer",)
+    required_models = ()
+    optional_models = ()
+    result_type: type[Any] = Letters
+    metrics = ()
+
+    def not_applicable_reason(self, trace: Trace) -> str | None:
+        return "letters needs an answer" if trace.answer is None else None
+
+    def measure(self, traces: list[Trace], models: object) -> list[Letters]:
+        del models
+        return [Letters(len(trace.answer or ""), (trace.answer or "")[:1]) for trace in traces]
+
+    def score(self, result: Letters) -> Score:
+        return Score(result.count)
+
+
+def _letters() -> Any:
+    return LettersMeasure()
+
+
+def test_a_store_with_results_of_an_unknown_measure_opens_and_keeps_them(traces: list[Trace], tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    evaluate(traces[:2], measures=["groundedness", _letters()], models=MODELS, store=path)
+
+    reopened = Evaluation.open(path)
+
+    assert [result["letters"] for result in reopened.results] == [
+        UnknownResult({"count": 21, "first": "J"}, f"{__name__}:Letters"),
+        UnknownResult({"count": 14, "first": "I"}, f"{__name__}:Letters"),
     ]
-    store = tmp_path / "results.sqlite"
+    assert "groundedness" in reopened.results[0].outcomes
+    (note,) = reopened.summary().notes
+    assert note.startswith(f"results of 'letters' ({__name__}:Letters) are not summed up, since that measure is not installed")
+    known = Evaluation.open(path, measures=[_letters()])
+    assert [result["letters"] for result in known.results] == [Letters(21, "J"), Letters(14, "I")]
+    assert not known.summary().notes
 
-    reopened: Any = Store(store)
-    first: Any = evaluate(traces, measures=[measure], store=store)
-    again: Any = evaluate(traces, measures=[measure], store=store, resume=True)
 
-    assert [result["answer_length"].value for result in first.results] == [4, 3]
-    assert [result["answer_length"].value for result in reopened] == [4, 3]
-    assert again.summary.metrics["answer_length"].mean == pytest.approx(3.5)
+def test_a_result_with_a_text_that_has_no_mark_is_refused_before_anything_is_redacted(traces: list[Trace]) -> None:
+    with pytest.raises(InvalidValueError, match="'letters' cannot be redacted: Letters.first is a str without a mark"):
+        evaluate(traces, measures=[_letters()], models=MODELS, redact=True)
+
+
+def test_a_result_that_cannot_be_stored_is_refused_before_anything_is_measured(traces: list[Trace]) -> None:
+    measure: Any = LettersMeasure(result_type=dict)
+
+    with pytest.raises(InvalidValueError, match="'letters' cannot be stored: dict has no to_dict, from_dict"):
+        evaluate(traces, measures=[measure], models=MODELS)
+
+
+def test_what_is_no_measure_is_refused_with_what_it_lacks(traces: list[Trace]) -> None:
+    wrong: Any = answer_length
+
+    with pytest.raises(InvalidValueError, match=r"is no measure: it has no name, .*measure_of makes one of a function"):
+        evaluate(traces, measures=[wrong], models=MODELS)
+
+
+def test_a_name_of_the_packages_own_is_refused(traces: list[Trace]) -> None:
+    mine = measure_of(answer_length, name="coverage")
+
+    with pytest.raises(InvalidValueError, match="'coverage' is the name of one of the package's own measures"):
+        evaluate(traces, measures=[mine], models=MODELS)
+
+
+def test_what_the_function_raises_is_the_failure_of_its_trace_alone(traces: list[Trace]) -> None:
+    found = evaluate(traces, measures=[measure_of(lambda trace: len(trace.answer or 0), name="n")], models=MODELS)  # type: ignore[arg-type]
+
+    assert [result.measured.get("n") for result in found.results] == [NumberResult(21), NumberResult(14), None]
+    assert [failure.kind for failure in found.results[2].failures.values()] == ["TypeError"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "4"])
+def test_what_is_no_number_is_a_failure(traces: list[Trace], value: Any) -> None:
+    found = evaluate(traces[:1], measures=[measure_of(lambda _: value, name="n")], models=MODELS)
+
+    assert [failure.kind for failure in found.results[0].failures.values()] == ["InvalidValueError"]

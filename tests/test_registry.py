@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover import registry
+from rag_cover import plugin_manager, registry
 from rag_cover.backends import Backend
 from rag_cover.coverage import GeneratedDecomposer
 from rag_cover.errors import (
@@ -41,7 +41,7 @@ class _Plugin:
 
 @pytest.fixture
 def words() -> Iterator[None]:
-    manager = registry.plugins()
+    manager = plugin_manager.plugins()
     plugin = _Plugin(Backend("words", "words shared", scorer=_open, locator=lambda _: KeywordLocator()))
     manager.register(plugin)
     yield
@@ -76,12 +76,12 @@ def test_a_kind_that_a_backend_lacks_is_named_with_what_it_offers() -> None:
 @pytest.mark.usefixtures("words")
 def test_two_plugins_with_one_scheme_are_an_error() -> None:
     twin = _Plugin(Backend("words", "again"))
-    registry.plugins().register(twin)
+    plugin_manager.plugins().register(twin)
     try:
         with pytest.raises(PluginError, match="Two plugins offer the backend 'words'"):
             registry.installed_backends()
     finally:
-        registry.plugins().unregister(twin)
+        plugin_manager.plugins().unregister(twin)
 
 
 @pytest.mark.usefixtures("words")
@@ -114,9 +114,9 @@ SUBS = (SubQuestion("What is light?", role="background"),)
 def writer() -> Iterator[ScriptedGenerator]:
     generator = ScriptedGenerator()
     plugin = _Plugin(Backend("writer", "writes", generator=lambda _: generator))
-    registry.plugins().register(plugin)
+    plugin_manager.plugins().register(plugin)
     yield generator
-    registry.plugins().unregister(plugin)
+    plugin_manager.plugins().unregister(plugin)
 
 
 @pytest.mark.parametrize("models", [{}, {"decomposer": "rules"}, {"decomposer": "rules", "generator": ScriptedGenerator()}])
@@ -166,11 +166,11 @@ def test_a_judge_that_embeds_is_the_embedder_and_its_scheme_is_not() -> None:
 
     judge = Embedding()
     plugin = _Plugin(Backend("chat", "judges", scorer=_open, embedder=lambda _: pytest.fail("another model's name")))
-    registry.plugins().register(plugin)
+    plugin_manager.plugins().register(plugin)
     try:
         opened = [Models(judge=each).open(("embedder",)) for each in (judge, "chat:large")]
     finally:
-        registry.plugins().unregister(plugin)
+        plugin_manager.plugins().unregister(plugin)
 
     assert opened == [{"embedder": judge}, {}]
 
@@ -181,10 +181,10 @@ def test_a_plugin_that_does_not_load_is_named(monkeypatch: pytest.MonkeyPatch) -
         raise ImportError(message)
 
     broken = SimpleNamespace(name="broken", value="broken_plugin", load=load)
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [broken])
+    monkeypatch.setattr(plugin_manager, "entry_points", lambda **_: [broken])
 
     with pytest.raises(PluginError, match=r"Plugin 'broken' \(broken_plugin\) could not be loaded: no such module"):
-        registry.plugins.__wrapped__()
+        plugin_manager.plugins.__wrapped__()
 
 
 def test_only_the_absence_of_the_named_package_becomes_an_install_hint() -> None:
@@ -212,23 +212,23 @@ class _Commander:
     ],
 )
 def test_two_plugins_with_one_command_are_an_error(first: str, second: str, problem: str) -> None:
-    plugins = [_Commander(first), _Commander(second)]
-    for plugin in plugins:
-        registry.plugins().register(plugin)
+    several = [_Commander(first), _Commander(second)]
+    for plugin in several:
+        plugin_manager.plugins().register(plugin)
     try:
         with pytest.raises(PluginError, match=problem):
             registry.installed_commands()
     finally:
-        for plugin in plugins:
-            registry.plugins().unregister(plugin)
+        for plugin in several:
+            plugin_manager.plugins().unregister(plugin)
 
 
 def test_several_plugins_may_add_to_one_group() -> None:
-    plugins = [_Commander("greet kindly"), _Commander("greet oddly")]
-    for plugin in plugins:
-        registry.plugins().register(plugin)
+    several = [_Commander("greet kindly"), _Commander("greet oddly")]
+    for plugin in several:
+        plugin_manager.plugins().register(plugin)
     try:
         assert {"greet kindly", "greet oddly"} <= set(registry.installed_commands())
     finally:
-        for plugin in plugins:
-            registry.plugins().unregister(plugin)
+        for plugin in several:
+            plugin_manager.plugins().unregister(plugin)

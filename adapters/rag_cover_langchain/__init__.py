@@ -23,6 +23,7 @@ with needs_extra("langchain", "langchain_core"):
     from rag_cover_langchain.evaluators import (
         CoverageRatingEvaluator,
         GroundednessEvaluator,
+        MeasureEvaluator,
         RetrievalComplexityEvaluator,
         RetrievalUtilityEvaluator,
         SubQuestionCoverageEvaluator,
@@ -47,6 +48,7 @@ __all__ = [
     "CoverageRatingEvaluator",
     "DecisionJudge",
     "GroundednessEvaluator",
+    "MeasureEvaluator",
     "RagCoverCallbackHandler",
     "RagCoverCrossEncoder",
     "RagCoverEmbeddings",

@@ -1,4 +1,4 @@
-"""rag_cover's measures as LangChain's evaluators: coverage, rating, groundedness, utility, complexity.
+"""rag_cover's measures as LangChain's evaluators: coverage, rating, groundedness, utility, complexity, and any other.
 
     evaluator = SubQuestionCoverageEvaluator()
     evaluator(inputs={"question": "…"}, outputs=chain.invoke({"question": "…"}))["score"]
@@ -13,12 +13,13 @@ from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
-from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, UtilityMeasure
+from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Measure, Models, UtilityMeasure
 from rag_cover.adaptation import (
     ComplexityScoring,
     CoverageScoring,
     GroundednessScoring,
     LazyModels,
+    MeasureScoring,
     RatingScoring,
     UtilityScoring,
 )
@@ -31,6 +32,7 @@ from rag_cover_langchain.trace_evaluators import TraceEvaluator
 __all__ = [
     "CoverageRatingEvaluator",
     "GroundednessEvaluator",
+    "MeasureEvaluator",
     "RetrievalComplexityEvaluator",
     "RetrievalUtilityEvaluator",
     "SubQuestionCoverageEvaluator",
@@ -72,7 +74,7 @@ class SubQuestionCoverageEvaluator(TraceEvaluator):
     ) -> None:
         scoring = CoverageScoring(measure or CoverageMeasure(), fail_under)
         named = models_of(judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder)
-        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(named, scoring.measure))
 
 
 class CoverageRatingEvaluator(TraceEvaluator):
@@ -110,7 +112,7 @@ class CoverageRatingEvaluator(TraceEvaluator):
     ) -> None:
         scoring = RatingScoring(measure or CoverageMeasure(), fail_under)
         named = models_of(judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder)
-        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(named, scoring.measure))
 
 
 class GroundednessEvaluator(TraceEvaluator):
@@ -138,7 +140,7 @@ class GroundednessEvaluator(TraceEvaluator):
         fail_under: float | None = None,
     ) -> None:
         scoring = GroundednessScoring(measure or GroundednessMeasure(), fail_under)
-        super().__init__(scoring, LazyModels(models_of(entailer=entailer), scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(models_of(entailer=entailer), scoring.measure))
 
 
 class RetrievalUtilityEvaluator(TraceEvaluator):
@@ -171,7 +173,7 @@ class RetrievalUtilityEvaluator(TraceEvaluator):
     ) -> None:
         scoring = UtilityScoring(measure or UtilityMeasure(), references, fail_under)
         named = models_of(receiver=receiver, entailer=entailer)
-        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(named, scoring.measure))
 
 
 class RetrievalComplexityEvaluator(TraceEvaluator):
@@ -203,4 +205,30 @@ class RetrievalComplexityEvaluator(TraceEvaluator):
     ) -> None:
         scoring = ComplexityScoring(measure or ComplexityMeasure(), fail_over)
         named = models_of(judge=judge, relevance=relevance)
-        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(named, scoring.measure))
+
+
+class MeasureEvaluator(TraceEvaluator):
+    """Evaluates by any measure: one of rag_cover's, one that a plugin brings, or your own.
+
+    The score is the number that stands for the measure's result (`rag_cover.Measure.score`), the comment its reason.
+
+    Args:
+        measure: the name of an installed measure, or a measure (`rag_cover.measure_of`).
+        models: what it asks, as `rag_cover_langchain.models_of` makes it; the embedded models by default.
+        fail_under: the score below which a trace does not pass; None: the metadata has no ``passing``.
+
+    Raises:
+        InvalidValueError: there is no such measure.
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure,
+        *,
+        models: Models | None = None,
+        fail_under: float | None = None,
+    ) -> None:
+        scoring = MeasureScoring.of(measure, fail_under)
+        self.key = scoring.measure.name
+        super().__init__(scoring, LazyModels.of(models or Models(receiver="embedded"), scoring.measure))

@@ -17,8 +17,8 @@ from rag_cover.adaptation import given_as
 from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.recording import Recording, References, refuse_closed
 from rag_cover.measures import Measure, TraceResult
+from rag_cover.recording import Recording, References, refuse_closed
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.notes import RunNotes
 from rag_cover_langchain.runs import RunCallbacks

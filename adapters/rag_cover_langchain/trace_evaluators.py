@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult, RunEvaluator
@@ -34,7 +34,7 @@ class TraceEvaluator(RunEvaluator):
     the evaluators they are meant for. What an agent's tools brought are retrieval steps.
     """
 
-    key: ClassVar[str]
+    key: str
     """What LangSmith files the feedback under."""
 
     def __init__(self, scoring: Scoring[Any], models: LazyModels) -> None:

@@ -18,10 +18,12 @@ with needs_extra("llama-index", "llama_index"):
         ComplexityEvaluationResult,
         CoverageEvaluationResult,
         GroundednessEvaluationResult,
+        MeasureEvaluationResult,
         UtilityEvaluationResult,
     )
     from rag_cover_llama_index.evaluators import (
         GroundednessEvaluator,
+        MeasureEvaluator,
         RetrievalComplexityEvaluator,
         RetrievalUtilityEvaluator,
         SubQuestionCoverageEvaluator,
@@ -43,6 +45,8 @@ __all__ = [
     "CoverageRerank",
     "GroundednessEvaluationResult",
     "GroundednessEvaluator",
+    "MeasureEvaluationResult",
+    "MeasureEvaluator",
     "RagCoverEmbedding",
     "RagCoverQuestionGenerator",
     "RagCoverRetriever",

@@ -10,18 +10,20 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from llama_index.core.evaluation import EvaluationResult
-from pydantic import ConfigDict, Field, GetPydanticSchema, WithJsonSchema
+from pydantic import ConfigDict, Field, GetPydanticSchema, PlainSerializer, WithJsonSchema
 from pydantic_core import core_schema
 
 from rag_cover import Trace
 from rag_cover.adaptation import core_of
 from rag_cover.backends import Failure
+from rag_cover.measures import MeasureResult
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility
 
 __all__ = [
     "ComplexityEvaluationResult",
     "CoverageEvaluationResult",
     "GroundednessEvaluationResult",
+    "MeasureEvaluationResult",
     "TraceEvaluationResult",
     "UtilityEvaluationResult",
 ]
@@ -91,6 +93,16 @@ class ComplexityEvaluationResult(TraceEvaluationResult):
     """``score``: how complex the question is for what was retrieved, in [0, 1]; lower is easier."""
 
     complexity: Annotated[Complexity, _schema_of(Complexity), _JSON] | None = None
+
+
+class MeasureEvaluationResult(TraceEvaluationResult):
+    """``score``: the number that stands for the result of a measure; ``model_dump`` writes the result as JSON data."""
+
+    result: Annotated[Any, PlainSerializer(lambda found: found if found is None else _as_json(found)), _JSON] = None
+
+
+def _as_json(found: object) -> object:
+    return found.to_dict() if isinstance(found, MeasureResult) else found
 
 
 class GroundednessEvaluationResult(TraceEvaluationResult):

@@ -1,4 +1,4 @@
-"""rag_cover's measures as LlamaIndex's evaluators: coverage, groundedness, utility, complexity.
+"""rag_cover's measures as LlamaIndex's evaluators: coverage, groundedness, utility, complexity, and any other.
 
     evaluator = SubQuestionCoverageEvaluator()
     result = evaluator.evaluate_response("Is a heat pump worth it, and what does it cost?", response=engine.query(…))
@@ -17,8 +17,23 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.prompts.mixin import PromptDictType
 
-from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Models, UtilityMeasure
-from rag_cover.adaptation import ComplexityScoring, CoverageScoring, GroundednessScoring, LazyModels, UtilityScoring
+from rag_cover import (
+    ComplexityMeasure,
+    CoverageMeasure,
+    GroundednessMeasure,
+    Measure,
+    MeasureResult,
+    Models,
+    UtilityMeasure,
+)
+from rag_cover.adaptation import (
+    ComplexityScoring,
+    CoverageScoring,
+    GroundednessScoring,
+    LazyModels,
+    MeasureScoring,
+    UtilityScoring,
+)
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
 from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
@@ -26,6 +41,7 @@ from rag_cover_llama_index.evaluation_results import (
     ComplexityEvaluationResult,
     CoverageEvaluationResult,
     GroundednessEvaluationResult,
+    MeasureEvaluationResult,
     UtilityEvaluationResult,
 )
 from rag_cover_llama_index.models import generator_of, models_of
@@ -33,6 +49,7 @@ from rag_cover_llama_index.trace_evaluators import TraceEvaluator
 
 __all__ = [
     "GroundednessEvaluator",
+    "MeasureEvaluator",
     "RetrievalComplexityEvaluator",
     "RetrievalUtilityEvaluator",
     "SubQuestionCoverageEvaluator",
@@ -79,7 +96,7 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
         super().__init__(CoverageScoring(measure or CoverageMeasure(), fail_under), self._lazy())
 
     def _lazy(self) -> LazyModels:
-        return LazyModels(self._named, CoverageMeasure.required_models, completed=self._with_prompts)
+        return LazyModels.of(self._named, CoverageMeasure(), completed=self._with_prompts)
 
     def _with_prompts(self, opened: Models) -> Models:
         if self._writer is None:
@@ -125,7 +142,7 @@ class GroundednessEvaluator(TraceEvaluator[GroundednessEvaluationResult, Grounde
         fail_under: float | None = None,
     ) -> None:
         scoring = GroundednessScoring(measure or GroundednessMeasure(), fail_under)
-        super().__init__(scoring, LazyModels(models_of(entailer=entailer), scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(models_of(entailer=entailer), scoring.measure))
 
 
 class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUtility]):
@@ -159,7 +176,7 @@ class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUti
     ) -> None:
         scoring = UtilityScoring(measure or UtilityMeasure(), references, fail_under)
         named = models_of(receiver=receiver, entailer=entailer)
-        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(named, scoring.measure))
 
 
 class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Complexity]):
@@ -192,10 +209,38 @@ class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Co
     ) -> None:
         scoring = ComplexityScoring(measure or ComplexityMeasure(), fail_over)
         named = models_of(judge=judge, relevance=relevance)
-        super().__init__(scoring, LazyModels(named, scoring.measure.required_models))
+        super().__init__(scoring, LazyModels.of(named, scoring.measure))
 
 
 def _writer_in(models: Models) -> str | Generator | None:
     """Return the generator that splits questions, None where something else does."""
     chosen = models.generator if models.decomposer is None else models.decomposer
     return chosen if isinstance(chosen, Generator) or (isinstance(chosen, str) and chosen != "rules") else None
+
+
+class MeasureEvaluator(TraceEvaluator[MeasureEvaluationResult, MeasureResult]):
+    """Evaluates by any measure: one of rag_cover's, one that a plugin brings, or your own.
+
+    The score is the number that stands for the measure's result (`rag_cover.Measure.score`), the feedback its reason.
+
+    Args:
+        measure: the name of an installed measure, or a measure (`rag_cover.measure_of`).
+        models: what it asks, as `rag_cover_llama_index.models_of` makes it; the embedded models by default.
+        fail_under: the score below which a trace does not pass; None: ``passing`` is None.
+
+    Raises:
+        InvalidValueError: there is no such measure.
+    """
+
+    result_class = MeasureEvaluationResult
+    carried = "result"
+
+    def __init__(
+        self,
+        measure: str | Measure,
+        *,
+        models: Models | None = None,
+        fail_under: float | None = None,
+    ) -> None:
+        scoring = MeasureScoring.of(measure, fail_under)
+        super().__init__(scoring, LazyModels.of(models or Models(receiver="embedded"), scoring.measure))

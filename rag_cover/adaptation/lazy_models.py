@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
+from rag_cover.measures import Measure, ModelKind
 from rag_cover.registry import Models
-from rag_cover.measures import ModelKind
 
 __all__ = ["LazyModels"]
 
@@ -39,6 +39,11 @@ class LazyModels:
         self._models, self._kinds, self._completed = models, kinds, completed
         self._opened: Models | None = None
         self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, models: Models, measure: Measure, *, completed: Callable[[Models], Models] | None = None) -> LazyModels:
+        """Open what a measure asks."""
+        return cls(models, (*measure.required_models, *measure.optional_models), completed=completed)
 
     def get(self) -> Models:
         """Return the models, as objects; opening that failed is tried again by who comes next.

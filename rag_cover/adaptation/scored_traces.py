@@ -54,7 +54,7 @@ def _scored(trace: Trace, by: Scoring[Any], models: LazyModels, terms: Terms) ->
     if missing := by.lacking(trace, terms):
         return Scored(invalid_reason="; ".join(missing))
     measure = by.measure_for(trace)
-    if (reason := measure.lacks(trace)) is not None:  # before any model is opened
+    if (reason := measure.not_applicable_reason(trace)) is not None:  # before any model is opened
         return Scored(invalid_reason=reason)
     run = evaluate([trace], measures=[measure], models=models.get(), engine=_Here())
     match run.results[0].outcomes[measure.name]:

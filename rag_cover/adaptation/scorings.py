@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from rag_cover.adaptation.feedback import (
     feedback_on_complexity,
@@ -22,7 +22,8 @@ from rag_cover.belief import UtilityMeasure
 from rag_cover.complexity import ComplexityMeasure
 from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
 from rag_cover.errors import InvalidValueError
-from rag_cover.measures import Measure
+from rag_cover.measures import Measure, MeasureResult
+from rag_cover.measuring import chosen_measures
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
 from rag_cover.traces import Trace
 
@@ -30,6 +31,7 @@ __all__ = [
     "ComplexityScoring",
     "CoverageScoring",
     "GroundednessScoring",
+    "MeasureScoring",
     "RatingScoring",
     "Scored",
     "Scoring",
@@ -48,7 +50,7 @@ class Scored:
     """
 
     trace: Trace | None = None
-    measured: CoverageResult | GroundednessResult | TraceUtility | Complexity | None = None
+    measured: MeasureResult | None = None
     score: float | None = None
     passing: bool | None = None
     feedback: str | None = None
@@ -76,6 +78,42 @@ class Scoring(Protocol[Measured_contra]):
     def read(self, measured: Measured_contra, trace: Trace) -> Scored:
         """Return the score that a result stands for, whether it passes and what it says in words, or why there is none."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureScoring:
+    """Score by any measure: by the number that it says stands for its result (`rag_cover.Measure.score`)."""
+
+    measure: Measure
+    fail_under: float | None = None
+
+    @classmethod
+    def of(cls, measure: str | Measure, fail_under: float | None = None) -> Self:
+        """Choose the measure, by name or as a value.
+
+        Raises:
+            InvalidValueError: there is none of this name, or it is no measure; ``fail_under`` is no number.
+        """
+        if fail_under is not None and not isinstance(fail_under, int | float):
+            message = f"fail_under is {fail_under!r}; it is a number, or None"
+            raise InvalidValueError(message)
+        return cls(chosen_measures([measure])[0], fail_under)
+
+    def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:  # noqa: ARG002  # the measure says so itself
+        """Say nothing: the measure says what a trace lacks."""
+        return ()
+
+    def measure_for(self, trace: Trace) -> Measure:  # noqa: ARG002  # the same for all
+        """Return the measure."""
+        return self.measure
+
+    def read(self, measured: MeasureResult, trace: Trace) -> Scored:  # noqa: ARG002  # needs no more
+        """Return the measure's own score."""
+        score = self.measure.score(measured)
+        if score.value is None:
+            reason = score.reason or f"{self.measure.name} is undefined for this trace"
+            return Scored(measured=measured, invalid_reason=reason)
+        return _at_least(self.fail_under, score.value, measured, score.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +305,7 @@ class ComplexityScoring:
         return Scored(measured=measured, score=score, passing=passing, feedback=feedback_on_complexity(measured))
 
 
-def _at_least(
-    limit: float | None, score: float, measured: CoverageResult | GroundednessResult | TraceUtility, feedback: str
-) -> Scored:
+def _at_least(limit: float | None, score: float, measured: MeasureResult, feedback: str) -> Scored:
     return Scored(measured=measured, score=score, passing=None if limit is None else score >= limit, feedback=feedback)
 
 

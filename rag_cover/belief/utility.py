@@ -17,7 +17,17 @@ from rag_cover.belief.opinions import Opinion, opinion_in, preset_for, utility_o
 from rag_cover.belief.pairs import Inquiry, Judgments, approximations_of, together
 from rag_cover.belief.procedures import Procedure
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import Approximation, Attribution, BeliefKind, PassageUtility, Preset, ReferenceSource, StepUtility, TraceUtility, Utility
+from rag_cover.results import (
+    Approximation,
+    Attribution,
+    BeliefKind,
+    PassageUtility,
+    Preset,
+    ReferenceSource,
+    StepUtility,
+    TraceUtility,
+    Utility,
+)
 from rag_cover.traces import Trace
 
 __all__ = ["step_utilities", "utilities_of"]

@@ -24,8 +24,8 @@ from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.importers.formats import is_parquet
 from rag_cover.measuring import surroundings
+from rag_cover.plugin_manager import notify_plugins, plugins
 from rag_cover.redaction import redacted_problem, redaction_entry, refuse_other_redaction
-from rag_cover.plugins import notify_plugins, plugins
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
 from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
@@ -99,7 +99,8 @@ class Driver:
         """Remove what earlier runs left, and open the results."""
         self.folder.remove_all_but(self.parts)
         self._tell(finished=True)
-        return Evaluation(self.folder.results(), self.judge, self.measuring.names, self.seed, self._spending)
+        given = self.measuring.measures
+        return Evaluation(self.folder.results(given), self.judge, self.measuring.names, self.seed, self._spending, given)
 
     @contextmanager
     def _paid(self) -> Iterator[None]:

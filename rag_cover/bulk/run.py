@@ -12,11 +12,11 @@ from rag_cover.clocks import RunClock
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation import Evaluation, Progress
+from rag_cover.measures import Measure
 from rag_cover.measuring import OnError
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun
-from rag_cover.measures import Measure
 from rag_cover.stores.files import require_file
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped

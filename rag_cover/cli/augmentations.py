@@ -17,11 +17,11 @@ from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.coverage.augmentation.augmenter import MODES, unknown_mode
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
+from rag_cover.measures import ModelKind
 from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
 from rag_cover.reports.gains import Augmented, Gains
-from rag_cover.measures import ModelKind
 from rag_cover.results import Augmentation, AugmentationMode
 from rag_cover.stores import write_traces
 from rag_cover.traces import RetrievalStep, Trace

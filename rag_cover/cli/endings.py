@@ -17,7 +17,7 @@ from rag_cover.cli.runs import Run, run_document, tell_where
 from rag_cover.cli.screens import print_json, screen
 from rag_cover.evaluation import Evaluation
 from rag_cover.reports import spending_table
-from rag_cover.summaries import SUMMARY_METRICS, Summary
+from rag_cover.summaries import Summary, metrics_of_installed
 
 __all__ = ["Ending"]
 
@@ -49,9 +49,10 @@ class Ending:
             BadParameter: a gate that is none.
             InputError: a table of prices that cannot be read.
         """
+        known = metrics_of_installed() if fail_under or fail_under_lower else {}
         gates = [
-            *gates_of(fail_under, lower=False, known=SUMMARY_METRICS),
-            *gates_of(fail_under_lower, lower=True, known=SUMMARY_METRICS),
+            *gates_of(fail_under, lower=False, known=known),
+            *gates_of(fail_under_lower, lower=True, known=known),
         ]
         return cls(page, as_json, gates, strict, read_prices(prices) if prices else {})
 

@@ -14,7 +14,7 @@ from rag_cover.backends import Backend
 from rag_cover.cli.options import AsJson
 from rag_cover.cli.screens import print_json, screen
 from rag_cover.hooks import PROJECT
-from rag_cover.plugins import plugins
+from rag_cover.plugin_manager import plugins
 from rag_cover.registry import installed_backends
 
 __all__ = ["list_backends"]

@@ -12,8 +12,8 @@ from rag_cover.backends import Retriever
 from rag_cover.cli.screens import busy, warn
 from rag_cover.complexity import Kind, Standing, description_of, kinds_of, standing_of
 from rag_cover.errors import InputError, nearest
-from rag_cover.registry import build_retriever
 from rag_cover.measures import TraceResult
+from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
 from rag_cover.traces import RetrievalStep, Trace
 

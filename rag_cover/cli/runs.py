@@ -18,10 +18,10 @@ from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
+from rag_cover.measures import Measure
 from rag_cover.measuring import chosen_measures
 from rag_cover.redaction import Redaction, redacted_problem
 from rag_cover.registry import Models
-from rag_cover.measures import Measure
 from rag_cover.stores import Store
 from rag_cover.summaries import Summary
 from rag_cover.traces import Trace
@@ -111,7 +111,7 @@ def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequenc
     if not any(measure.name == "coverage" for measure in chosen):
         message = "a threshold is for the measure 'coverage', which is not among those asked for"
         raise typer.BadParameter(message, param_hint="--threshold")
-    return [CoverageMeasure(threshold=threshold) if measure.name == "coverage" else measure for measure in chosen]
+    return type(chosen)(CoverageMeasure(threshold=threshold) if each.name == "coverage" else each for each in chosen)
 
 
 def tell_skipped(file: TraceFile) -> None:

@@ -17,9 +17,9 @@ from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, AsJson, Judge, Quiet
 from rag_cover.cli.screens import print_json, say, screen
 from rag_cover.errors import InputError, NotOfferedError
 from rag_cover.evaluation import Evaluation
+from rag_cover.measures import TraceResult
 from rag_cover.registry import Models
 from rag_cover.reports import skills_table, write_skills
-from rag_cover.measures import TraceResult
 from rag_cover.routing import (
     Caimira,
     SkillDescription,

@@ -17,9 +17,9 @@ from rag_cover.coverage.judging import judge_coverage, table_of
 from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.ratings import RATING_WEIGHTS
 from rag_cover.errors import InvalidValueError
+from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
 from rag_cover.questions import Role
 from rag_cover.results import CoverageResult, GroundednessResult
-from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
 from rag_cover.traces import Trace
 from rag_cover.verdicts import threshold_in_range
 

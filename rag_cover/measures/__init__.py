@@ -7,9 +7,20 @@ summaries, comparison, redaction, reports, recordings, clusters) is the same for
 The plain case, one number for each trace, is a function: `measure_of`.
 """
 
-from rag_cover.measures.outcomes import RESULT_SCHEMA, NotApplicable, Outcome, TraceResult, UnknownResult
-from rag_cover.measures.plain import NumberResult, measure_of
-from rag_cover.measures.protocol import Measure, MeasureResult, ModelKind, Score, SummaryMetric, Unit, ratio
+from rag_cover.measures.functions import measure_of
+from rag_cover.measures.numbers import NumberResult, number_metric
+from rag_cover.measures.outcomes import RESULT_SCHEMA, ResultType, TraceResult, UnknownResult
+from rag_cover.measures.protocol import (
+    Measure,
+    MeasureResult,
+    ModelKind,
+    NotApplicable,
+    Outcome,
+    Score,
+    SummaryMetric,
+    Unit,
+    ratio,
+)
 from rag_cover.measures.texts import Text
 
 __all__ = [
@@ -20,6 +31,7 @@ __all__ = [
     "NotApplicable",
     "NumberResult",
     "Outcome",
+    "ResultType",
     "Score",
     "SummaryMetric",
     "Text",
@@ -27,5 +39,6 @@ __all__ = [
     "Unit",
     "UnknownResult",
     "measure_of",
+    "number_metric",
     "ratio",
 ]

@@ -1,20 +1,21 @@
-"""What became of measuring a trace: a measure's own result, `NotApplicable`, or a `Failure`."""
+"""All that was measured of one trace, and how it goes to JSON and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self, TypeVar
 
 from rag_cover.backends import Failure
-from rag_cover.measures.protocol import MeasureResult
+from rag_cover.measures.numbers import NumberResult
+from rag_cover.measures.protocol import MeasureResult, NotApplicable, Outcome
 from rag_cover.results.complexity import Complexity
 from rag_cover.results.coverage import CoverageResult
 from rag_cover.results.grounding import GroundednessResult
 from rag_cover.results.utilities import TraceUtility
 from rag_cover.traces import Trace
 
-__all__ = ["RESULT_SCHEMA", "NotApplicable", "Outcome", "TraceResult", "UnknownResult"]
+__all__ = ["RESULT_SCHEMA", "ResultType", "TraceResult", "UnknownResult"]
 
 R = TypeVar("R", bound=MeasureResult)
 
@@ -23,21 +24,14 @@ RESULT_SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
-class NotApplicable:
-    """A measure that this trace cannot be measured with, and why: known before any model runs."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class UnknownResult:
     """The result of a measure that is not installed here, as JSON data: kept as it is, and written back so.
 
-    ``problem`` says why it could not be read where its measure is known.
+    ``made_by`` names the type that it was, as ``module:Type``.
     """
 
     data: Mapping[str, Any]
-    problem: str = ""
+    made_by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
@@ -54,8 +48,8 @@ class UnknownResult:
         return {}
 
 
-Outcome = MeasureResult | NotApplicable | Failure
-"""What a trace's result holds for each measure."""
+ResultType = Callable[[str], type[Any] | None]
+"""Returns the type of a measure's results, None where the measure is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +107,52 @@ class TraceResult:
         """Return the results by measure, without what is not applicable or failed."""
         return {name: each for name, each in self.outcomes.items() if not isinstance(each, NotApplicable | Failure)}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON data."""
+        outcomes = {name: _outcome_to_dict(outcome) for name, outcome in self.outcomes.items()}
+        return {"trace": self.trace.to_dict(), "outcomes": outcomes}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], result_type: ResultType) -> Self:
+        """Read back what `to_dict` wrote; the result of a measure without a type becomes an `UnknownResult`."""
+        outcomes = {name: _outcome_from_dict(name, outcome, result_type) for name, outcome in data["outcomes"].items()}
+        return cls(Trace.model_validate(data["trace"]), outcomes)
+
     def _measured(self, name: str, kind: type[R]) -> R | None:
         outcome = self.outcomes.get(name)
         return outcome if isinstance(outcome, kind) else None
+
+
+_NUMBER = "number"
+"""How a stored outcome says that it is a `NumberResult`, which is read whoever measured it.
+
+Results of other types that are not the package's own name their type, so that a missing plugin can be named.
+"""
+
+
+def _outcome_to_dict(outcome: Outcome) -> dict[str, Any]:
+    match outcome:
+        case NotApplicable(reason):
+            return {"not_applicable": reason}
+        case Failure():
+            return {"failure": asdict(outcome)}
+        case NumberResult():
+            return {"result": outcome.to_dict(), "type": _NUMBER}
+        case UnknownResult(data, made_by):
+            return {"result": dict(data), "type": made_by}
+        case _:
+            kind = type(outcome)
+            ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+            return {"result": outcome.to_dict()} | ({} if ours else {"type": f"{kind.__module__}:{kind.__qualname__}"})
+
+
+def _outcome_from_dict(measure: str, data: Mapping[str, Any], result_type: ResultType) -> Outcome:
+    if "not_applicable" in data:
+        return NotApplicable(data["not_applicable"])
+    if "failure" in data:
+        return Failure(**data["failure"])
+    known = NumberResult if data.get("type") == _NUMBER else result_type(measure)
+    if known is None:
+        return UnknownResult(data["result"], data.get("type", ""))
+    found: MeasureResult = known.from_dict(data["result"])
+    return found

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.backends import Failure
 from rag_cover.traces import Trace
 
-if TYPE_CHECKING:
-    from rag_cover.backends import Failure
-
-__all__ = ["Measure", "MeasureResult", "ModelKind", "Score", "SummaryMetric", "Unit", "ratio"]
+__all__ = ["Measure", "MeasureResult", "ModelKind", "NotApplicable", "Outcome", "Score", "SummaryMetric", "Unit", "ratio"]
 
 ModelKind = Literal[
     "scorer", "locator", "relevance", "entailer", "receiver", "generator", "embedder", "decomposer", "abstention"
@@ -42,7 +40,17 @@ class MeasureResult(Protocol):
 
 
 R = TypeVar("R", bound=MeasureResult)
-R_contra = TypeVar("R_contra", bound=MeasureResult, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """A measure that this trace cannot be measured with, and why: known before any model runs."""
+
+    reason: str
+
+
+Outcome = MeasureResult | NotApplicable | Failure
+"""What became of one measure of one trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +162,7 @@ class Measure(Protocol):
         """Say why a trace cannot be measured, or None where it can; asks no model."""
         ...
 
-    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[MeasureResult | Failure]:
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Measure traces to which it applies, all in as few model calls as possible; one outcome each, in order."""
         ...
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from rag_cover.backends import Failure
-from rag_cover.pairwise.win_rates import UnjudgedPair
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.pairwise.win_rates import UnjudgedPair
 from rag_cover.summaries import question_key
 
 __all__ = ["Answer", "AnswersByQuestion", "Pair"]

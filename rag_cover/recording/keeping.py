@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_cover.errors import StoreError
-from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.measures import TraceResult
+from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.stores import Store
 from rag_cover.traces import Trace
 

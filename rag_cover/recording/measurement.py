@@ -9,12 +9,12 @@ from typing import Any
 
 from rag_cover.belief import UtilityMeasure
 from rag_cover.known_measures import DEFAULT_MEASURES
+from rag_cover.measures import Measure, ModelKind, TraceResult
 from rag_cover.measuring import chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.plugin_manager import plugins
 from rag_cover.redaction import Redaction
-from rag_cover.plugins import plugins
 from rag_cover.registry import Models
 from rag_cover.remote import RemoteRun, bound
-from rag_cover.measures import Measure, ModelKind, TraceResult
 from rag_cover.traces import Trace
 from rag_cover.working import without_texts
 
@@ -46,6 +46,11 @@ class Measurement:
         self._lock = threading.Lock()
         self._run = RemoteRun()
         self._keys: dict[bool, Callable[[Trace], str]] = {}
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Return the measures, as traces with gold answers are measured."""
+        return self._with_gold
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar, get_args
+from typing import Generic, TypeVar
 
-from rag_cover.measuring import MEASURES
-from rag_cover.measures import Outcome, TraceResult
+from rag_cover.known_measures import measure_names
+from rag_cover.measures import NumberResult, TraceResult
 from rag_cover.stores.packing import as_json, from_json
 from rag_cover.traces import Trace
 
@@ -55,7 +55,8 @@ def recent_results(most: int) -> Recent[TraceResult]:
 
 
 def _written(result: TraceResult) -> bytes:
-    if any(name not in MEASURES or not isinstance(outcome, get_args(Outcome)) for name, outcome in result.outcomes.items()):
-        message = "only the results of our own measures can be read back"
+    known = measure_names()
+    if any(name not in known and not isinstance(outcome, NumberResult) for name, outcome in result.measured.items()):
+        message = "only the results of installed measures, and numbers, can be read back"
         raise ValueError(message)
     return as_json(result)

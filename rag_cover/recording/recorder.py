@@ -15,6 +15,7 @@ from typing import Any, Self
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
 from rag_cover.evaluation import Evaluation
+from rag_cover.measures import Measure, TraceResult
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.assembly import Assembly, References
@@ -29,7 +30,6 @@ from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.worker import Worker
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
-from rag_cover.measures import Measure, TraceResult
 from rag_cover.traces import Trace
 
 __all__ = ["Recording"]
@@ -153,8 +153,9 @@ class Recording:
         if self._measurement is None:
             message = "this recording measures nothing; give evaluate() its traces, or attach it with measures"
             raise InvalidValueError(message)
-        spending = self._measurement.run.ledger.spending
-        return Evaluation(self.results, self._measurement.judge, self._measurement.names, self._seed, spending)
+        measuring = self._measurement
+        spending = measuring.run.ledger.spending
+        return Evaluation(self.results, measuring.judge, measuring.names, self._seed, spending, measuring.measures)
 
     @contextmanager
     def question(

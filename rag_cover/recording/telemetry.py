@@ -129,15 +129,7 @@ def _step_attributes(step: RetrievalStep) -> Attributes:
 
 def _known(result: TraceResult) -> Iterator[tuple[str, float]]:
     """Yield what is known of an answer as a whole, by name."""
-    coverage, grounding, complexity = result.coverage, result.groundedness, result.complexity
-    values: dict[str, float | None] = {}
-    if coverage is not None:
-        values |= {"core_coverage": coverage.core_coverage, "rating": coverage.rating}
-    if grounding is not None:
-        values["groundedness"] = grounding.share
-    if complexity is not None:
-        values["max_answer_probability"] = complexity.max_answer_probability
-        values["completeness"] = complexity.completeness
-    if result.utility is not None:
-        values["delta_seper"] = result.utility.total.value
-    yield from ((name, value) for name, value in values.items() if value is not None)
+    for measure, measured in result.measured.items():
+        for name, value in measured.values.items():
+            if value is not None:
+                yield measure if name == "value" else name, value

@@ -5,6 +5,7 @@ measures stay, and so do times and the numbers of metadata.
 """
 
 from rag_cover.redaction.hashing import Redaction
+from rag_cover.redaction.marked import refuse_unmarked
 from rag_cover.redaction.outcomes import redacted_failure, redacted_result
 from rag_cover.redaction.refusals import redacted_problem, redaction_entry, refuse_other_redaction
 from rag_cover.redaction.traces import redacted_trace
@@ -17,4 +18,5 @@ __all__ = [
     "redacted_trace",
     "redaction_entry",
     "refuse_other_redaction",
+    "refuse_unmarked",
 ]

@@ -7,11 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from rag_cover.backends import Failure
-from rag_cover.errors import InvalidValueError
-from rag_cover.redaction.hashing import Redaction
-from rag_cover.redaction.traces import passage_keys, redacted_trace
 from rag_cover.measures import NotApplicable, Outcome, TraceResult
-from rag_cover.results import Belief, Complexity, CoverageResult, DocumentEvidence, GroundednessResult, StepUtility, TraceUtility, Utility
+from rag_cover.redaction.hashing import Redaction
+from rag_cover.redaction.marked import redacted_fields, refuse_unmarked
+from rag_cover.redaction.traces import passage_keys, redacted_trace
+from rag_cover.results import (
+    Belief,
+    Complexity,
+    CoverageResult,
+    DocumentEvidence,
+    StepUtility,
+    TraceUtility,
+    Utility,
+)
 
 __all__ = ["redacted_failure", "redacted_result"]
 
@@ -52,19 +60,14 @@ class _Outcomes:
                 return NotApplicable(self.by.text(reason))
             case Failure():
                 return redacted_failure(outcome, self.by)
-            case GroundednessResult():
-                return outcome  # numbers alone
             case CoverageResult():
                 return self.coverage(outcome)
             case Complexity():
                 return self.complexity(outcome)
             case TraceUtility():
                 return self.utility(outcome)
-        message = (
-            f"What {measure!r} measured is a {type(outcome).__name__}, of which it is not known where it holds texts; "
-            "measure it without redaction."
-        )
-        raise InvalidValueError(message)
+        refuse_unmarked(measure, type(outcome))
+        return redacted_fields(outcome, self.by)
 
     def coverage(self, found: CoverageResult) -> CoverageResult:
         asked = tuple(replace(each, text=self.by.text(each.text)) for each in found.sub_questions)

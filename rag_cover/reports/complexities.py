@@ -12,12 +12,12 @@ from rich.text import Text
 
 from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.complexity.kinds import kinds_of
+from rag_cover.measures import TraceResult
 from rag_cover.reports.figures import metric_row
 from rag_cover.reports.renderables import Encodable, plain_table
 from rag_cover.reports.standings import complexity_headline, hardest, standings_sentence
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import SHARE, counted, interval_text, percent
-from rag_cover.measures import TraceResult
 from rag_cover.summaries import ComplexitySummary, Summary
 
 __all__ = ["complexity_panel", "hardest_table"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
 from rag_cover.complexity.descriptions import hardness
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.complexity_figures import EvidenceView, evidence_view
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
@@ -19,7 +20,6 @@ from rag_cover.reports.untrusted import clipped, one_line
 from rag_cover.reports.waterfalls import Waterfall, waterfall_of
 from rag_cover.reports.wording import counted, percent
 from rag_cover.reports.worths import total_of
-from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 
 __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]

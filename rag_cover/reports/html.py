@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from rag_cover.measures import TraceResult
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.reports.comparing import comparison_view
 from rag_cover.reports.complexity_figures import complexity_view
@@ -31,7 +32,6 @@ from rag_cover.reports.winning import winning_view
 from rag_cover.reports.wording import counted, loss_advice, losses_sentence
 from rag_cover.reports.worth_figures import utility_view
 from rag_cover.reports.worths import hurting_steps
-from rag_cover.measures import TraceResult
 from rag_cover.routing import SkillDescription
 from rag_cover.studies import Study
 from rag_cover.summaries import Comparison, Summary
@@ -97,7 +97,7 @@ def write_skills(path: Path | str, description: SkillDescription, *, title: str 
 
 def _overview(summary: Summary) -> dict[str, Any]:
     subject = subject_of(summary)
-    rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if is_asked_for(name, summary)}
+    rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if is_asked_for(metric, summary)}
     hero = rows.get(_HEROES[subject])
     bars = [scenario_bar(role, cells) for role, cells in summary.scenarios.items() if cells is not None]
     return {

@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Iterable, Mapping
 
 from rag_cover.complexity.descriptions import Standing, hardness, standing_of
-from rag_cover.reports.wording import SHARE, Headline, counted, interval_text, percent
 from rag_cover.measures import TraceResult
+from rag_cover.reports.wording import SHARE, Headline, counted, interval_text, percent
 from rag_cover.results import Complexity
 from rag_cover.summaries import Summary
 

@@ -7,7 +7,7 @@ from typing import Literal
 from rag_cover.reports.standings import complexity_headline
 from rag_cover.reports.wording import Headline, headline
 from rag_cover.reports.worths import utility_headline
-from rag_cover.summaries import SUMMARY_METRICS, Summary
+from rag_cover.summaries import MetricValue, Summary
 
 __all__ = ["Subject", "headline_of", "is_asked_for", "subject_of"]
 
@@ -23,9 +23,9 @@ def subject_of(summary: Summary) -> Subject:
     return "complexity" if summary.complexity is not None else "coverage"
 
 
-def is_asked_for(metric: str, summary: Summary) -> bool:
+def is_asked_for(metric: MetricValue, summary: Summary) -> bool:
     """Tell whether a report speaks of a metric: one about coverage of all of them, another of what was measured."""
-    return subject_of(summary) == "coverage" or SUMMARY_METRICS[metric].measure in summary.outcomes
+    return subject_of(summary) == "coverage" or metric.measure in summary.outcomes
 
 
 def headline_of(summary: Summary) -> Headline:

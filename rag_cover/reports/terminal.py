@@ -16,6 +16,7 @@ from rich.text import Text
 
 from rag_cover.accounting import Price, Spending
 from rag_cover.intervals import Interval
+from rag_cover.measures import TraceResult
 from rag_cover.reports.comparing import comparison_headline, comparison_view
 from rag_cover.reports.drilldown import worst
 from rag_cover.reports.figures import ComparisonRow, metric_row
@@ -25,7 +26,6 @@ from rag_cover.reports.states import State, by_role, core_coverage, state_of
 from rag_cover.reports.subjects import headline_of, is_asked_for, subject_of
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import counted, loss_advice, losses_listed, losses_sentence, scale_of
-from rag_cover.measures import TraceResult
 from rag_cover.results import Loss
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
@@ -134,8 +134,8 @@ def _metrics(metrics: Sequence[MetricValue]) -> Table:
 
 def _undefined_lines(summary: Summary) -> list[Text]:
     labels: dict[str, list[str]] = {}
-    for name, metric in summary.metrics.items():
-        if metric.interval is None and is_asked_for(name, summary):
+    for metric in summary.metrics.values():
+        if metric.interval is None and is_asked_for(metric, summary):
             row = metric_row(metric)
             labels.setdefault(one_line(row.reason), []).append(row.label)
     return [Text(f"Undefined ({reason}): {'; '.join(named)}", style="dim") for reason, named in labels.items()]

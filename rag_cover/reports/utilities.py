@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from rag_cover.measures import TraceResult
 from rag_cover.reports.renderables import Encodable, plain_table
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import counted
@@ -26,7 +27,6 @@ from rag_cover.reports.worths import (
     utility_headline,
     utility_notes,
 )
-from rag_cover.measures import TraceResult
 from rag_cover.results import TraceUtility
 from rag_cover.summaries import Summary, UtilityGroup, UtilitySummary
 

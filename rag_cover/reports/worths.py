@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_cover.intervals import Interval
+from rag_cover.measures import TraceResult
 from rag_cover.reports.untrusted import one_line
 from rag_cover.reports.wording import Headline, counted, interval_text, scale_of
-from rag_cover.measures import TraceResult
 from rag_cover.results import StepUtility
 from rag_cover.summaries import UtilityGroup, UtilitySummary, own_name
 

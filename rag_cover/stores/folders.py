@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rag_cover.errors import CorruptFileError, StoreError
+from rag_cover.known_measures import result_types
+from rag_cover.measures import Measure
 from rag_cover.stores.files import replacing
 from rag_cover.stores.parts import PartResults, failures_in
 
@@ -100,8 +102,10 @@ class ResultFolder:
         except CorruptFileError:
             return False
 
-    def results(self) -> PartResults:
+    def results(self, measures: Iterable[Measure] = ()) -> PartResults:
         """Return the results of a run that has ended, in the order of the input.
+
+        Those of ``measures`` are read by their types, beside those of the installed measures; others are `UnknownResult`.
 
         Raises:
             StoreError: no evaluation is kept here, or one that has not come to its end.
@@ -113,7 +117,7 @@ class ResultFolder:
         if not about["finished"]:
             problem = f"{self.path} holds an unfinished evaluation; run the same command with --resume to finish it"
             raise StoreError(problem)
-        return PartResults(self.parts())
+        return PartResults(self.parts(), result_types(measures))
 
     def remove_all_but(self, parts: Collection[str]) -> None:
         """Remove the parts of no further use, what was left out of them, and what was unpacked.

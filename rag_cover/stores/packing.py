@@ -7,7 +7,8 @@ import zlib
 from pathlib import Path
 
 from rag_cover.errors import CorruptFileError
-from rag_cover.measures import TraceResult
+from rag_cover.known_measures import result_type_of
+from rag_cover.measures import ResultType, TraceResult
 
 __all__ = ["as_json", "from_json", "is_whole", "packed", "unpacked"]
 
@@ -20,9 +21,9 @@ def as_json(result: TraceResult) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def from_json(content: bytes) -> TraceResult:
+def from_json(content: bytes, result_type: ResultType = result_type_of) -> TraceResult:
     """Read back what `as_json` wrote."""
-    return TraceResult.from_dict(json.loads(content.decode("utf-8", "surrogatepass")))
+    return TraceResult.from_dict(json.loads(content.decode("utf-8", "surrogatepass")), result_type)
 
 
 def packed(result: TraceResult) -> bytes:
@@ -30,14 +31,14 @@ def packed(result: TraceResult) -> bytes:
     return zlib.compress(as_json(result), _QUICK)
 
 
-def unpacked(content: bytes, path: Path) -> TraceResult:
+def unpacked(content: bytes, path: Path, result_type: ResultType = result_type_of) -> TraceResult:
     """Read back what `packed` wrote.
 
     Raises:
         CorruptFileError: the bytes are not those that were written.
     """
     try:
-        return from_json(zlib.decompress(content))
+        return from_json(zlib.decompress(content), result_type)
     except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as damaged:
         problem = f"{path} holds a result that cannot be read ({damaged}); measure with --resume: it is measured again"
         raise CorruptFileError(problem) from damaged

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from rag_cover.errors import CorruptFileError, needs_extra
-from rag_cover.measures import TraceResult
+from rag_cover.known_measures import result_type_of
+from rag_cover.measures import ResultType, TraceResult
 from rag_cover.stores.files import replacing
 
 __all__ = ["PartFormat", "PartResults", "Row", "failures_in", "read_part", "rows_in", "write_part"]
@@ -49,9 +50,9 @@ class Row:
         trace_id = result.trace.id or ""
         return cls(-1, number, key, trace_id, "" if own_id else trace_id, bool(result.failures), _json(result.to_dict()))
 
-    def unpacked(self) -> TraceResult:
+    def unpacked(self, result_type: ResultType = result_type_of) -> TraceResult:
         """Read the result."""
-        return TraceResult.from_dict(json.loads(self.result))
+        return TraceResult.from_dict(json.loads(self.result), result_type)
 
     def at(self, ordinal: int, trace_id: str) -> Row:
         """Return the row with another ordinal, and as one of a trace of another id, where it is another."""
@@ -65,8 +66,9 @@ class Row:
 class PartResults(Sequence[TraceResult]):
     """The results of several parts, one after the other, read whenever they are iterated, never all held."""
 
-    def __init__(self, parts: Sequence[Path]) -> None:
+    def __init__(self, parts: Sequence[Path], result_type: ResultType = result_type_of) -> None:
         self._parts = tuple(parts)
+        self._result_type = result_type
         self._ends = list(accumulate(rows_in(part) for part in parts))
 
     def __len__(self) -> int:
@@ -74,7 +76,7 @@ class PartResults(Sequence[TraceResult]):
 
     def __iter__(self) -> Iterator[TraceResult]:
         for part in self._parts:
-            yield from (_result(row, part) for row in read_part(part))
+            yield from (_result(row, part, self._result_type) for row in read_part(part))
 
     @overload
     def __getitem__(self, index: int) -> TraceResult: ...
@@ -91,7 +93,9 @@ class PartResults(Sequence[TraceResult]):
             before = self._ends[part - 1] if part else 0
             wanted = {position - before for position in several}
             rows = enumerate(read_part(self._parts[part]))
-            found |= {before + number: _result(row, self._parts[part]) for number, row in rows if number in wanted}
+            found |= {
+                before + number: _result(row, self._parts[part], self._result_type) for number, row in rows if number in wanted
+            }
         return [found[position] for position in positions]
 
 
@@ -141,9 +145,9 @@ def failures_in(path: Path) -> int:
     return sum(row.failed for row in read_part(path))
 
 
-def _result(row: Row, path: Path) -> TraceResult:
+def _result(row: Row, path: Path, result_type: ResultType) -> TraceResult:
     try:
-        return row.unpacked()
+        return row.unpacked(result_type)
     except (ValueError, KeyError, TypeError) as damaged:
         raise _damaged(path, damaged) from damaged
 

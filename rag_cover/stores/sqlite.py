@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,8 @@ from typing import Any, Self, overload
 from rag_cover.accounting import Spending
 from rag_cover.databases import close_where_opened
 from rag_cover.errors import CorruptFileError, StoreError
-from rag_cover.measures import TraceResult
+from rag_cover.known_measures import result_type_of, result_types
+from rag_cover.measures import Measure, ResultType, TraceResult
 from rag_cover.stores.packing import packed, unpacked
 from rag_cover.stores.schema import opened, refuse_damage, told
 
@@ -87,9 +88,12 @@ class Store:
             raise KeyError(ordinal)
         return unpacked(found[0][0], self.path)
 
-    def results(self) -> StoredResults:
-        """Return all results in ordinal order, as a sequence that reads them when they are asked for."""
-        return StoredResults(self)
+    def results(self, measures: Iterable[Measure] = ()) -> StoredResults:
+        """Return all results in ordinal order, as a sequence that reads them when they are asked for.
+
+        Those of ``measures`` are read by their types, beside those of the installed measures; others are `UnknownResult`.
+        """
+        return StoredResults(self, result_types(measures))
 
     @property
     def meta(self) -> StoredMeta:
@@ -214,8 +218,9 @@ class StoredMeta(MutableMapping[str, Any]):
 class StoredResults(Sequence[TraceResult]):
     """The results of a store in ordinal order, read in chunks whenever they are iterated, never all held."""
 
-    def __init__(self, store: Store, *, chunk: int = 64) -> None:
+    def __init__(self, store: Store, result_type: ResultType = result_type_of, *, chunk: int = 64) -> None:
         self._store = store
+        self._result_type = result_type
         self._chunk = chunk
 
     def __len__(self) -> int:
@@ -224,7 +229,7 @@ class StoredResults(Sequence[TraceResult]):
     def __iter__(self) -> Iterator[TraceResult]:
         last = -(1 << 63)
         while rows := self._store.rows(_AFTER, last, self._chunk):
-            yield from (unpacked(packed, self._store.path) for _, packed in rows)
+            yield from (unpacked(packed, self._store.path, self._result_type) for _, packed in rows)
             last = rows[-1][0]
 
     @overload
@@ -242,4 +247,4 @@ class StoredResults(Sequence[TraceResult]):
             return []
         first = min(positions)
         rows = self._store.rows(_RANGE, max(positions) - first + 1, first)
-        return [unpacked(rows[position - first][0], self._store.path) for position in positions]
+        return [unpacked(rows[position - first][0], self._store.path, self._result_type) for position in positions]

@@ -4,7 +4,7 @@ Questions are the clusters: a question asked of several pipelines, or several ti
 """
 
 from rag_cover.summaries.complexities import NO_KIND, ComplexitySummary, KindGroup
-from rag_cover.summaries.metrics import SUMMARY_METRICS, SummaryMetric
+from rag_cover.summaries.metrics import OwnedMetric, metrics_of_installed
 from rag_cover.summaries.summing import summarise
 from rag_cover.summaries.sums import Sums, question_key
 from rag_cover.summaries.utilities import BINS, UtilityGroup, UtilitySummary, own_name
@@ -13,7 +13,6 @@ from rag_cover.summaries.values import ChangedQuestion, Comparison, MetricCompar
 __all__ = [
     "BINS",
     "NO_KIND",
-    "SUMMARY_METRICS",
     "ChangedQuestion",
     "Comparison",
     "ComplexitySummary",
@@ -21,11 +20,12 @@ __all__ = [
     "MetricComparison",
     "MetricValue",
     "OutcomeCounts",
+    "OwnedMetric",
     "Summary",
-    "SummaryMetric",
     "Sums",
     "UtilityGroup",
     "UtilitySummary",
+    "metrics_of_installed",
     "own_name",
     "question_key",
     "summarise",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from rag_cover.backends import Failure
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on
 from rag_cover.intervals import Interval
-from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.known_measures import measure_named, measure_names
+from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.summaries.complexities import ComplexitySums
-from rag_cover.summaries.metrics import COVERAGE, SUMMARY_METRICS, SummaryMetric
+from rag_cover.summaries.metrics import OwnedMetric, SumsOf, metrics_of
 from rag_cover.summaries.sums import Sums
 from rag_cover.summaries.utilities import UtilitySums
 from rag_cover.summaries.values import MetricValue, OutcomeCounts, Summary
@@ -26,15 +27,28 @@ Floats = NDArray[np.float64]
 _OF_RETRIEVAL = frozenset(
     ("core_retrieved", "background_retrieved", "follow_up_retrieved", "core_use", "retrieval_headroom", "frequency_gap")
 )
-_ONLY_WHERE_MEASURED = frozenset(("utility", "complexity"))
+_ALWAYS = ("coverage", "groundedness")
+"""The measures whose metrics stand in every summary, undefined where they were not measured."""
 
 
-def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "query_type", seed: int = 0) -> Summary:
+def summarise(
+    results: Iterable[TraceResult],
+    *,
+    judge: str,
+    query_type: str = "query_type",
+    seed: int = 0,
+    measures: Iterable[Measure] = (),
+) -> Summary:
     """Sum up results in one pass, with 95% bootstrap intervals clustered by question.
 
-    ``query_type`` is the key of a trace's metadata that tells types of questions apart, for their utilities.
+    Args:
+        results: are read once.
+        judge: who judged, for the summary to name.
+        query_type: the key of a trace's metadata that tells types of questions apart, for their utilities.
+        seed: of the bootstrap.
+        measures: measures of your own whose metrics are wanted; those of installed measures are known.
     """
-    sums, utilities, complexities, traces = Sums(), UtilitySums(query_type), ComplexitySums(), 0
+    sums, utilities, complexities, traces = Sums(measures), UtilitySums(query_type), ComplexitySums(), 0
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
@@ -50,26 +64,39 @@ def summarise(results: Iterable[TraceResult], *, judge: str, query_type: str = "
         for name, outcome in result.outcomes.items():
             outcomes[name][_state(outcome)] += 1
         notes.update(notes_on(result.coverage) if result.coverage else ())
-    rows = sums.rows.matrix()
+        notes.update(_unknown_in(result))
     counts = {name: _counts(states) for name, states in outcomes.items()}
-    drawn: dict[bytes, Floats] = {}
+    drawn: defaultdict[SumsOf, dict[bytes, Floats]] = defaultdict(dict)
+    metrics = metrics_of(map(measure_named, _ALWAYS)) | _asked(counts) | sums.metrics
+    intervals = {
+        name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.metric.sums]) for name, each in metrics.items()
+    }
     return Summary(
         traces=traces,
-        questions=len(sums.rows),
+        questions=len(sums.places),
         pipelines=tuple(pipelines),
         judge=judge,
-        metrics={
-            name: _value(metric, metric.interval(rows, seed=seed, drawn=drawn), counts, retrieval=retrieval)
-            for name, metric in SUMMARY_METRICS.items()
-            if metric.measure not in _ONLY_WHERE_MEASURED or metric.measure in counts
-        },
-        scenarios=scenarios_of(rows[:, COVERAGE].sum(axis=0)) if len(rows) else {},
-        losses=sums.losses_of(sums.rows),
+        metrics={name: _value(metric, intervals[name], counts, retrieval=retrieval) for name, metric in metrics.items()},
+        scenarios=scenarios_of(sums.coverage) if sums.places else {},
+        losses=sums.losses_of(sums.places),
         outcomes=counts,
         notes=tuple(f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())),
         utility=utilities.summary(seed=seed),
         complexity=complexities.summary(seed=seed),
     )
+
+
+def _asked(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:
+    """Return the metrics of the installed measures that were asked for, whether they measured anything or not."""
+    return metrics_of(measure_named(name) for name in measure_names() if name in counts)
+
+
+def _unknown_in(result: TraceResult) -> Iterator[str]:
+    """Say which results are not summed up, since their measure is not known here."""
+    for name, measured in result.measured.items():
+        if isinstance(measured, UnknownResult):
+            whose = f" ({measured.made_by})" if measured.made_by else ""
+            yield f"results of {name!r}{whose} are not summed up, since that measure is not installed here"
 
 
 def _state(outcome: object) -> tuple[str, str]:
@@ -95,21 +122,18 @@ def _knows_retrieval(result: TraceResult) -> bool:
 
 
 def _value(
-    metric: SummaryMetric, interval: Interval | None, counts: Mapping[str, OutcomeCounts], *, retrieval: bool
+    owned: OwnedMetric, interval: Interval | None, counts: Mapping[str, OutcomeCounts], *, retrieval: bool
 ) -> MetricValue:
-    reason = None if interval else _reason(metric, counts, retrieval=retrieval)
-    return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better)
+    reason = None if interval else _reason(owned, counts, retrieval=retrieval)
+    metric = owned.metric
+    return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better, owned.measure)
 
 
-def _reason(metric: SummaryMetric, counts: Mapping[str, OutcomeCounts], *, retrieval: bool) -> str:
+def _reason(metric: OwnedMetric, counts: Mapping[str, OutcomeCounts], *, retrieval: bool) -> str:
     if metric.measure not in counts:
         return f"{metric.measure} was not measured"
     if not counts[metric.measure].measured:
         return next(iter(counts[metric.measure].reasons), "no traces")
     if metric.name in _OF_RETRIEVAL and not retrieval:
         return "not applicable: no trace has retrieval steps"
-    if metric.measure == "complexity":
-        return "the judge offers no token relevance"
-    if metric.measure == "utility":
-        return "the traces that were measured have no steps"
-    return "no sub-question of the traces counts in it"
+    return metric.metric.undefined_because

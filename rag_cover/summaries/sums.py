@@ -3,47 +3,100 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.complexity.descriptions import Standing, standing_of
-from rag_cover.coverage import CoverageTable, statistics_as_rated, statistics_of, table_of
+from rag_cover.coverage import CoverageTable, statistics_of
+from rag_cover.coverage.measures import coverage_sums
+from rag_cover.known_measures import measure_named, measure_names
+from rag_cover.measures import (
+    Measure,
+    MeasureResult,
+    NumberResult,
+    SummaryMetric,
+    TraceResult,
+    UnknownResult,
+    number_metric,
+)
 from rag_cover.questions import Question, Role
-from rag_cover.measures import TraceResult
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, Loss, TraceUtility
+from rag_cover.results import Loss
 from rag_cover.stand_ins import StandIn
+from rag_cover.summaries.metrics import OwnedMetric, SumsOf
 from rag_cover.summaries.rows import QuestionRows
 
 __all__ = ["Sums", "question_key"]
 
 Floats = NDArray[np.float64]
 
-_NO_COVERAGE: Floats = statistics_of(CoverageTable())
-_COLUMNS = len(_NO_COVERAGE) + 12  # those of coverage, then those of the other measures
+_WIDTH_OF_COVERAGE = len(statistics_of(CoverageTable()))
 
 
-@dataclass(slots=True)
 class Sums:
-    """By question: a row of additive quantities (as `metrics` lays them out), and core losses."""
+    """By question: for each measure rows of what its metrics add up, and core losses.
 
-    rows: QuestionRows = field(default_factory=lambda: QuestionRows(_COLUMNS))
-    losses: QuestionRows = field(init=False)
+    Args:
+        measures: measures given as values; those of other names are the installed ones.
+    """
 
-    def __post_init__(self) -> None:
-        """Count losses beside the rows."""
-        self.losses = QuestionRows(len(Loss), places=self.rows.places)
+    def __init__(self, measures: Iterable[Measure] = ()) -> None:
+        self._measures = {measure.name: measure for measure in measures}
+        self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
+        self._rows: dict[SumsOf, QuestionRows] = {}
+        self.places: dict[str, int] = {}
+        self.losses = QuestionRows(len(Loss), places=self.places)
 
     def add(self, result: TraceResult) -> None:
-        """Add one trace's result to its question's row."""
+        """Add one trace's result to its question's rows."""
         key = question_key(result.trace.question)
-        parts = (_covered(result.coverage), _grounded(result.groundedness), _useful(result.utility), _hard(result.complexity))
-        self.rows.add(key, np.concatenate(parts))
+        self.places.setdefault(key, len(self.places))
+        for name, measured in result.measured.items():
+            for sums_of in dict.fromkeys(metric.sums for metric in self._metrics_for(name, measured)):
+                self._add(sums_of, key, np.asarray(sums_of(measured), dtype=np.float64))
         if result.coverage:
             lost = [each.loss for each in result.coverage.sub_questions if each.role == Role.CORE]
             self.losses.add(key, [lost.count(loss) for loss in Loss])
+
+    @property
+    def metrics(self) -> dict[str, OwnedMetric]:
+        """Return the metrics of the results that were added, by name."""
+        return {each.name: OwnedMetric(measure, each) for measure, several in self._metrics.items() for each in several}
+
+    def matrix(self, owned: OwnedMetric) -> Floats:
+        """Return what a metric is a statistic of: (questions, k), in the order in which questions came."""
+        rows = self._rows.get(owned.metric.sums)
+        return np.zeros((len(self.places), 2)) if rows is None else rows.matrix()
+
+    def rows_of(self, owned: OwnedMetric, questions: Sequence[str]) -> Floats:
+        """Return what a metric is a statistic of, for some questions."""
+        return self.matrix(owned)[[self.places[question] for question in questions]]
+
+    @property
+    def coverage(self) -> Floats:
+        """Return the sums of coverage over all questions, (k,)."""
+        rows = self._rows.get(coverage_sums)
+        return np.zeros(_WIDTH_OF_COVERAGE) if rows is None else rows.matrix().sum(axis=0)
+
+    def _metrics_for(self, name: str, measured: MeasureResult) -> tuple[SummaryMetric[Any], ...]:
+        if isinstance(measured, UnknownResult):
+            return ()
+        if name not in self._metrics:
+            self._metrics[name] = self._metrics_known(name, measured)
+        return self._metrics[name]
+
+    def _metrics_known(self, name: str, measured: MeasureResult) -> tuple[SummaryMetric[Any], ...]:
+        if name in self._measures:
+            return self._measures[name].metrics
+        if name in measure_names():
+            return measure_named(name).metrics
+        return (number_metric(name),) if isinstance(measured, NumberResult) else ()
+
+    def _add(self, sums_of: SumsOf, question: str, row: Floats) -> None:
+        if sums_of not in self._rows:
+            self._rows[sums_of] = QuestionRows(len(row), places=self.places)
+        self._rows[sums_of].add(question, row)
 
     def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
         """Count where these questions' core sub-questions were lost."""
@@ -61,25 +114,3 @@ def question_key(question: Question) -> str:
     if (told := StandIn.read(question.text)) and told.asked_as:
         return f"text:{told.asked_as}"
     return "text:" + " ".join(unicodedata.normalize("NFKC", question.text).casefold().split())
-
-
-def _covered(coverage: CoverageResult | None) -> Floats:
-    return statistics_as_rated(table_of(coverage), coverage.rating) if coverage else _NO_COVERAGE
-
-
-def _grounded(grounded: GroundednessResult | None) -> list[float]:
-    sentences = grounded.sentences if grounded else ()
-    return [sum(sentence.supported for sentence in sentences), len(sentences)]
-
-
-def _useful(utility: TraceUtility | None) -> list[float]:
-    if utility is None:
-        return [0.0] * 4
-    return [utility.total.value, 1.0, sum(step.marginal.value < 0 for step in utility.steps), len(utility.steps)]
-
-
-def _hard(complexity: Complexity | None) -> list[float]:
-    if complexity is None:
-        return [0.0] * 6
-    completeness = [0.0, 0.0] if complexity.completeness is None else [complexity.completeness, 1.0]
-    return [standing_of(complexity) == Standing.COMPLEX, 1.0, complexity.answerable, 1.0, *completeness]

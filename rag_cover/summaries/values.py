@@ -17,7 +17,7 @@ __all__ = ["ChangedQuestion", "Comparison", "MetricComparison", "MetricValue", "
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """One metric of one evaluation; where ``interval`` is None, ``undefined_because`` says why."""
+    """One metric of one evaluation, made of what ``measure`` found; without an interval, ``undefined_because`` says why."""
 
     name: str
     label: str
@@ -25,6 +25,7 @@ class MetricValue:
     interval: Interval | None
     undefined_because: str | None
     higher_is_better: bool | None
+    measure: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ TERMS = Terms(
 def evaluated(scoring: Scoring[Any], given: Given) -> Scored:
     receiver = ScriptedReceiver({"12,000": ("12,000 euros",)}, prior=("I do not know.",))
     models = Models(judge=KeywordScorer(), entailer=KeywordEntailer(), receiver=receiver)
-    lazy = LazyModels(models, scoring.measure.required_models)
+    lazy = LazyModels.of(models, scoring.measure)
     return scored(lambda: trace_from(given, TERMS), by=scoring, models=lazy, terms=TERMS)
 
 

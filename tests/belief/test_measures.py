@@ -9,8 +9,8 @@ import pytest
 from rag_cover import Models, UtilityMeasure, evaluate
 from rag_cover.belief import step_utilities
 from rag_cover.errors import InvalidValueError
-from rag_cover.questions import Passage, Question
 from rag_cover.measures import Measure, NotApplicable
+from rag_cover.questions import Passage, Question
 from rag_cover.results import TraceUtility
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, ScriptedReceiver
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
@@ -44,15 +44,15 @@ def test_it_is_a_measure_and_says_what_its_function_says() -> None:
 def test_what_a_trace_lacks_is_known_before_any_model_runs() -> None:
     bare = Trace(question=Question("Where?"), steps=(STEP,), answer="Paris")
 
-    lacking = [UtilityMeasure().lacks(each) for each in (TRACE, bare, Trace(question=QUESTION))]
+    lacking = [UtilityMeasure().not_applicable_reason(each) for each in (TRACE, bare, Trace(question=QUESTION))]
 
     assert lacking == [
         None,
         "utility needs references (references='answer' takes the trace's own answer)",
         "utility needs retrieval steps",
     ]
-    assert UtilityMeasure(references="answer").lacks(bare) is None
-    assert UtilityMeasure(references="answer").lacks(Trace(question=QUESTION, steps=(STEP,))) is not None
+    assert UtilityMeasure(references="answer").not_applicable_reason(bare) is None
+    assert UtilityMeasure(references="answer").not_applicable_reason(Trace(question=QUESTION, steps=(STEP,))) is not None
 
 
 def test_parameters_are_json_that_makes_the_same_measure() -> None:

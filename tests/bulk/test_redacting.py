@@ -16,8 +16,8 @@ from rag_cover.backends import Backend
 from rag_cover.errors import InputError, RagCoverError, StoreError
 from rag_cover.hooks import hook
 from rag_cover.importers import import_traces
+from rag_cover.plugin_manager import plugins
 from rag_cover.redaction import Redaction
-from rag_cover.plugins import plugins
 from rag_cover.stores import read_traces
 from rag_cover.stores.parts import read_part
 from rag_cover.traces import name_of

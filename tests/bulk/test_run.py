@@ -13,8 +13,8 @@ from rag_cover import Evaluation, compare, evaluate, evaluate_files
 from rag_cover.errors import InputError, RagCoverError
 from rag_cover.hooks import hook
 from rag_cover.importers import import_traces
-from rag_cover.plugins import plugins
 from rag_cover.measures import TraceResult
+from rag_cover.plugin_manager import plugins
 from rag_cover.stores import read_traces
 from tests.bulk.files import MODELS, contents, line, write
 

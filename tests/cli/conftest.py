@@ -20,8 +20,8 @@ from rag_cover.backends import Backend, ScoringItem, TokenRelevance
 from rag_cover.cli import app
 from rag_cover.errors import ModelFailedError
 from rag_cover.hooks import hook
+from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Passage
-from rag_cover.plugins import plugins
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
 
 BELIEFS = {"mirrors": ("the sea mirrors it",), "scatters": ("air scatters light",)}

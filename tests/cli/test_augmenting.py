@@ -13,8 +13,8 @@ import pytest
 
 from rag_cover.backends import Backend, Failure
 from rag_cover.hooks import hook
+from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Passage
-from rag_cover.plugins import plugins
 from rag_cover.stores import read_traces
 from rag_cover.testing import ScriptedGenerator, ScriptedReceiver
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rag_cover.agreement import JudgeCheck, canary_verdicts
 from rag_cover.backends import Backend, ScoringItem
 from rag_cover.hooks import hook
-from rag_cover.plugins import plugins
+from rag_cover.plugin_manager import plugins
 from rag_cover.testing import KeywordScorer
 
 KNOWN = {(canary.given, canary.text): canary.expected == "covered" for canary in canary_verdicts(KeywordScorer())}

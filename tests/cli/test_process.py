@@ -22,7 +22,7 @@ import time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background inherits that it is ignored
 from rag_cover.backends import Backend
 from rag_cover.hooks import hook
-from rag_cover.plugins import plugins
+from rag_cover.plugin_manager import plugins
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 class Interrupted(KeywordScorer):
     # presses Ctrl-C while it judges the fourth block

@@ -15,7 +15,7 @@ import pytest
 from rag_cover.backends import Backend, Failure, Generation, Prompt
 from rag_cover.cli.exits import ExitCode
 from rag_cover.hooks import hook
-from rag_cover.plugins import plugins
+from rag_cover.plugin_manager import plugins
 
 WORDS = ("--judge", "words", "--entailer", "words", "--receiver", "words")
 UTILITY = ("--receiver", "words", "--entailer", "words")

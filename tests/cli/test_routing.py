@@ -16,8 +16,8 @@ from rag_cover.backends import Backend
 from rag_cover.coverage.words import content_words
 from rag_cover.hooks import hook
 from rag_cover.intervals import Interval
+from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Passage
-from rag_cover.plugins import plugins
 from rag_cover.routing import Adjustment, Caimira, HeldOut, Responses, SkillRecord, encode
 
 Command = Callable[..., Any]

@@ -16,8 +16,8 @@ from rag_cover.backends import Backend, Failure, ScoringItem
 from rag_cover.coverage.words import content_words
 from rag_cover.errors import ModelFailedError
 from rag_cover.hooks import hook
+from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Passage
-from rag_cover.plugins import plugins
 from rag_cover.setqueries import SetAnswer, SetQuery
 from rag_cover.stores import read_traces
 from rag_cover.testing import KeywordLocator, ScriptedGenerator

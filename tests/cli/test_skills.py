@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Backend
 from rag_cover.hooks import hook
-from rag_cover.plugins import plugins
 from rag_cover.measures import TraceResult
+from rag_cover.plugin_manager import plugins
 from rag_cover.stores import Store
 from rag_cover.traces import Trace
 

@@ -15,8 +15,8 @@ from rag_cover import ComplexityMeasure, Evaluation, Models, compare, evaluate
 from rag_cover.backends import ScoringItem, TokenRelevance
 from rag_cover.complexity import Calibration, complexity_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.questions import Passage, Question
 from rag_cover.measures import Measure, NotApplicable
+from rag_cover.questions import Passage, Question
 from rag_cover.results import Complexity
 from rag_cover.testing import Counter, KeywordEntailer, ScriptedScorer
 from rag_cover.traces import RetrievalStep, Trace
@@ -77,7 +77,7 @@ def test_a_block_of_traces_is_one_call_to_the_scorer() -> None:
 def test_what_a_trace_lacks_is_known_before_any_model_runs() -> None:
     reranked = Trace(question=MOTHER, steps=(RetrievalStep(kind="rerank", passages=(FILM,)),))
 
-    lacking = [ComplexityMeasure().lacks(trace) for trace in (TRACE, BARE, reranked)]
+    lacking = [ComplexityMeasure().not_applicable_reason(trace) for trace in (TRACE, BARE, reranked)]
 
     assert lacking == [None, "complexity needs retrieval steps", "complexity needs retrieval steps"]
 

@@ -10,10 +10,10 @@ from rag_cover.coverage import CoverageMeasure, GeneratedDecomposer, GivenDecomp
 from rag_cover.coverage.decomposition import BatchDecomposer, failed_splits, source_of
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
 from rag_cover.evaluation import evaluate
+from rag_cover.measures import ModelKind
 from rag_cover.measuring import measure_block
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.registry import Models
-from rag_cover.measures import ModelKind
 from rag_cover.results import CoverageResult
 from rag_cover.testing import KeywordScorer, ScriptedGenerator
 from rag_cover.traces import Trace

@@ -8,8 +8,8 @@ import pytest
 
 from rag_cover.coverage import RATING_WEIGHTS, CoverageMeasure, GroundednessMeasure, groundedness, judge_coverage
 from rag_cover.errors import InvalidValueError
-from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.measures import Measure
+from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import CoverageResult
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 from rag_cover.traces import RetrievalStep, Trace
@@ -36,16 +36,19 @@ def test_coverage_measures_a_trace_by_any_of_answer_steps_and_prompt() -> None:
         Trace(question=QUESTION, prompt=()),
     ]
 
-    lacking = [measure.lacks(trace) for trace in partial]
+    lacking = [measure.not_applicable_reason(trace) for trace in partial]
 
     assert lacking == [None, None, None]
-    assert measure.lacks(Trace(question=QUESTION)) == "coverage needs an answer, retrieval steps or a prompt"
+    assert measure.not_applicable_reason(Trace(question=QUESTION)) == "coverage needs an answer, retrieval steps or a prompt"
 
 
 def test_groundedness_needs_an_answer_and_what_it_was_written_from() -> None:
     measure = GroundednessMeasure()
 
-    lacking = [measure.lacks(trace) for trace in (FULL, Trace(question=QUESTION, answer=BLUE), Trace(question=QUESTION))]
+    lacking = [
+        measure.not_applicable_reason(trace)
+        for trace in (FULL, Trace(question=QUESTION, answer=BLUE), Trace(question=QUESTION))
+    ]
 
     assert lacking == [
         None,

@@ -21,8 +21,8 @@ from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover import Evaluation, Redaction, Trace
-from rag_cover.redaction import redacted_trace
 from rag_cover.measures import TraceResult
+from rag_cover.redaction import redacted_trace
 from rag_cover.testing import KeywordScorer
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
 from rag_cover_langchain.recording import RagCoverCallbackHandler, attach

@@ -19,8 +19,8 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from rag_cover import Trace
-from rag_cover.recording import Recording
 from rag_cover.measures import TraceResult
+from rag_cover.recording import Recording
 from rag_cover_langchain.recording import RagCoverCallbackHandler
 from rag_cover_llama_index.recording import attach
 from tests.corpus import CORPUS

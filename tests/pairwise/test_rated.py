@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
+from rag_cover.measures import NotApplicable, Outcome, TraceResult
 from rag_cover.pairwise import Answer, AnswersByQuestion, Pair, PairVerdict, UnjudgedPair, by_rating
 from rag_cover.pairwise.rated import ratings_of
 from rag_cover.questions import Question
-from rag_cover.measures import NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, evaluate
+from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, evaluate, measure_of
 from rag_cover.accounting import Ledger, Usage
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EngineError, EvaluationError, InvalidValueError, UnknownOptionError
@@ -211,3 +211,15 @@ def test_numbers_that_cannot_be_are_refused(options: dict[str, float]) -> None:
 def test_an_unknown_option_names_the_nearest() -> None:
     with pytest.raises(UnknownOptionError, match="address"):
         open_engine("ray", adress="auto")
+
+
+def test_a_measure_of_the_users_own_travels_to_the_workers() -> None:
+    def answer_length(trace: Trace) -> float:
+        return len((trace.answer or "").split())
+
+    traces = _traces(5)
+    measure = measure_of(answer_length, name="answer_length")
+
+    found = evaluate(traces, measures=[measure], models=KEYWORDS, engine="ray", workers=1)
+
+    assert [result["answer_length"].value for result in found.results] == [answer_length(trace) for trace in traces]

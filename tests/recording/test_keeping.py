@@ -8,9 +8,9 @@ import pytest
 
 from rag_cover import Evaluation, Models, Question, Trace, read_traces
 from rag_cover.errors import InputError, InvalidValueError, StoreError
+from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording
 from rag_cover.recording.keeping import Keeping
-from rag_cover.measures import TraceResult
 from rag_cover.testing import KeywordScorer
 
 

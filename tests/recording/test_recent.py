@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.traces import Trace
 
 

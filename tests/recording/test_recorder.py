@@ -18,9 +18,9 @@ from rag_cover import Evaluation, Models, Role, SubQuestion, Trace
 from rag_cover.backends import fingerprint_of
 from rag_cover.errors import InvalidValueError, RagCoverError, StoreError
 from rag_cover.hooks import hook
-from rag_cover.recording import LIVE_MODELS, Recording, RecordingCounts
-from rag_cover.plugins import plugins
 from rag_cover.measures import TraceResult
+from rag_cover.plugin_manager import plugins
+from rag_cover.recording import LIVE_MODELS, Recording, RecordingCounts
 from rag_cover.stores import read_traces
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, QUESTION, ask, begun, record

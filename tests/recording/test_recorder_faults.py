@@ -17,9 +17,9 @@ from rag_cover import Models
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import StoreError
 from rag_cover.hooks import hook
-from rag_cover.recording import Recording, RecordingCounts
-from rag_cover.plugins import plugins
 from rag_cover.measures import TraceResult
+from rag_cover.plugin_manager import plugins
+from rag_cover.recording import Recording, RecordingCounts
 from rag_cover.stores import Store, read_traces
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from tests.recording.parts import QUESTION, ask, begun

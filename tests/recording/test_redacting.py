@@ -11,8 +11,8 @@ import pytest
 
 from rag_cover import Evaluation, Models, Redaction, evaluate
 from rag_cover.errors import InvalidValueError, StoreError
-from rag_cover.recording import Recording
 from rag_cover.measures import TraceResult
+from rag_cover.recording import Recording
 from rag_cover.stand_ins import StandIn
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, ask, record

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace
+from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording, place
 from rag_cover.recording.telemetry import NAME, emit
-from rag_cover.measures import TraceResult
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, QUESTION, begun, record
 

@@ -19,8 +19,8 @@ from rag_cover.backends import Failure, ScoringItem, TokenRelevance
 from rag_cover.comparison import compare
 from rag_cover.demo import trace_paths
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.redaction import Redaction, redacted_result
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.redaction import Redaction, redacted_result
 from rag_cover.stand_ins import StandIn
 from rag_cover.stores import read_traces
 from rag_cover.studies import study_components
@@ -201,7 +201,7 @@ def test_a_failure_keeps_its_kind_and_its_attempts() -> None:
 
 
 def test_an_outcome_that_is_not_known_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="'theirs' measured is a dict"):
+    with pytest.raises(InvalidValueError, match="'theirs' cannot be redacted: dict is no dataclass"):
         redacted_result(TraceResult(Trace(question="Why?"), {"theirs": {"quote": "Erika"}}), BY)  # type: ignore[dict-item]
 
 

@@ -9,8 +9,8 @@ import pytest
 from rag_cover.backends import Failure, Span
 from rag_cover.coverage.metrics import Scenarios
 from rag_cover.intervals import Interval
-from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import CoverageResult, GroundednessResult, Loss, SentenceSupport, SubQuestionCoverage, Verdict
 from rag_cover.summaries import (
     ChangedQuestion,
@@ -86,7 +86,7 @@ def result_of(
 
 
 def value(name: str, label: str, interval: Interval | None, reason: str | None = None) -> MetricValue:
-    return MetricValue(name, label, f"formula of {name}", interval, reason, higher_is_better=True)
+    return MetricValue(name, label, f"formula of {name}", interval, reason, higher_is_better=True, measure="coverage")
 
 
 @pytest.fixture

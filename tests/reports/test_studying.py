@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from rag_cover.measures import TraceResult
 from rag_cover.reports import study_table, write_study
 from rag_cover.reports.frontiers import HEIGHT, WIDTH, plot_of, ticks_between
 from rag_cover.reports.studying import study_view
-from rag_cover.measures import TraceResult
 from rag_cover.studies import Study, study_components
 from rag_cover.traces import Trace
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.reports import hurting_table, trace_utilities, utility_panel, write_report
 from rag_cover.reports.waterfalls import distribution_of, waterfall_of
 from rag_cover.reports.worths import hurting_steps
-from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.results import PassageUtility, TraceUtility
 from rag_cover.summaries import BINS, summarise
 from rag_cover.traces import Trace

@@ -20,7 +20,7 @@ from rag_cover.summaries import MetricComparison, MetricValue, Summary
 
 
 def summary_of(interval: Interval | None, reason: str | None = None) -> Summary:
-    metric = MetricValue("core_coverage", "core answered", "P_core(a)", interval, reason, higher_is_better=True)
+    metric = MetricValue("core_coverage", "core answered", "P_core(a)", interval, reason, True, "coverage")  # noqa: FBT003
     return Summary(1, 1, (), "judge", {"core_coverage": metric}, {}, {}, {}, ())
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError, ModelFailedError
-from rag_cover.questions import Passage, Question, Role
 from rag_cover.measures import TraceResult
+from rag_cover.questions import Passage, Question, Role
 from rag_cover.results import CoverageResult, SubQuestionCoverage, Verdict
 from rag_cover.routing.outcomes import gather_outcomes
 from rag_cover.traces import RetrievalStep, Trace

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rag_cover.accounting import Spending, Usage
 from rag_cover.backends import Failure
 from rag_cover.errors import StoreError
-from rag_cover.questions import Question
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.questions import Question
 from rag_cover.stores import Store
 from rag_cover.stores.claims import Claimable, Share, joined
 from rag_cover.stores.living import Watch

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rag_cover.errors import CorruptFileError, StoreError
-from rag_cover.questions import Question
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.questions import Question
 from rag_cover.stores import Store, schema
 from rag_cover.traces import Trace
 

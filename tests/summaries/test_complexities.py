@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from rag_cover.complexity import Kind, Standing
-from rag_cover.questions import Question
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.questions import Question
 from rag_cover.results import AnswerSource, Complexity
-from rag_cover.summaries import NO_KIND, SUMMARY_METRICS, Summary, summarise
+from rag_cover.summaries import NO_KIND, Summary, summarise
 from rag_cover.traces import Trace
 
 
@@ -82,7 +82,7 @@ def test_where_complexity_was_not_asked_for_a_summary_does_not_speak_of_it() -> 
     summary = _summary(TraceResult(Trace(question="A?")))
 
     assert summary.complexity is None
-    assert not [name for name in summary.metrics if SUMMARY_METRICS[name].measure == "complexity"]
+    assert not [name for name, metric in summary.metrics.items() if metric.measure == "complexity"]
 
 
 def test_where_nothing_could_be_measured_the_metrics_say_why() -> None:

@@ -1,7 +1,7 @@
 from rag_cover import CoverageMeasure, Models, Question, SubQuestion, Trace, evaluate
 from rag_cover.questions import Role
 from rag_cover.results import Loss
-from rag_cover.summaries import SUMMARY_METRICS
+from rag_cover.summaries import metrics_of_installed
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover.traces import RetrievalStep
 
@@ -24,7 +24,9 @@ def test_every_metric_has_a_value_or_a_reason() -> None:
     summary = evaluate([_trace("red paint")], models=MODELS).summary()
 
     assert list(summary.metrics) == [
-        name for name, metric in SUMMARY_METRICS.items() if metric.measure in ("coverage", "groundedness", *summary.outcomes)
+        name
+        for name, metric in metrics_of_installed().items()
+        if metric.measure in ("coverage", "groundedness", *summary.outcomes)
     ]
     for metric in summary.metrics.values():
         assert (metric.interval is None) != (metric.undefined_because is None)

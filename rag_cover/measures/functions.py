@@ -5,48 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError
-from rag_cover.measures.outcomes import NotApplicable
-from rag_cover.measures.protocol import Measure, ModelKind, Score, SummaryMetric
-from rag_cover.measures.texts import Text
+from rag_cover.measures.numbers import NumberResult, number_metric
+from rag_cover.measures.protocol import Measure, ModelKind, NotApplicable, Outcome, Score, SummaryMetric
 from rag_cover.traces import Trace
 
-__all__ = ["NumberResult", "measure_of", "number_metric"]
-
-
-@dataclass(frozen=True, slots=True)
-class NumberResult:
-    """One number for a trace, None where it is undefined, and the reason for it.
-
-    Raises:
-        InvalidValueError: the number is not finite, or no number.
-    """
-
-    value: float | None
-    reason: Annotated[str, Text()] = ""
-
-    def __post_init__(self) -> None:
-        """Refuse what is no number: undefined is None."""
-        if self.value is not None and not (isinstance(self.value, int | float) and math.isfinite(self.value)):
-            message = f"the value of a NumberResult is {self.value!r}; it is a finite number, or None where it is undefined"
-            raise InvalidValueError(message)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write as JSON data."""
-        return {"value": self.value, "reason": self.reason}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what `to_dict` wrote."""
-        return cls(data["value"], data["reason"])
-
-    @property
-    def values(self) -> Mapping[str, float | None]:
-        """Return the number."""
-        return {"value": self.value}
+__all__ = ["FunctionMeasure", "measure_of"]
 
 
 Measured = NumberResult | NotApplicable | Failure | float | None
@@ -121,7 +88,7 @@ class FunctionMeasure:
         """Return None: the function is asked of every trace."""
         return None
 
-    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> list[Any]:  # noqa: ARG002  # asks none
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> list[Outcome]:  # noqa: ARG002  # asks none
         """Call the function for each trace."""
         return [self._result(trace) for trace in traces]
 
@@ -135,24 +102,3 @@ class FunctionMeasure:
             return found if isinstance(found, NumberResult | NotApplicable | Failure) else NumberResult(found)
         except Exception as error:  # noqa: BLE001  # the user's function, per trace: recorded as its failure
             return Failure(type(error).__name__, str(error))
-
-
-def number_metric(
-    name: str, *, low: float = -math.inf, high: float = math.inf, higher_is_better: bool | None = None
-) -> SummaryMetric[NumberResult]:
-    """Return the mean of a number over the traces for which it is defined."""
-    label = name.replace("_", " ")
-    return SummaryMetric(
-        name,
-        label,
-        f"mean of {label} over traces",
-        _value_and_count,
-        low=low,
-        high=high,
-        higher_is_better=higher_is_better,
-        undefined_because="it is undefined for every trace that was measured",
-    )
-
-
-def _value_and_count(result: NumberResult) -> Sequence[float]:
-    return (0.0, 0.0) if result.value is None else (result.value, 1.0)
