@@ -17,6 +17,8 @@ _OWN: Mapping[str, str] = {
     "groundedness": "rag_cover.coverage:GroundednessMeasure",
     "utility": "rag_cover.belief:UtilityMeasure",
     "complexity": "rag_cover.complexity:ComplexityMeasure",
+    "answer_relevance": "rag_cover.answer_relevance:AnswerRelevanceMeasure",
+    "context_relevance": "rag_cover.context_relevance:ContextRelevanceMeasure",
 }
 """The package's own measures: a line for each. They are imported when they are asked for."""
 
