@@ -21,6 +21,20 @@ def _run(command: str) -> None:
     assert result.exit_code == 0, f"{command}\n{result.output}"
 
 
+def test_every_block_of_the_page_on_measures_works(
+    source_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rag_cover_embedded.judge")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+
+    for kind, name, body in BLOCK.findall((source_tree / "docs/own_measure.md").read_text()):
+        if kind == "python" and (not name or find_spec(name)):
+            exec(compile(body, "own_measure.md", "exec"), names)  # noqa: S102  # our own page
+
+    assert "answer length" in Path("own.html").read_text(encoding="utf-8")
+
+
 def test_every_block_of_the_readme_works(source_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rag_cover_embedded.judge")
     monkeypatch.chdir(tmp_path)

@@ -59,8 +59,8 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="What to measure: coverage, groundedness, utility, complexity. May be repeated; by default all that the "
-            "traces allow.",
+            help="What to measure: coverage, groundedness, utility, complexity; answer_relevance, context_relevance; or a "
+            "plugin's measure. May be repeated; by default the first four, as far as the traces allow.",
             metavar="NAME",
             rich_help_panel=MEASURING,
         ),
