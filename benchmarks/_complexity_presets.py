@@ -17,7 +17,7 @@ from _tables import percent, show
 
 from rag_cover.backends import Scorer, fingerprint_of
 from rag_cover.complexity import Calibration, Labelled, calibrate
-from rag_cover.complexity.presets import NUMBERS
+from rag_cover.complexity.shipped_calibrations import NUMBERS
 from rag_cover.results import AnswerSource, Constraints, Reading
 
 __all__ = ["fit"]

@@ -21,7 +21,7 @@ from rag_cover import Models, Progress, evaluate
 from rag_cover.backends import ScoringItem
 from rag_cover.testing import KeywordScorer
 from rag_cover_ray import RayEngine
-from rag_cover_ray.surroundings import prepare
+from rag_cover_ray.environment import prepare
 
 BLOCK_S = 0.5
 NODES = 2

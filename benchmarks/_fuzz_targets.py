@@ -17,8 +17,8 @@ from rag_cover.backends import Generation, Sampling, ScoringItem
 from rag_cover.coverage.written import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
 from rag_cover.importers import import_traces
-from rag_cover.judges.sheets import Sheet, reading_of
-from rag_cover.pairwise.asking import PreferenceReply
+from rag_cover.judges.judge_prompt import Sheet, reading_of
+from rag_cover.pairwise.by_llm import PreferenceReply
 from rag_cover.replies import parsed_reply
 from rag_cover.setqueries import SetQuery, parse
 from rag_cover.setqueries.written import query_in
@@ -154,7 +154,7 @@ def _embedding(text: str) -> object:
 
 
 def _fault(text: str) -> object:
-    from rag_cover_openai.faults import redacted, without_secrets
+    from rag_cover_openai.errors import redacted, without_secrets
 
     shown = redacted(text, ["hunter2", "0123456789abcdef"])
     if "hunter2 " in shown or "0123456789abcdef" in shown + without_secrets(text, ["0123456789abcdef"]):

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console, RenderableType
 
-from rag_cover.accounting import Price, Spending, Usage
 from rag_cover.agreement import LabelledText
 from rag_cover.backends import Failure, Span
 from rag_cover.checking import check_judge
@@ -67,6 +66,7 @@ from rag_cover.studies import Study, study_components
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary, summarise
 from rag_cover.testing import KeywordScorer
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
+from rag_cover.usage import Price, Usage, UsageReport
 
 __all__ = ["FIELDS", "PAGES", "hostile_pages", "hostile_screens"]
 
@@ -282,7 +282,7 @@ def _renderables(text: str) -> Iterator[RenderableType]:
     yield summary_panel(_summary(text, results))
     yield worst_questions(results)
     yield comparison_table(_comparison(text))
-    yield spending_table(Spending((Usage(text, text, calls=1),)), {text: Price(1, 1)})
+    yield spending_table(UsageReport((Usage(text, text, calls=1),)), {text: Price(1, 1)})
     yield utility_panel(summarise(utilities, judge=text))
     yield hurting_table(utilities)
     yield trace_utilities(utilities)

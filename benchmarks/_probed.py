@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rag_cover import Passage
 from rag_cover.backends import Failure, Scorer
 from rag_cover.complexity import Calibration, Evidence, Labelled, complexities_of
+from rag_cover.complexity.completeness import completeness_of
 from rag_cover.complexity.probing import Retrieved
-from rag_cover.complexity.readings import completeness_of
 from rag_cover.complexity.rrcp import Evidential
 from rag_cover.results import AnswerSource, Complexity, Reading
 

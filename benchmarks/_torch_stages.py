@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from torch.utils.flop_counter import FlopCounterMode
 
 from rag_cover.backends import Entailer
-from rag_cover.belief.pairs import normal_form
+from rag_cover.belief.entailment import normal_form
 from rag_cover_embedded.inputs import Task, encode_pairs
 from rag_cover_transformers.batches import Runner, by_length, padded
 from rag_cover_transformers.classifiers import Classifier, classifier_of

@@ -3,8 +3,8 @@
     python benchmarks/decisions.py
 
 On labelled decisions written for this project (``decisions.jsonl``): accuracy of the likeliest of the worded alternatives, by
-entailment alone, by the embedder alone, and by both as `rag_cover.adaptation.shares_borne_out` weighs them; and of yes/no
-questions without worded alternatives, by "<question> Yes." as `rag_cover.adaptation.probability_borne_out` weighs it. Beside
+entailment alone, by the embedder alone, and by both as `rag_cover.integration.entailment_shares` weighs them; and of yes/no
+questions without worded alternatives, by "<question> Yes." as `rag_cover.integration.entailment_probability` weighs it. Beside
 them the majority: the most frequent answer to each question, known beforehand.
 
 How choices are weighed was chosen on those that are marked seen. The yes/no questions were all seen before their rule was
@@ -23,8 +23,8 @@ import numpy as np
 from _tables import arguments, percent, show
 
 from rag_cover import open_embedder, open_entailer
-from rag_cover.adaptation import probability_borne_out, shares_borne_out
 from rag_cover.backends import Embedder, Entailer
+from rag_cover.integration import entailment_probability, entailment_shares
 from rag_cover.intervals import wilson
 
 CASES = Path(__file__).with_name("decisions.jsonl")
@@ -58,13 +58,13 @@ class NoOpinion:
 
 def likeliest(case: Case, entailer: Entailer, embedder: Embedder | None) -> str:
     """Return the label whose description is most borne out."""
-    shares = shares_borne_out(case.state, list(case.criteria.values()), entailer=entailer, embedder=embedder)
+    shares = entailment_shares(case.state, list(case.criteria.values()), entailer=entailer, embedder=embedder)
     return list(case.criteria)[int(shares.argmax())]
 
 
 def yes_or_no(case: Case, entailer: Entailer) -> str:
     """Answer by the question alone."""
-    return "yes" if probability_borne_out(case.state, f"{case.instructions} Yes.", entailer=entailer) >= CUT else "no"
+    return "yes" if entailment_probability(case.state, f"{case.instructions} Yes.", entailer=entailer) >= CUT else "no"
 
 
 def majority(cases: Sequence[Case]) -> int:

@@ -30,7 +30,7 @@ from rag_cover_transformers.devices import Placement, placed
 from rag_cover_transformers.encodings import TextEncoder
 from rag_cover_transformers.entailer import NliEntailer
 from rag_cover_transformers.labels import THREE_CLASSES
-from rag_cover_transformers.sources import Source
+from rag_cover_transformers.model_source import Source
 
 Pair = tuple[str, str]
 

@@ -35,12 +35,12 @@ from rag_cover import demo
 from rag_cover.intervals import wilson
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing, evidence_of
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join, open_tokenizer
-from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, segmented
 from rag_cover_embedded.session import Session
+from rag_cover_embedded.training.authored_examples import TEXTS
 from rag_cover_embedded.training.crossed import is_held_out
-from rag_cover_embedded.training.written import TEXTS
 from rag_cover_embedded.weights import Weights
+from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
 Floats = NDArray[np.float64]
 

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Entailer
-from rag_cover.belief.opinions import opinion_in
-from rag_cover.belief.pairs import Judgments, together
+from rag_cover.belief.entailment import Judgments, together
+from rag_cover.belief.opinions import estimate_belief
 from rag_cover.results import BeliefKind
 from rag_cover.traces import Sample
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, open_tokenizer
@@ -77,7 +77,7 @@ def planned(questions: Sequence[Asked], entailer: Entailer, kind: BeliefKind) ->
     """Score questions as one block."""
     samples = [[Sample(text) for text in asked.answers] for asked in questions]
     inquiries = [
-        opinion_in([asked.reference], drawn, question=asked.question, kind=kind, preset="unbiased")
+        estimate_belief([asked.reference], drawn, question=asked.question, kind=kind, preset="unbiased")
         for asked, drawn in zip(questions, samples, strict=True)
     ]
     return [opinion.belief.score for opinion in Judgments(entailer).settle(together(inquiries))]

@@ -37,10 +37,10 @@ from numpy.typing import NDArray
 
 from rag_cover import open_entailer, open_receiver
 from rag_cover.backends import Entailer, Receiver
+from rag_cover.belief.entailment import Judgments, together
 from rag_cover.belief.kernels import meanings
-from rag_cover.belief.pairs import Judgments, together
-from rag_cover.belief.procedures import Procedure
 from rag_cover.belief.scoring import cluster_masses, entropy_of, uniform_weights
+from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
 from rag_cover.intervals import bootstrap
 from rag_cover.results import BeliefKind, TraceUtility
@@ -99,7 +99,7 @@ def _utilities(
     block: Sequence[Supported], receiver: Receiver, judgments: Judgments, kind: BeliefKind, n: int, seed: int
 ) -> list[float]:
     """Return ΔSePer of every passage by itself, question by question."""
-    procedure = Procedure(n=n, kind=kind, per_passage="add-one-in", seed=seed)
+    procedure = UtilitySettings(n=n, kind=kind, per_passage="add-one-in", seed=seed)
     traces = [row.trace for row in block]
     found = []
     outcomes = utilities_of(traces, entailer=Asked(judgments), receiver=receiver, procedure=procedure)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from rag_cover.backends import ScoringItem
 from rag_cover.measures import ModelKind, NumberResult, Score, SummaryMetric, number_metric
+from rag_cover.model_calls import probabilities
 from rag_cover.traces import Trace
-from rag_cover.verdicts import probabilities
 
 __all__ = ["AnswerRelevanceMeasure"]
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag_cover.databases import close_where_opened, refuse_strangers, told, write_ahead
 from rag_cover.errors import StoreError
+from rag_cover.sqlite_errors import close_where_opened, refuse_strangers, told, write_ahead
 
 __all__ = ["ResponseFile", "cache_for"]
 
@@ -31,7 +31,7 @@ _PATIENCE_S = 30.0
 
 
 class ResponseFile:
-    """A cache of answers in a file (`rag_cover.remote.ResponseCache`).
+    """A cache of answers in a file (`rag_cover.llm_session.ResponseCache`).
 
     Where two threads or processes keep an answer to the same key, the first one stays.
     """

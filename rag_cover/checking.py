@@ -10,8 +10,8 @@ from rag_cover.backends import Scorer, fingerprint_of, reply_threshold_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.importers import read_labels
 from rag_cover.measures import ModelKind
+from rag_cover.model_calls import probabilities
 from rag_cover.registry import Models
-from rag_cover.verdicts import probabilities
 
 __all__ = ["check_judge"]
 

@@ -18,8 +18,8 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.intervals import permutation_p_value
 from rag_cover.measures import TraceResult
 from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
+from rag_cover.placeholder import Placeholder
 from rag_cover.questions import Role
-from rag_cover.stand_ins import StandIn
 from rag_cover.summaries import (
     ChangedQuestion,
     Comparison,
@@ -199,7 +199,7 @@ def _generator(judge: Literal["rating"] | Generator) -> Generator | None:
 
 def _refuse_redacted(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> None:
     for name, side in sides.items():
-        if any(StandIn.read(side.first[key].text or "") for key in shared):
+        if any(Placeholder.read(side.first[key].text or "") for key in shared):
             message = f"The answers of {name} are redacted, and no model can compare them; compare their ratings instead."
             raise IncomparableError(message)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
-from rag_cover.accounting import Ledger
 from rag_cover.measures import TraceResult
 from rag_cover.traces import Trace
+from rag_cover.usage import UsageMeter
 
 __all__ = ["Accountable", "Block", "BlockFunction", "Engine"]
 
@@ -34,6 +34,6 @@ class Accountable(Protocol):
     """A function that asks remote models, and counts in ``ledger`` what it asks of them."""
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> UsageMeter:
         """Return the ledger of the process that this object lives in."""
         ...

@@ -1,7 +1,7 @@
 """Traces in, results out: what is measured, by which models, on which engine, into which store.
 
 Traces are read in blocks; a block is measured by `measure_block`, which any engine may run; results go to the store as each
-block finishes (`rag_cover.filling`), so that an interrupted evaluation loses at most the blocks in flight.
+block finishes (`rag_cover.loop`), so that an interrupted evaluation loses at most the blocks in flight.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_cover.accounting import Spending
+from rag_cover.blocks import OnError
 from rag_cover.caching import cache_for
-from rag_cover.clocks import RunClock
+from rag_cover.deadline import Deadline
 from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
-from rag_cover.filling import Progress, collected, fill
 from rag_cover.frames import rows_of
+from rag_cover.llm_session import LLMSession
+from rag_cover.loop import Progress, evaluate_in_memory, fill
 from rag_cover.measures import Measure, TraceResult
-from rag_cover.measuring import OnError
+from rag_cover.plan import EvaluationPlan
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
-from rag_cover.remote import RemoteRun
 from rag_cover.stores import Store, read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.summaries import Summary, summarise
-from rag_cover.threads import LocalEngine, engine_called
-from rag_cover.traces import Trace, identified
-from rag_cover.working import Measuring
+from rag_cover.threads import LocalEngine, resolve_engine
+from rag_cover.traces import Trace, assign_ids
+from rag_cover.usage import UsageReport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ class Evaluation:
     judge: str
     measures: tuple[str, ...]
     seed: int = 0
-    spending: Spending = field(default_factory=Spending)
+    spending: UsageReport = field(default_factory=UsageReport)
     given: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
@@ -75,7 +75,7 @@ class Evaluation:
     @classmethod
     def _of(cls, folder: ResultFolder, given: tuple[Measure, ...]) -> Evaluation:
         results, kept = folder.results(given), folder.about or {}
-        about, spending = kept["evaluation"], Spending.from_dict(kept["spending"])
+        about, spending = kept["evaluation"], UsageReport.from_dict(kept["spending"])
         return cls(results, about["judge"], tuple(about["measures"]), about["seed"], spending, given)
 
     def summary(self) -> Summary:
@@ -140,14 +140,14 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     """
     redaction = Redaction.asked_for(redact)
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
-    run = RemoteRun(cache_for(cache, beside), clock=RunClock(deadline_s))
-    measuring = Measuring.of(measures, models, run, on_error=on_error, redaction=redaction)
+    run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
+    measuring = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
     total = len(traces) if isinstance(traces, Sized) else None
-    stream = identified(read_traces(traces) if isinstance(traces, Path) else traces)
-    runner = engine_called(engine, workers, run.clock)
+    stream = assign_ids(read_traces(traces) if isinstance(traces, Path) else traces)
+    runner = resolve_engine(engine, workers, run.clock)
     if store is None:
         with run.clock:
-            results = collected(runner, measuring, stream, total=total, watcher=progress)
+            results = evaluate_in_memory(runner, measuring, stream, total=total, watcher=progress)
         return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending, measuring.measures)
     # made before the store is: a wrong name of a model leaves none
     about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed, **redaction_entry(redaction)}

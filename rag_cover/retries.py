@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rag_cover.clocks import LATE, RunClock
+from rag_cover.deadline import LATE, Deadline
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
-from rag_cover.limits import Limiter
+from rag_cover.rate_limit import Limiter
 
 if TYPE_CHECKING:
     import tenacity
@@ -117,7 +117,7 @@ class Caller:
         self._slots = threading.BoundedSemaphore(policy.max_concurrency)
         self._limiter = Limiter(requests_per_minute=policy.requests_per_minute, tokens_per_minute=policy.tokens_per_minute)
 
-    def call(self, send: Callable[[float], T], *, tokens: int, clock: RunClock) -> Called[T]:
+    def call(self, send: Callable[[float], T], *, tokens: int, clock: Deadline) -> Called[T]:
         """Send until it succeeds; ``send`` is given the seconds it may take, ``tokens`` is what it will use, estimated.
 
         Raises:
@@ -145,7 +145,7 @@ class Caller:
         self._limiter.settle(estimated, actual)
 
     @contextmanager
-    def admitted(self, tokens: int, clock: RunClock) -> Iterator[None]:
+    def admitted(self, tokens: int, clock: Deadline) -> Iterator[None]:
         """Wait for a free slot, then for the limits: whoever is let through is sent at once."""
         clock.check()
         while not self._slots.acquire(timeout=_POLL_S):
@@ -161,7 +161,7 @@ class Caller:
 class _Call(Generic[T]):
     """One call under way: its attempts so far, and when the first was sent."""
 
-    def __init__(self, caller: Caller, send: Callable[[float], T], tokens: int, clock: RunClock) -> None:
+    def __init__(self, caller: Caller, send: Callable[[float], T], tokens: int, clock: Deadline) -> None:
         self._caller, self._send, self._tokens, self._clock = caller, send, tokens, clock
         self._began: float | None = None
         self._fault: TransientError | None = None

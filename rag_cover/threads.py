@@ -9,13 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rag_cover.clocks import RunClock
+from rag_cover.deadline import Deadline
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, nearest, refuse_unknown_options
 from rag_cover.processors import usable_processors
 from rag_cover.registry import installed_engines
 
-__all__ = ["LocalEngine", "engine_called", "open_engine"]
+__all__ = ["LocalEngine", "open_engine", "resolve_engine"]
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -50,7 +50,7 @@ class LocalEngine:
                     future.cancel()
 
 
-def engine_called(engine: str | Engine, workers: int | None, clock: RunClock) -> Engine:
+def resolve_engine(engine: str | Engine, workers: int | None, clock: Deadline) -> Engine:
     """Return the engine of this name, or the engine itself; the local one is stopped by the run's clock.
 
     Raises:

@@ -19,7 +19,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_vali
 
 from rag_cover.errors import InputError
 from rag_cover.questions import Metadata, Passage, Question, ReadOnly, SubQuestion, Textual, Value
-from rag_cover.rolls import Roll
+from rag_cover.spill import SpillingDict
 
 __all__ = [
     "SCHEMA",
@@ -29,9 +29,9 @@ __all__ = [
     "SampleSet",
     "StepKind",
     "Trace",
+    "assign_ids",
     "content_hash",
     "distinct",
-    "identified",
     "name_of",
 ]
 
@@ -170,7 +170,7 @@ class Trace(Value):
         return distinct(passage for step in self.steps if not step.replaces for passage in step.passages)
 
     @property
-    def prompt_or_assumed(self) -> tuple[tuple[Passage, ...] | None, bool]:
+    def effective_prompt(self) -> tuple[tuple[Passage, ...] | None, bool]:
         """Return the prompt's passages and whether they are assumed: the last context, where the prompt is unknown."""
         if self.prompt is not None:
             return self.prompt, False
@@ -204,7 +204,7 @@ class Identities:
     """Tells the traces of one run apart: no id is given out twice."""
 
     def __init__(self) -> None:
-        self._times: Roll[int] = Roll()
+        self._times: SpillingDict[int] = SpillingDict()
 
     def claim(self, own: str) -> str:
         """Return a trace's own id.
@@ -229,7 +229,7 @@ def name_of(trace: Trace) -> str:
     return content_hash(trace.to_dict())[:16]
 
 
-def identified(traces: Iterable[Trace]) -> Iterator[Trace]:
+def assign_ids(traces: Iterable[Trace]) -> Iterator[Trace]:
     """Give every trace an id: its own, else its content hash, with an ordinal where identical traces repeat.
 
     Raises:

@@ -39,7 +39,7 @@ def refuse(event, given):
 sys.addaudithook(refuse)
 
 from pathlib import Path
-from rag_cover.cli import app, demonstration
+from rag_cover.cli import app, demo
 
 demonstration.trace_paths = lambda: (Path("traces.jsonl"), Path("others.jsonl"))  # one question of the demo's is enough
 codes = []

@@ -21,9 +21,7 @@ def _run(command: str) -> None:
     assert result.exit_code == 0, f"{command}\n{result.output}"
 
 
-def test_every_block_of_the_page_on_measures_works(
-    source_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_block_of_the_page_on_measures_works(source_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rag_cover_embedded.judge")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}

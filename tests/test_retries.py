@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.clocks import RunClock
+from rag_cover.deadline import Deadline
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
 from rag_cover.retries import Caller, Policy, retried
 
@@ -61,7 +61,7 @@ def test_a_wait_that_is_too_late_is_not_begun() -> None:
     assert waits == []
 
 
-class _Patient(RunClock):
+class _Patient(Deadline):
     """A clock that only waiting moves, and that remembers how long was waited."""
 
     def __init__(self, deadline_s: float | None = None) -> None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from rag_cover.errors import InputError
 from rag_cover.questions import Passage, Question, SubQuestion
-from rag_cover.traces import RetrievalStep, Sample, Trace, identified
+from rag_cover.traces import RetrievalStep, Sample, Trace, assign_ids
 
 A, B, C, D = (Passage(name) for name in "abcd")
 
@@ -27,7 +27,7 @@ def test_the_smallest_line_is_a_question_and_an_answer() -> None:
 
     assert trace.question == Question("Why?")
     assert trace.steps == ()
-    assert trace.prompt_or_assumed == (None, False)
+    assert trace.effective_prompt == (None, False)
 
 
 def test_an_unknown_field_is_refused_with_the_nearest_known_name() -> None:
@@ -82,8 +82,8 @@ def test_the_unknown_prompt_is_assumed_to_be_the_last_context() -> None:
     assumed = _trace(RetrievalStep(passages=(A, B)))
     known = _trace(RetrievalStep(passages=(A, B)), prompt=(B,))
 
-    assert assumed.prompt_or_assumed == ((A, B), True)
-    assert known.prompt_or_assumed == ((B,), False)
+    assert assumed.effective_prompt == ((A, B), True)
+    assert known.effective_prompt == ((B,), False)
 
 
 def test_an_input_id_must_name_an_earlier_step() -> None:
@@ -108,7 +108,7 @@ def test_equal_traces_hash_alike_and_metadata_is_read_only() -> None:
 
 
 def test_traces_without_ids_are_named_by_content_with_an_ordinal_for_repeats() -> None:
-    first, again, other = identified([_trace(), _trace(), _trace(answer="x")])
+    first, again, other = assign_ids([_trace(), _trace(), _trace(answer="x")])
 
     assert again.id == f"{first.id}-2"
     assert other.id not in (first.id, again.id)
@@ -116,7 +116,7 @@ def test_traces_without_ids_are_named_by_content_with_an_ordinal_for_repeats() -
 
 def test_a_repeated_explicit_id_is_an_error() -> None:
     with pytest.raises(InputError, match="duplicate trace id 'x'"):
-        list(identified([_trace(id="x"), _trace(id="x")]))
+        list(assign_ids([_trace(id="x"), _trace(id="x")]))
 
 
 def test_a_blank_question_or_sub_question_is_refused() -> None:

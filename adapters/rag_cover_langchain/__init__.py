@@ -28,9 +28,9 @@ with needs_extra("langchain", "langchain_core"):
         RetrievalUtilityEvaluator,
         SubQuestionCoverageEvaluator,
     )
+    from rag_cover_langchain.handler import RagCoverCallbackHandler, attach
     from rag_cover_langchain.models import models_of
     from rag_cover_langchain.passages import document_of, passage_of
-    from rag_cover_langchain.recording import RagCoverCallbackHandler, attach
     from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
     from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
     from rag_cover_langchain.routers import ComplexityRouter, SkillRouter

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from rag_cover.adaptation import Written, told_in, written_from
 from rag_cover.errors import ModelFailedError
+from rag_cover.integration import Written, get_field, sample_from_completion
 
 __all__ = ["written_of", "written_of_result"]
 
@@ -24,21 +24,21 @@ def written_of(message: object, *, stop: Sequence[str] = ()) -> Written:
         ModelFailedError: it is neither a message nor a text.
     """
     if isinstance(message, str):
-        return written_from(message, reports=(), stop=stop)
+        return sample_from_completion(message, reports=(), stop=stop)
     if not isinstance(message, BaseMessage):
         problem = f"it gave {type(message).__name__!r}, which is neither a message nor a text"
         raise ModelFailedError(problem, kind="malformed")
     told = message.response_metadata
-    return written_from(str(message.text), reports=(message, told), tokens=_tokens(told), stop=stop)
+    return sample_from_completion(str(message.text), reports=(message, told), tokens=_tokens(told), stop=stop)
 
 
 def written_of_result(result: LLMResult, *, stop: Sequence[str] = ()) -> Written:
     """Read a completion, up to the first of the texts where it should have stopped."""
     (written, *_), *_ = result.generations
     told = written.generation_info or {}
-    return written_from(written.text, reports=(told, result.llm_output), tokens=_tokens(told), stop=stop)
+    return sample_from_completion(written.text, reports=(told, result.llm_output), tokens=_tokens(told), stop=stop)
 
 
 def _tokens(told: object) -> list[object]:
-    content = told_in(told_in(told, "logprobs"), "content")
+    content = get_field(get_field(told, "logprobs"), "content")
     return content if isinstance(content, list) else []

@@ -10,14 +10,14 @@ from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.runnables import Runnable
 from numpy.typing import NDArray
 
-from rag_cover.adaptation import LazyModels, MadeAgain
 from rag_cover.backends import Entailer, Scorer, ScoringItem
+from rag_cover.integration import LazyModels, Reconstructible
 from rag_cover_langchain.models import models_of
 
 __all__ = ["RagCoverCrossEncoder"]
 
 
-class RagCoverCrossEncoder(MadeAgain, BaseCrossEncoder):
+class RagCoverCrossEncoder(Reconstructible, BaseCrossEncoder):
     """Scores a text for a query by P(the text contains a correct answer to it), in [0, 1].
 
     Models are opened at the first score; a pickle holds what was given and opens it anew.

@@ -1,6 +1,6 @@
 """rag_cover's local models as a decision model of LangChain's: typed questions answered offline, with probabilities.
 
-How the statements of a question are weighed is told in `rag_cover.adaptation.shares_borne_out`.
+How the statements of a question are weighed is told in `rag_cover.integration.entailment_shares`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Annotated, Any, cast
 from langchain_core.embeddings import Embeddings
 from pydantic import ConfigDict, PrivateAttr, SkipValidation
 
-from rag_cover.adaptation import LazyModels, MadeAgain, probability_borne_out, shares_borne_out
 from rag_cover.backends import Embedder, Entailer
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import LazyModels, Reconstructible, entailment_probability, entailment_shares
+from rag_cover_langchain.decision_inputs import text_of
 from rag_cover_langchain.decisions import needs_decision_models
 from rag_cover_langchain.models import models_of
-from rag_cover_langchain.states import text_of
 
 with needs_decision_models():
     from langchain_core.decisions import (  # type: ignore[import-not-found, unused-ignore]  # from 1.8 on
@@ -34,7 +34,7 @@ with needs_decision_models():
 __all__ = ["RagCoverDecisionModel"]
 
 
-class RagCoverDecisionModel(MadeAgain, BaseDecisionModel):  # type: ignore[misc, unused-ignore]  # known from 1.8 on
+class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore[misc, unused-ignore]  # known from 1.8 on
     """Answers LangChain's typed questions by a local entailer and embedder: deterministic, offline, without tokens.
 
     - ``Choice``: a probability for each label, by how far its description (the label itself, where it has none) is borne out
@@ -118,13 +118,13 @@ class RagCoverDecisionModel(MadeAgain, BaseDecisionModel):  # type: ignore[misc,
         if holds is not None and fails is not None:
             return self._shares(text, [text_of(holds), text_of(fails)])[0]
         if fails is not None:
-            return 1 - probability_borne_out(text, text_of(fails), entailer=self._entailer)
+            return 1 - entailment_probability(text, text_of(fails), entailer=self._entailer)
         statement = f"{text_of(question.instructions)} Yes." if holds is None else text_of(holds)
-        return probability_borne_out(text, statement, entailer=self._entailer)
+        return entailment_probability(text, statement, entailer=self._entailer)
 
     def _shares(self, text: str, statements: Sequence[str]) -> list[float]:
         embedder = cast("Embedder | None", self._models.get().embedder)
-        told: list[float] = shares_borne_out(text, statements, entailer=self._entailer, embedder=embedder).tolist()
+        told: list[float] = entailment_shares(text, statements, entailer=self._entailer, embedder=embedder).tolist()
         return told
 
     @property

@@ -15,9 +15,9 @@ import numpy as np
 from langchain_core.runnables import Runnable, RunnableConfig
 from numpy.typing import NDArray
 
-from rag_cover.adaptation import identity_of
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import ModelFailedError, RagCoverError
+from rag_cover.integration import identity_of
 from rag_cover_langchain.generators import inmost
 from rag_cover_langchain.tags import INTERNAL
 

@@ -7,12 +7,12 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from rag_cover import open_embedder
-from rag_cover.adaptation import MadeAgain
+from rag_cover.integration import Reconstructible
 
 __all__ = ["RagCoverEmbeddings"]
 
 
-class RagCoverEmbeddings(MadeAgain, Embeddings):
+class RagCoverEmbeddings(Reconstructible, Embeddings):
     """Embeds by one of rag_cover's embedders, by default the embedded one: offline, deterministic, unit length, English.
 
     It is kept by its name, by which a copy and a pickle open it anew. Queries and documents are embedded alike;

@@ -13,9 +13,9 @@ from langsmith.schemas import Example
 from pydantic import BaseModel
 
 from rag_cover import Passage, Trace
-from rag_cover.adaptation import ANSWERED, ASKED, DOCUMENTS, Given, Terms, refuse_misspelt, trace_from
-from rag_cover_langchain.answers import answer_text, documents_in, fields_of, question_in
+from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS, Given, Terms, refuse_misspelt, trace_from
 from rag_cover_langchain.passages import passage_of
+from rag_cover_langchain.payloads import answer_text, documents_in, fields_of, question_in
 from rag_cover_langchain.run_traces import TracedRun, bare, revived, trace_of_messages, trace_of_run
 
 __all__ = ["TERMS", "trace_of", "trace_of_traced"]

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult
 
-from rag_cover.adaptation import Scored
+from rag_cover.integration import Scored
 from rag_cover.questions import json_value, legible
 from rag_cover.results import CoverageResult
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from langchain_core.embeddings import Embeddings
 
 from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Measure, Models, UtilityMeasure
-from rag_cover.adaptation import (
+from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.coverage import Decomposer
+from rag_cover.integration import (
     ComplexityScoring,
     CoverageScoring,
     GroundednessScoring,
@@ -23,8 +25,6 @@ from rag_cover.adaptation import (
     RatingScoring,
     UtilityScoring,
 )
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
-from rag_cover.coverage import Decomposer
 from rag_cover.results import ReferenceSource
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.trace_evaluators import TraceEvaluator

@@ -24,8 +24,8 @@ from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
-from rag_cover.adaptation import GeneratorByCalls, Written, identity_of
 from rag_cover.backends import Generation, Message, Prompt, Sampling
+from rag_cover.integration import GeneratorByCalls, Written, identity_of
 from rag_cover_langchain.completions import written_of, written_of_result
 from rag_cover_langchain.tags import INTERNAL
 

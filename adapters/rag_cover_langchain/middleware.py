@@ -17,9 +17,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 
 from rag_cover import routing
-from rag_cover.adaptation import complexity_router_by, for_agents, skill_router_by
 from rag_cover.backends import Embedder, Relevance, Scorer
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import complexity_router_by, for_agents, skill_router_by
 from rag_cover.questions import Question
 from rag_cover.results import Complexity
 from rag_cover.routing import Demand, Route

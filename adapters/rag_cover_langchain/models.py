@@ -21,10 +21,10 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.adaptation import Framework, given_as, identity_of, unit_vectors
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import Framework, describe_argument, identity_of, unit_vectors
 from rag_cover.questions import Passage
 from rag_cover_langchain.decisions import DecisionJudge, decides
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
@@ -121,7 +121,7 @@ def retriever_of(model: Retriever | BaseRetriever | VectorStore | Runnable[str, 
         return _LangChainRetriever(model)
     if isinstance(model, Retriever) and not isinstance(model, type):
         return model
-    message = f"{given_as(model)} cannot serve as retriever: give a LangChain BaseRetriever, such as "
+    message = f"{describe_argument(model)} cannot serve as retriever: give a LangChain BaseRetriever, such as "
     message += "store.as_retriever(), a Runnable from a text to documents, or an object with the methods of "
     message += "rag_cover.backends.Retriever"
     raise InvalidValueError(message)

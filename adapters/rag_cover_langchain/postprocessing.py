@@ -11,11 +11,11 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import ConfigDict, PrivateAttr
 
 from rag_cover import Models
-from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen, refuse_on_error
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import LazyModels, OnError, Reconstructible, chosen, refuse_on_error
 from rag_cover.measures import ModelKind
-from rag_cover_langchain.answers import documents_in, question_in
 from rag_cover_langchain.configs import called_under
+from rag_cover_langchain.payloads import documents_in, question_in
 
 __all__ = ["EXPLANATION", "CompressorInput", "ModelCompressor"]
 
@@ -32,7 +32,7 @@ _DOCUMENTS = ("documents", "context")
 _PAIR = 2
 
 
-class ModelCompressor(MadeAgain, BaseDocumentCompressor):
+class ModelCompressor(Reconstructible, BaseDocumentCompressor):
     """Asks models about documents, which are opened when they are first needed."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

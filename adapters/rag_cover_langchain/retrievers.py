@@ -14,9 +14,11 @@ from langchain_core.runnables import RunnableConfig, run_in_executor
 from pydantic import Field, PrivateAttr, SkipValidation
 
 from rag_cover import build_retriever
-from rag_cover.adaptation import (
-    MadeAgain,
+from rag_cover.backends import Generator, Receiver, Retriever, Scorer
+from rag_cover.coverage import Augmenter, Decomposer
+from rag_cover.integration import (
     OnError,
+    Reconstructible,
     augmented_if_possible,
     augmenter_by,
     explained_by_search,
@@ -24,8 +26,6 @@ from rag_cover.adaptation import (
     refuse_mode,
     refuse_on_error,
 )
-from rag_cover.backends import Generator, Receiver, Retriever, Scorer
-from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover_langchain.configs import called_under
 from rag_cover_langchain.models import Writer, models_of, retriever_of
 from rag_cover_langchain.passages import noted, passage_of
@@ -37,7 +37,7 @@ FOUND_FOR = "found_for"
 """The metadata key under which an explained document names the questions whose searches found it."""
 
 
-class SubQuestionRetriever(MadeAgain, BaseRetriever):
+class SubQuestionRetriever(Reconstructible, BaseRetriever):
     """Searches for a question and its core sub-questions, and keeps the documents that together cover most (M3).
 
     Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §5; `rag_cover.coverage.augment` explains the settings.
@@ -143,7 +143,7 @@ class SubQuestionRetriever(MadeAgain, BaseRetriever):
         return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **settings)
 
 
-class RagCoverRetriever(MadeAgain, BaseRetriever):
+class RagCoverRetriever(Reconstructible, BaseRetriever):
     """Finds documents by their words and by what their tokens mean, without a key or a network (English).
 
     The retriever behind it is `rag_cover.build_retriever("embedded", …)`. Documents come back as they were given, each with a

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables import RunnableConfig
 
-from rag_cover.adaptation import Decision, decided
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import Decision, decided
 from rag_cover.routing import Route
-from rag_cover_langchain.answers import question_in
 from rag_cover_langchain.configs import called_under
+from rag_cover_langchain.payloads import question_in
 from rag_cover_langchain.tags import PROBE
 
 __all__ = ["EVENT", "atell", "decision_on", "tell"]

@@ -12,8 +12,8 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, run_in_executor
 from langchain_core.tools import BaseTool
 
-from rag_cover.adaptation import Decision, given_as, refuse_below, refuse_unknown_route
 from rag_cover.errors import InvalidValueError, RagCoverError, nearest
+from rag_cover.integration import Decision, describe_argument, refuse_below, refuse_unknown_route
 from rag_cover.routing import Route
 from rag_cover_langchain.route_events import atell, decision_on, tell
 
@@ -176,7 +176,7 @@ def _model_of(model: object) -> Any:
         return init_chat_model(model)
     if isinstance(model, Runnable):
         return model
-    message = f"{given_as(model)} is no model for an agent; give a chat model, or what init_chat_model takes, such as "
+    message = f"{describe_argument(model)} is no model for an agent; give a chat model, or what init_chat_model takes, such as "
     message += "'openai:gpt-4.1-mini'"
     raise InvalidValueError(message)
 
@@ -185,7 +185,7 @@ def _names_of(tools: object) -> tuple[str, ...]:
     """Return tools by name; the characters of one name would pass for several."""
     if isinstance(tools, Sequence) and not isinstance(tools, str):
         return tuple(map(_name_of, tools))
-    message = f"the tools of a route are {given_as(tools)}; give a list of names or tools, if only of one"
+    message = f"the tools of a route are {describe_argument(tools)}; give a list of names or tools, if only of one"
     raise InvalidValueError(message)
 
 

@@ -15,8 +15,8 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output, get_unique_config_specs
 from pydantic import ConfigDict, SkipValidation
 
-from rag_cover.adaptation import Decision, MadeAgain, refuse_unknown_route
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import Decision, Reconstructible, refuse_unknown_route
 from rag_cover.routing import Route
 from rag_cover_langchain.route_events import EVENT, atell, decision_on, tell
 
@@ -28,7 +28,7 @@ Default = str | RunnableLike[Any, Any] | None
 _DEFAULT = "default"
 
 
-class RoutedChain(MadeAgain, RunnableSerializable[Input, Output]):
+class RoutedChain(Reconstructible, RunnableSerializable[Input, Output]):
     """Calls the chain that a router of rag_cover chooses; where that fails, calls the default or raises.
 
     The decision goes to callbacks as the custom event `EVENT`, and the chosen chain's runs have the route's name under the same

@@ -20,8 +20,8 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import PrivateAttr, SkipValidation
 
 from rag_cover import routing
-from rag_cover.adaptation import complexity_router_by, for_agents, skill_router_by
 from rag_cover.backends import Embedder, Relevance, Retriever, Scorer
+from rag_cover.integration import complexity_router_by, for_agents, skill_router_by
 from rag_cover.questions import Question
 from rag_cover.results import Complexity
 from rag_cover.routing import Demand, Route

@@ -15,10 +15,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
 from rag_cover import Trace
-from rag_cover.adaptation import Replay
-from rag_cover_langchain.answers import answer_text, documents_in, question_in
-from rag_cover_langchain.notes import RunNotes
-from rag_cover_langchain.runs import RunCallbacks
+from rag_cover.integration import Replay
+from rag_cover_langchain.callbacks import RunCallbacks
+from rag_cover_langchain.payloads import answer_text, documents_in, question_in
+from rag_cover_langchain.run_recorder import RunNotes
 
 __all__ = ["TracedRun", "bare", "first_line", "revived", "trace_of_messages", "trace_of_run"]
 

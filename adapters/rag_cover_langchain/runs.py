@@ -1,148 +1,151 @@
-"""LangChain's callbacks, handed on to whoever notes what happens."""
+"""What LangChain's runs say of a question's way, when they begin and when they end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
-from rag_cover.recording import CallKind
-from rag_cover_langchain.calls import Run, read_inputs, read_tool, records_of, shown_in, tool_query, written_in
-from rag_cover_langchain.notes import RunNotes
-from rag_cover_langchain.route_events import EVENT
+from rag_cover.recording import Call
+from rag_cover_langchain.passages import record_of
+from rag_cover_langchain.payloads import answer_text, documents_in, question_in
 
-__all__ = ["RunCallbacks"]
-
-
-class RunCallbacks(BaseCallbackHandler):
-    """Hands LangChain's callbacks on to whoever notes them."""
-
-    run_inline = True  # on the event loop itself: noting takes less than changing the thread
-
-    @property
-    def notes(self) -> Sequence[RunNotes]:
-        """Return who notes them."""
-        raise NotImplementedError
-
-    def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
-    ) -> None:
-        """Note that a chain began."""
-        self._begin("other", serialized, run_id, parent_run_id, told, lambda run: read_inputs(run, inputs))
-
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **told: Any) -> None:
-        """Note what a chain returned."""
-        for notes in self.notes:
-            with notes.unheard("noting an end"):
-                notes.end(run_id, partial(notes.chain_ended, output=outputs, told=told))
-
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
-        """Note that a chain failed."""
-        self._fail(run_id, error, told)
-
-    def on_retriever_start(
-        self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
-    ) -> None:
-        """Note what is searched for."""
-        self._begin("retriever", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "query", query))
-
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **told: Any) -> None:
-        """Note what was found."""
-        del told
-        self._end(run_id, lambda run: setattr(run, "passages", records_of(documents)))
-
-    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
-        """Note that a retriever failed."""
-        self._fail(run_id, error, told)
-
-    def on_tool_start(
-        self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
-    ) -> None:
-        """Note what a tool is asked."""
-        asked = told.get("inputs")
-        self._begin(
-            "tool", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "query", tool_query(input_str, asked))
-        )
-
-    def on_tool_end(self, output: Any, *, run_id: UUID, **told: Any) -> None:
-        """Note what a tool brought."""
-        del told
-        self._end(run_id, lambda run: read_tool(run, output))
-
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
-        """Note that a tool failed."""
-        self._fail(run_id, error, told)
-
-    def on_chat_model_start(
-        self,
-        serialized: Any,
-        messages: list[list[BaseMessage]],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **told: Any,
-    ) -> None:
-        """Note what a chat model is shown."""
-        self._begin("llm", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "prompt", shown_in(messages)))
-
-    def on_llm_start(
-        self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
-    ) -> None:
-        """Note what a language model is shown."""
-        self._begin("llm", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "prompt", "\n".join(prompts)))
-
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **told: Any) -> None:
-        """Note what a model wrote."""
-        del told
-        self._end(run_id, lambda run: setattr(run, "answer", written_in(response)))
-
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
-        """Note that a model failed."""
-        self._fail(run_id, error, told)
-
-    def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **told: Any) -> None:
-        """Note what a router of ours decided."""
-        del told
-        if name == EVENT:
-            for notes in self.notes:
-                with notes.unheard("noting a route"):
-                    notes.routed(run_id, data)
-
-    def _begin(
-        self,
-        kind: CallKind,
-        serialized: Any,
-        run_id: UUID,
-        parent: UUID | None,
-        told: Mapping[str, Any],
-        read: Callable[[Run], object],
-    ) -> None:
-        name = _name(serialized, told) or kind
-        for notes in self.notes:
-            with notes.unheard(f"noting {name}"):
-                notes.begin(
-                    kind, name, read, run_id=run_id, parent=parent, tags=told.get("tags"), metadata=told.get("metadata")
-                )
-
-    def _end(self, run_id: UUID, read: Callable[[Run], object]) -> None:
-        for notes in self.notes:
-            with notes.unheard("noting an end"):
-                notes.end(run_id, read)
-
-    def _fail(self, run_id: UUID, error: BaseException, told: Mapping[str, Any]) -> None:
-        for notes in self.notes:
-            with notes.unheard("noting a failure"):
-                notes.end(run_id, partial(notes.failed, error=error, told=told))
+__all__ = [
+    "Run",
+    "failure_of",
+    "names_of",
+    "read_answer",
+    "read_inputs",
+    "read_output",
+    "read_state",
+    "read_tool",
+    "records_of",
+    "shown_in",
+    "tool_query",
+    "written_in",
+]
 
 
-def _name(serialized: Any, told: Mapping[str, Any]) -> str | None:
-    """Return a run's name, which LangChain tells apart from what it serialised, mostly None."""
-    known = serialized.get("name") if isinstance(serialized, Mapping) else None
-    name = told.get("name") or known
-    return name if isinstance(name, str) else None
+@dataclass(slots=True)
+class Run(Call):
+    """A run as a call; ``inputs`` are kept until it ends, when what is new in its output is told by them.
+
+    ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state.
+    """
+
+    inputs: Any = None
+    is_graph: bool = False
+    found: set[str] = field(default_factory=set)
+
+
+def records_of(value: object) -> list[dict[str, Any]]:
+    """Copy what the documents in a value hold."""
+    return [record_of(document) for document in documents_in(value)]
+
+
+def read_inputs(run: Run, inputs: object) -> None:
+    """Note what a chain was given: a question, and documents where there are some."""
+    run.inputs = inputs
+    run.query = question_in(inputs)
+    run.consumed = records_of(inputs)
+
+
+def read_state(run: Run, graph: Run, root: Run) -> None:
+    """Note what a graph's state holds from earlier questions when one of its nodes begins: what nobody found for this one.
+
+    The state tells the question, too, where a graph goes on after it was interrupted.
+    """
+    graph.is_graph, root.query = True, root.query or run.query
+    if not root.found:
+        known = names_of(graph.consumed) | names_of(root.remembered)
+        root.remembered = [*root.remembered, *(each for each in run.consumed if names_of([each]).isdisjoint(known))]
+
+
+def read_output(run: Run, output: object, root: Run) -> None:
+    """Note what a chain inside another returned: documents, or what it wrote from those it was given.
+
+    Without documents where it was given some, it kept none of them. What is remembered from earlier questions and handed on as
+    it is was not found; only what writes reads it.
+    """
+    old = names_of(root.remembered) - root.found
+    held = set(map(id, documents_in(run.inputs))) if old else set()
+    found = [(record_of(each), id(each) in held) for each in documents_in(output)]
+    run.passages = [record for record, is_held in found if not is_held or names_of([record]).isdisjoint(old)]
+    new = [each for each in run.consumed if names_of([each]).isdisjoint(old)]
+    if run.passages or found:
+        run.consumed = new
+    elif run.consumed:
+        run.answer = answer_text(output, run.inputs)
+        if _is_emptied(run.inputs, output):
+            run.kind, run.consumed = ("postprocessor" if new else "other"), new
+
+
+def names_of(records: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Name passages: by their ids, else by their texts."""
+    return {record.get("id") or record["text"] for record in records}
+
+
+def read_answer(run: Run, output: object) -> None:
+    """Note what the outermost chain returned: an answer, or the documents that a chain without one found."""
+    run.answer = answer_text(output, run.inputs)
+    if isinstance(output, Sequence):  # the states of graphs hold what earlier turns found, too
+        run.passages = records_of(output)
+
+
+def shown_in(messages: Sequence[Sequence[BaseMessage]]) -> str:
+    """Return all that a chat model was shown, as one text."""
+    return "\n".join(message.text for each in messages for message in each)
+
+
+def written_in(response: LLMResult) -> str | None:
+    """Return what a language model wrote first; None where it wrote nothing, as where it only calls tools."""
+    generations = response.generations
+    first = generations[0][0] if generations and generations[0] else None
+    called = getattr(getattr(first, "message", None), "tool_calls", None)
+    return None if first is None or called else first.text or None
+
+
+def failure_of(error: BaseException) -> str | None:
+    """Say why a run failed; a stream that somebody left, and a graph that waits for an answer or goes elsewhere, did not."""
+    if isinstance(error, GeneratorExit) or any(each.__name__ == "GraphBubbleUp" for each in type(error).__mro__):
+        return None
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def tool_query(input_str: str, inputs: Mapping[str, Any] | None) -> str | None:
+    """Return what a tool was asked."""
+    return question_in(inputs) or question_in(input_str)
+
+
+def read_tool(run: Run, output: object) -> None:
+    """Note what a tool brought: its documents, else its text; that of a tool that failed says why."""
+    message = _message_in(output)
+    run.passages = records_of(output)
+    text = message.text if message is not None else output if isinstance(output, str) else ""
+    if message is not None and message.status == "error":
+        run.error, run.passages = text or "the tool failed", ()
+    elif not run.passages and text.strip():
+        run.passages = [{"text": text, "title": run.name}]
+
+
+def _message_in(output: object) -> ToolMessage | None:
+    """Find a tool's message, which those that change the state of a graph return inside a command."""
+    if isinstance(output, ToolMessage):
+        return output
+    update = getattr(output, "update", None)
+    messages = update.get("messages", ()) if isinstance(update, Mapping) else ()
+    return next((each for each in messages if isinstance(each, ToolMessage)), None)
+
+
+def _is_emptied(given: object, output: object) -> bool:
+    """Tell whether a list of documents was given and an empty one came back in its place."""
+    if isinstance(output, Mapping) and isinstance(given, Mapping):
+        return any(_is_empty(value) and documents_in(given.get(name)) for name, value in output.items())
+    return _is_empty(output)
+
+
+def _is_empty(value: object) -> bool:
+    return isinstance(value, list | tuple) and not value

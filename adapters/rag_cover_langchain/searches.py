@@ -11,8 +11,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from rag_cover.adaptation import Search, given_as
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import Search, describe_argument
 from rag_cover_langchain.passages import passage_of
 
 __all__ = ["DocumentSearch", "Searched", "first_documents", "refuse_no_text", "searched_by"]
@@ -22,7 +22,7 @@ Searched = Runnable[str, Any] | VectorStore
 
 
 class DocumentSearch(Search[Document]):
-    """Finds passages by a LangChain retriever, and keeps their documents, as `rag_cover.adaptation.Search` does.
+    """Finds passages by a LangChain retriever, and keeps their documents, as `rag_cover.integration.Search` does.
 
     Args:
         retriever: what is asked: a retriever, or a Runnable from a text to documents. Who finds a number of documents that
@@ -53,7 +53,7 @@ def searched_by(retriever: Searched) -> Runnable[str, Any]:
         return retriever.as_retriever()
     if isinstance(retriever, Runnable):
         return retriever
-    message = f"{given_as(retriever)} finds no documents: give a LangChain retriever or vector store, such as "
+    message = f"{describe_argument(retriever)} finds no documents: give a LangChain retriever or vector store, such as "
     message += "store.as_retriever(), or a Runnable from a text to documents"
     raise InvalidValueError(message)
 
@@ -71,8 +71,8 @@ def first_documents(
     listed = isinstance(found, Sequence) and not isinstance(found, str)
     if listed and all(isinstance(each, Document) for each in found):
         return list(found[:k])
-    others = [given_as(each) for each in found if not isinstance(each, Document)] if listed else []
-    gave = f"{given_as(found)} of {others[0]}" if others else given_as(found)
+    others = [describe_argument(each) for each in found if not isinstance(each, Document)] if listed else []
+    gave = f"{describe_argument(found)} of {others[0]}" if others else describe_argument(found)
     message = f"{type(retriever).__name__!r} gave {gave} for a query; a retriever gives a list of documents"
     raise InvalidValueError(message)
 
@@ -84,7 +84,7 @@ def refuse_no_text(query: object) -> None:
         InvalidValueError: it is no text.
     """
     if not isinstance(query, str):
-        message = f"a retriever is asked by a text, not by {given_as(query)}; pick the question out of it, such as by "
+        message = f"a retriever is asked by a text, not by {describe_argument(query)}; pick the question out of it, such as by "
         message += "itemgetter('question') | retriever"
         raise InvalidValueError(message)
 

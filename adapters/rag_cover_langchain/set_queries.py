@@ -11,12 +11,13 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from pydantic import PrivateAttr, SkipValidation
 
-from rag_cover.adaptation import (
+from rag_cover.backends import Generator, Scorer
+from rag_cover.integration import (
     MIN_CONFIDENCE,
     EntityNames,
-    MadeAgain,
     Member,
     OnError,
+    Reconstructible,
     refuse_below,
     refuse_confidence,
     refuse_on_error,
@@ -24,7 +25,6 @@ from rag_cover.adaptation import (
     set_answered_if_possible,
     set_answerer_by,
 )
-from rag_cover.backends import Generator, Scorer
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer, SetAnswerer
 from rag_cover_langchain.configs import called_under
 from rag_cover_langchain.models import Writer, models_of, retriever_of
@@ -39,7 +39,7 @@ SET_QUERY = "set_query"
 _SCORE = "relevance_score"
 
 
-class SetQueryRetriever(MadeAgain, BaseRetriever):
+class SetQueryRetriever(Reconstructible, BaseRetriever):
     """Returns all documents of what belongs to a set query, "A or B but not C"; others it leaves to another retriever.
 
     Malaviya et al., "QUEST" (ACL 2023), as `rag_cover.setqueries.answer` does it; that explains the settings. Each atom is

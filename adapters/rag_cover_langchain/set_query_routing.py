@@ -17,10 +17,10 @@ from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.utils import Input, Output
 from pydantic import SkipValidation
 
-from rag_cover.adaptation import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
 from rag_cover.routing import Route
-from rag_cover_langchain.answers import question_in
+from rag_cover_langchain.payloads import question_in
 from rag_cover_langchain.routed_chains import Default, RoutedChain, chain_of, chains_of
 
 __all__ = ["SetQueryRouter", "is_set_query"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["INTERNAL", "PROBE", "UNHEARD"]
+__all__ = ["INTERNAL", "INTERNAL_TAGS", "PROBE"]
 
 INTERNAL = "rag_cover:internal"
 """A model that rag_cover asks to judge, to split or to read."""
@@ -10,4 +10,4 @@ INTERNAL = "rag_cover:internal"
 PROBE = "rag_cover:probe"
 """A retrieval that a router looks at to choose by."""
 
-UNHEARD = frozenset({INTERNAL, PROBE})
+INTERNAL_TAGS = frozenset({INTERNAL, PROBE})

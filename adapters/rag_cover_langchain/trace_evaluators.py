@@ -16,7 +16,7 @@ from uuid import UUID
 from langsmith.evaluation import EvaluationResult, RunEvaluator
 from langsmith.schemas import Example, Run
 
-from rag_cover.adaptation import LazyModels, Scored, Scoring, scored
+from rag_cover.integration import LazyModels, Scored, Scoring, scored
 from rag_cover_langchain.evaluation_inputs import TERMS, trace_of, trace_of_traced
 from rag_cover_langchain.evaluation_results import evaluation_result_of, feedback_of
 from rag_cover_langchain.run_traces import TracedRun, first_line

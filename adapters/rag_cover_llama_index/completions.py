@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
 
-from rag_cover.adaptation import Written, first_choice_of, told_in, written_from
+from rag_cover.integration import Written, first_choice_of, get_field, sample_from_completion
 
 __all__ = ["written_of"]
 
@@ -19,7 +19,7 @@ Response = ChatResponse | CompletionResponse
 def written_of(response: Response, *, stop: Sequence[str] = ()) -> Written:
     """Read an answer, up to the first of the texts where it should have stopped."""
     text = (response.message.content if isinstance(response, ChatResponse) else response.text) or ""
-    return written_from(text, reports=(response.additional_kwargs, response.raw), tokens=_tokens(response), stop=stop)
+    return sample_from_completion(text, reports=(response.additional_kwargs, response.raw), tokens=_tokens(response), stop=stop)
 
 
 def _tokens(response: Response) -> Sequence[object]:
@@ -27,5 +27,5 @@ def _tokens(response: Response) -> Sequence[object]:
 
     LlamaIndex lists the likeliest tokens of each place, of which the one that was sampled need not be the first.
     """
-    content = told_in(told_in(first_choice_of(response.raw), "logprobs"), "content")
+    content = get_field(get_field(first_choice_of(response.raw), "logprobs"), "content")
     return content if isinstance(content, list) else [place[0] for place in response.logprobs or () if place]

@@ -8,8 +8,8 @@ from llama_index.core.question_gen.types import SubQuestion as LlamaIndexSubQues
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from rag_cover import Trace
-from rag_cover.adaptation import Given, Terms, refuse_misspelt, trace_from
 from rag_cover.errors import InputError
+from rag_cover.integration import Given, Terms, refuse_misspelt, trace_from
 from rag_cover_llama_index.passages import passage_of
 
 __all__ = ["TERMS", "trace_of"]

@@ -14,8 +14,8 @@ from pydantic import ConfigDict, Field, GetPydanticSchema, PlainSerializer, With
 from pydantic_core import core_schema
 
 from rag_cover import Trace
-from rag_cover.adaptation import core_of
 from rag_cover.backends import Failure
+from rag_cover.integration import core_of
 from rag_cover.measures import MeasureResult
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility
 

@@ -26,7 +26,9 @@ from rag_cover import (
     Models,
     UtilityMeasure,
 )
-from rag_cover.adaptation import (
+from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
+from rag_cover.integration import (
     ComplexityScoring,
     CoverageScoring,
     GroundednessScoring,
@@ -34,8 +36,6 @@ from rag_cover.adaptation import (
     MeasureScoring,
     UtilityScoring,
 )
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
-from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
 from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
 from rag_cover_llama_index.evaluation_results import (
     ComplexityEvaluationResult,

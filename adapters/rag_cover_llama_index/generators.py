@@ -9,8 +9,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
 from pydantic import BaseModel
 
-from rag_cover.adaptation import GeneratorByCalls, Written, identity_of
 from rag_cover.backends import Generation, Message, Prompt, Sampling
+from rag_cover.integration import GeneratorByCalls, Written, identity_of
 from rag_cover_llama_index.completions import written_of
 
 __all__ = ["LlamaIndexGenerator", "chat_messages"]
@@ -22,7 +22,7 @@ _ADDRESSES = ("api_base", "base_url", "azure_endpoint")
 class LlamaIndexGenerator:
     """Writes text by asking a LlamaIndex ``LLM`` (`rag_cover.backends.Generator`).
 
-    Its calls are those of `rag_cover.adaptation.GeneratorByCalls`: side by side, within the trace of whoever asked, without
+    Its calls are those of `rag_cover.integration.GeneratorByCalls`: side by side, within the trace of whoever asked, without
     the parameters that the model refuses.
 
     Args:

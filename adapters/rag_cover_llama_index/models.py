@@ -19,10 +19,10 @@ from llama_index.core.retrievers import BaseRetriever
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.adaptation import Framework, given_as, identity_of, unit_vectors
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import Framework, describe_argument, identity_of, unit_vectors
 from rag_cover.questions import Passage
 from rag_cover_llama_index.embeddings import RagCoverEmbedding
 from rag_cover_llama_index.generators import LlamaIndexGenerator
@@ -107,7 +107,7 @@ def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
         return _LlamaIndexRetriever(model)
     if isinstance(model, Retriever) and not isinstance(model, BaseQueryEngine | type):  # whose retrieve() takes no number
         return model
-    message = f"{given_as(model)} cannot serve as retriever: give a LlamaIndex BaseRetriever, such as "
+    message = f"{describe_argument(model)} cannot serve as retriever: give a LlamaIndex BaseRetriever, such as "
     message += "index.as_retriever(), or an object with the methods of rag_cover.backends.Retriever"
     raise InvalidValueError(message)
 

@@ -10,8 +10,8 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
-from rag_cover.adaptation import LazyModels, MadeAgain, OnError, chosen
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import LazyModels, OnError, Reconstructible, chosen
 from rag_cover_llama_index.passages import noted
 
 __all__ = ["EXPLANATION", "ModelPostprocessor", "explained", "name_of"]
@@ -25,7 +25,7 @@ EXPLANATION = "rag_cover"
 _OBJECT = "object:"
 
 
-class ModelPostprocessor(MadeAgain, BaseNodePostprocessor):
+class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
     """Asks models about nodes, which are opened when they are first needed.
 
     A model given by name is a field, and saved; one given as an object is named by its class there, and must be given again to

@@ -17,10 +17,10 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 from numpy.typing import NDArray
 
-from rag_cover.adaptation import refuse_blank
 from rag_cover.backends import Embedder, Generator
 from rag_cover.coverage import Decomposer, decompose
 from rag_cover.errors import InvalidValueError, ModelFailedError, nearest
+from rag_cover.integration import refuse_blank
 from rag_cover.questions import Question, Role
 from rag_cover.questions import SubQuestion as TypedText
 from rag_cover_llama_index.models import embedder_of, models_of

@@ -17,8 +17,8 @@ from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.recording import Recording, References
+from rag_cover_llama_index.event_handler import Heard
 from rag_cover_llama_index.models import models_of
-from rag_cover_llama_index.notes import Heard
 from rag_cover_llama_index.spans import RecordingEvents, RecordingSpans
 
 __all__ = ["attach"]

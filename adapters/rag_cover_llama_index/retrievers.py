@@ -15,10 +15,10 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBundle
 
 from rag_cover import build_retriever
-from rag_cover.adaptation import OnError, augmented_if_possible, explained_by_search, refuse_mode, refuse_on_error
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import OnError, augmented_if_possible, explained_by_search, refuse_mode, refuse_on_error
 from rag_cover_llama_index.augmentations import augmenter_of, searched_by
 from rag_cover_llama_index.passages import noted, passage_of
 from rag_cover_llama_index.searches import NodeSearch

@@ -17,9 +17,9 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 from pydantic import Field, SerializeAsAny
 
-from rag_cover.adaptation import Decision, complexity_router_by, decided, for_agents, refuse_blank, skill_router_by
 from rag_cover.backends import Embedder, Relevance, Retriever, Scorer
 from rag_cover.errors import InvalidValueError, nearest
+from rag_cover.integration import Decision, complexity_router_by, decided, for_agents, refuse_blank, skill_router_by
 from rag_cover.routing import Demand, Route, SkillRouter
 from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import models_of, retriever_of

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from rag_cover.adaptation import Search
+from rag_cover.integration import Search
 from rag_cover_llama_index.passages import passage_of
 
 __all__ = ["NodeSearch"]
 
 
 class NodeSearch(Search[NodeWithScore]):
-    """Finds passages by a LlamaIndex retriever, and keeps their nodes, as `rag_cover.adaptation.Search` does.
+    """Finds passages by a LlamaIndex retriever, and keeps their nodes, as `rag_cover.integration.Search` does.
 
     Args:
         retriever: what is asked; it must find k nodes by itself (``similarity_top_k``).

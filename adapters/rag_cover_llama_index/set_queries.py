@@ -16,7 +16,8 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBundle
 
-from rag_cover.adaptation import (
+from rag_cover.backends import Generator, Scorer
+from rag_cover.integration import (
     MIN_CONFIDENCE,
     EntityNames,
     Member,
@@ -29,7 +30,6 @@ from rag_cover.adaptation import (
     set_answered_if_possible,
     set_answerer_by,
 )
-from rag_cover.backends import Generator, Scorer
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer
 from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import models_of, retriever_of

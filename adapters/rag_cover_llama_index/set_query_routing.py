@@ -11,8 +11,8 @@ from llama_index.core.question_gen.types import BaseQuestionGenerator, SubQuesti
 from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 
-from rag_cover.adaptation import MIN_CONFIDENCE, OTHERWISE, SET, given_as, refuse_blank, refuse_confidence, set_route
 from rag_cover.errors import InvalidValueError
+from rag_cover.integration import MIN_CONFIDENCE, OTHERWISE, SET, describe_argument, refuse_blank, refuse_confidence, set_route
 from rag_cover.questions import Role
 from rag_cover_llama_index.question_generators import RagCoverQuestionGenerator, TypedSubQuestion
 from rag_cover_llama_index.routers import Choice, RoutingSelector, place_of
@@ -64,7 +64,9 @@ class SetQueryQuestionGenerator(BaseQuestionGenerator):
     ) -> None:
         refuse_confidence(min_confidence)
         if not isinstance(otherwise, BaseQuestionGenerator | str | None):
-            message = f"{given_as(otherwise)} makes no sub-questions: give a BaseQuestionGenerator, or the name of a tool"
+            message = (
+                f"{describe_argument(otherwise)} makes no sub-questions: give a BaseQuestionGenerator or the name of a tool"
+            )
             raise InvalidValueError(message)
         self._set_tool, self._min_confidence = set_tool, min_confidence
         self._whole = _OneTool(set_tool)

@@ -20,7 +20,7 @@ from pydantic import PrivateAttr
 
 from rag_cover.recording import Call, CallKind, Recording, place
 from rag_cover_llama_index.calls import question_in, records_of
-from rag_cover_llama_index.notes import Heard, Notes
+from rag_cover_llama_index.event_handler import Heard, Notes
 
 __all__ = ["RecordingEvents", "RecordingSpans"]
 

@@ -16,7 +16,7 @@ from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 
 from rag_cover import Trace
-from rag_cover.adaptation import LazyModels, Scored, Scoring, scored, unscored
+from rag_cover.integration import LazyModels, Scored, Scoring, scored, unscored
 from rag_cover_llama_index.evaluation_inputs import TERMS, trace_of
 from rag_cover_llama_index.evaluation_results import TraceEvaluationResult
 from rag_cover_llama_index.responses import SourcedText, text_awaited, text_of
@@ -105,6 +105,6 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
 
 
 def _shown(trace: Trace) -> dict[str, Any]:
-    passages, _ = trace.prompt_or_assumed
+    passages, _ = trace.effective_prompt
     texts = None if passages is None else [passage.text for passage in passages]
     return {"query": trace.question.text, "response": trace.answer, "contexts": texts}

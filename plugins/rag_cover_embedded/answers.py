@@ -26,9 +26,9 @@ from rag_cover.backends import Span
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import Memory
-from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.session import Session
+from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
 __all__ = [
     "AnswerJudge",

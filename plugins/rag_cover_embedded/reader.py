@@ -27,9 +27,9 @@ from rag_cover.traces import Sample
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, evidence_of
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.memory import Memory, Pair, digest_of
-from rag_cover_embedded.proposals import question_vectors, similarities, window_scores
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.weights import Weights
+from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
 __all__ = ["UNANSWERABLE", "EmbeddedReader", "Reading", "answers_in", "likely_spans"]
 

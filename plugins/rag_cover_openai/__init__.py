@@ -18,7 +18,7 @@ from rag_cover.backends import Backend
 from rag_cover.errors import needs_extra
 from rag_cover.hooks import hook
 from rag_cover.judges import PromptedJudge
-from rag_cover.remote import ResponseCache
+from rag_cover.llm_session import ResponseCache
 from rag_cover.retries import Policy
 
 if TYPE_CHECKING:

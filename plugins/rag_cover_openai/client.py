@@ -13,12 +13,12 @@ from typing import Any
 import openai
 from openai import OpenAIError
 
-from rag_cover.clocks import RunClock
+from rag_cover.deadline import Deadline
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
 from rag_cover.retries import Called, Caller
 from rag_cover_openai.connections import Connected, Connection, connected
-from rag_cover_openai.dialect import Dialect
-from rag_cover_openai.faults import broken_off, fault_of, late, redacted, without_secrets
+from rag_cover_openai.errors import broken_off, fault_of, late, redacted, without_secrets
+from rag_cover_openai.server_quirks import Dialect
 
 __all__ = ["Client"]
 
@@ -47,7 +47,7 @@ class Client:
         """Return the server's address, without credentials."""
         return self._connected().base_url
 
-    def chat(self, body: Mapping[str, Any], *, tokens: int, clock: RunClock) -> Called[object]:
+    def chat(self, body: Mapping[str, Any], *, tokens: int, clock: Deadline) -> Called[object]:
         """Ask for a chat completion.
 
         Raises:
@@ -56,7 +56,7 @@ class Client:
         create = self._connected().sdk.chat.completions.with_streaming_response.create
         return self._call(create, body, tokens, clock)
 
-    def embeddings(self, body: Mapping[str, Any], *, tokens: int, clock: RunClock) -> Called[object]:
+    def embeddings(self, body: Mapping[str, Any], *, tokens: int, clock: Deadline) -> Called[object]:
         """Ask for embeddings.
 
         Raises:
@@ -64,7 +64,7 @@ class Client:
         """
         return self._call(self._connected().sdk.embeddings.with_streaming_response.create, body, tokens, clock)
 
-    def _call(self, create: Callable[..., Any], body: Mapping[str, Any], tokens: int, clock: RunClock) -> Called[object]:
+    def _call(self, create: Callable[..., Any], body: Mapping[str, Any], tokens: int, clock: Deadline) -> Called[object]:
         known = {name: value for name, value in body.items() if name not in _NOT_OF_SDK}
         extra = {name: value for name, value in body.items() if name in _NOT_OF_SDK}
         arguments = {"model": self.model, **known, "extra_body": extra or None}

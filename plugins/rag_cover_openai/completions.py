@@ -14,7 +14,7 @@ from rag_cover.backends import Message, Prompt, Sampling
 from rag_cover.errors import MalformedReplyError, ModelFailedError
 from rag_cover.texts import encodable
 from rag_cover.traces import Sample, content_hash
-from rag_cover_openai.dialect import Dialect, Format
+from rag_cover_openai.server_quirks import Dialect, Format
 
 __all__ = ["Answer", "Request", "answer_of", "request_of"]
 

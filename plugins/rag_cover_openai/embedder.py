@@ -12,12 +12,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.accounting import Usage
 from rag_cover.errors import MalformedReplyError, ModelFailedError
-from rag_cover.remote import RemoteRun, ResponseCache
+from rag_cover.llm_session import LLMSession, ResponseCache
 from rag_cover.retries import Called
 from rag_cover.texts import encodable
 from rag_cover.traces import content_hash
+from rag_cover.usage import Usage
 from rag_cover_openai.client import Client
 
 __all__ = ["OpenAIEmbedder"]
@@ -39,10 +39,10 @@ class OpenAIEmbedder:
         *,
         dimensions: int | None = None,
         cache: ResponseCache | None = None,
-        run: RemoteRun | None = None,
+        run: LLMSession | None = None,
     ) -> None:
         self._client, self._dimensions, self._cache = client, dimensions, cache
-        self._run = RemoteRun.over(run, cache)
+        self._run = LLMSession.over(run, cache)
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class OpenAIEmbedder:
         """Return what names this model in caches."""
         return f"{self.name}@{self._client.base_url}:{self._dimensions or 'all'}"
 
-    def for_run(self, run: RemoteRun) -> Self:
+    def for_run(self, run: LLMSession) -> Self:
         """Return the same model, going by this run's cache, ledger and clock."""
         return type(self)(self._client, dimensions=self._dimensions, cache=self._cache, run=run)
 

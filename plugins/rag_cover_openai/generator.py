@@ -11,16 +11,16 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from rag_cover.accounting import Spending, Usage
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
 from rag_cover.errors import MalformedReplyError, ModelFailedError
-from rag_cover.remote import RemoteRun, ResponseCache
+from rag_cover.llm_session import LLMSession, ResponseCache
 from rag_cover.replies import parsed_reply, without_thoughts
 from rag_cover.retries import Called
 from rag_cover.traces import Sample
+from rag_cover.usage import Usage, UsageReport
 from rag_cover_openai.client import Client
 from rag_cover_openai.completions import Answer, Request, answer_of, request_of
-from rag_cover_openai.faults import RefusedError
+from rag_cover_openai.errors import RefusedError
 
 __all__ = ["OpenAIGenerator"]
 
@@ -76,10 +76,10 @@ class OpenAIGenerator:
         *,
         thinking_tokens: int = 4096,
         cache: ResponseCache | None = None,
-        run: RemoteRun | None = None,
+        run: LLMSession | None = None,
     ) -> None:
         self._client, self._thinking_tokens, self._cache = client, thinking_tokens, cache
-        self._run = RemoteRun.over(run, cache)
+        self._run = LLMSession.over(run, cache)
         self._bound = run is not None
         self._shut_out: ModelFailedError | None = None
 
@@ -94,11 +94,11 @@ class OpenAIGenerator:
         return f"{self.name}@{self._client.base_url}"
 
     @property
-    def spending(self) -> Spending:
+    def spending(self) -> UsageReport:
         """Return what it, and all that share its run, have used so far."""
         return self._run.ledger.spending
 
-    def for_run(self, run: RemoteRun) -> Self:
+    def for_run(self, run: LLMSession) -> Self:
         """Return the same model, going by this run's cache, ledger and clock."""
         return type(self)(self._client, thinking_tokens=self._thinking_tokens, cache=self._cache, run=run)
 

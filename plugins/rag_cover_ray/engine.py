@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from rag_cover.engines import Accountable
 from rag_cover.errors import InvalidValueError, needs_extra
-from rag_cover_ray.surroundings import prepare
+from rag_cover_ray.environment import prepare
 
 __all__ = ["RayEngine"]
 
@@ -62,8 +62,8 @@ class RayEngine:
         """
         prepare(self.address)
         with needs_extra("ray", "ray", "pyarrow"):
+            from rag_cover_ray.actor_pool import Pool
             from rag_cover_ray.clusters import connected
-            from rag_cover_ray.pools import Pool
         stream = iter(items)
         if not (sent := list(islice(stream, self.window))):
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from rag_cover.backends import Backend, Sampling
 from rag_cover.errors import needs_extra
 from rag_cover.hooks import hook
-from rag_cover_transformers.sources import Source
+from rag_cover_transformers.model_source import Source
 
 if TYPE_CHECKING:
     from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Relevance, Scorer
@@ -68,7 +68,7 @@ def open_entailer(  # noqa: PLR0913  # the options are what the registry offers 
     """
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     with needs_extra("transformers", *_PACKAGES):
-        from rag_cover_transformers.opening import entailer_from
+        from rag_cover_transformers.factories import entailer_from
     return entailer_from(source, labels=labels, canaries=canaries, words=words)
 
 
@@ -107,7 +107,7 @@ def open_scorer(  # noqa: PLR0913  # likewise
     """
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     with needs_extra("transformers", *_PACKAGES):
-        from rag_cover_transformers.opening import scorer_from
+        from rag_cover_transformers.factories import scorer_from
     return scorer_from(source, labels=labels, threshold=threshold, canaries=canaries, task=task, words=words)
 
 
@@ -123,7 +123,7 @@ def open_relevance(
     """Open a GenEval folder; as a scorer and as this it is loaded once."""
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     with needs_extra("transformers", *_PACKAGES):
-        from rag_cover_transformers.opening import relevance_from
+        from rag_cover_transformers.factories import relevance_from
     return relevance_from(source)
 
 
@@ -139,7 +139,7 @@ def open_generator(
     """Open a causal language model; ``max_tokens`` is of prompt and answer together."""
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     with needs_extra("transformers", *_PACKAGES):
-        from rag_cover_transformers.opening import generator_from
+        from rag_cover_transformers.factories import generator_from
     return generator_from(source)
 
 
@@ -164,7 +164,7 @@ def open_receiver(  # noqa: PLR0913  # likewise
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
     sampling = Sampling(temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=answer_tokens)
     with needs_extra("transformers", *_PACKAGES):
-        from rag_cover_transformers.opening import receiver_from
+        from rag_cover_transformers.factories import receiver_from
         from rag_cover_transformers.prompts import INSTRUCTION
     return receiver_from(source, sampling, INSTRUCTION if instruction is None else instruction)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.errors import InvalidValueError
+from rag_cover_transformers.errors import CanaryError
 from rag_cover_transformers.labels import THREE_CLASSES, TWO_CLASSES
-from rag_cover_transformers.refusals import CanaryError
 
 __all__ = ["CANARIES", "QUESTIONS", "Canary", "refuse_a_wrong_order", "refuse_a_wrong_ranking", "refuse_a_wrong_scorer"]
 

@@ -29,7 +29,7 @@ from transformers import (
 
 from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.devices import Placement
-from rag_cover_transformers.refusals import (
+from rag_cover_transformers.errors import (
     CheckpointNotFoundError,
     UnsafeWeightsError,
     UnsuitableCheckpointError,

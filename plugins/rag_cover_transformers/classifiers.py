@@ -16,7 +16,7 @@ from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import Checkpoint, find_checkpoint
 from rag_cover_transformers.devices import Placement, placed
 from rag_cover_transformers.encodings import Encoded, PairEncoder, TextEncoder, longest_input
-from rag_cover_transformers.sources import Source
+from rag_cover_transformers.model_source import Source
 
 __all__ = ["Classifier", "PairClassifier", "join_texts", "open_classifier", "read_classifier"]
 

@@ -16,9 +16,9 @@ from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import encoder_class, find_checkpoint
 from rag_cover_transformers.devices import Placement, placed
 from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
+from rag_cover_transformers.errors import WrongKindError
+from rag_cover_transformers.model_source import Source
 from rag_cover_transformers.pooling import Pooling, densely, pooled, read_pooling
-from rag_cover_transformers.refusals import WrongKindError
-from rag_cover_transformers.sources import Source
 
 __all__ = ["TextEmbedder", "open_text_embedder"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag_cover.errors import InvalidValueError
-from rag_cover_transformers.refusals import LabelOrderError
+from rag_cover_transformers.errors import LabelOrderError
 
 __all__ = ["THREE_CLASSES", "TWO_CLASSES", "label_order"]
 

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from rag_cover_transformers.checkpoints import Checkpoint
-from rag_cover_transformers.refusals import UnsuitableCheckpointError
+from rag_cover_transformers.errors import UnsuitableCheckpointError
 
 __all__ = ["Pooling", "pooled", "read_pooling"]
 

@@ -23,9 +23,9 @@ from rag_cover_transformers.checkpoints import Checkpoint
 from rag_cover_transformers.classifiers import join_texts
 from rag_cover_transformers.devices import placed
 from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
+from rag_cover_transformers.errors import WordsError, WrongKindError
 from rag_cover_transformers.labels import TWO_CLASSES
-from rag_cover_transformers.refusals import WordsError, WrongKindError
-from rag_cover_transformers.sources import Source
+from rag_cover_transformers.model_source import Source
 from rag_cover_transformers.templates import WORDING, Template, TemplateEncoder
 
 __all__ = ["WORDS", "Seq2SeqClassifier", "Seq2SeqModel", "checked_words", "is_seq2seq", "read_seq2seq"]

@@ -1,9 +1,11 @@
 """How far a judge can be trusted: held against people's labels, and against pairs that any working judge gets right."""
 
 from rag_cover.agreement.assessment import LEAST_LABELS, LEAST_QUESTIONS, assess, notes_on
-from rag_cover.agreement.canaries import canary_verdicts, failure_of
 from rag_cover.agreement.cuts import best_cut, cross_fitted
-from rag_cover.agreement.findings import (
+from rag_cover.agreement.labels import LabelledText
+from rag_cover.agreement.prediction_powered import Powered, labelled_share, powered_share
+from rag_cover.agreement.reliability import ReliabilityBin, calibration_error, reliability_bins
+from rag_cover.agreement.result import (
     Agreement,
     CanaryVerdict,
     Disagreement,
@@ -11,9 +13,7 @@ from rag_cover.agreement.findings import (
     SharesCovered,
     ThresholdFit,
 )
-from rag_cover.agreement.labels import LabelledText
-from rag_cover.agreement.powered import Powered, labelled_share, powered_share
-from rag_cover.agreement.reliability import ReliabilityBin, calibration_error, reliability_bins
+from rag_cover.agreement.sanity_checks import canary_verdicts, failure_of
 
 __all__ = [
     "LEAST_LABELS",

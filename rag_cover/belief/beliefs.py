@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rag_cover.backends import Entailer
+from rag_cover.belief.entailment import Judgments, approximations_of, together
 from rag_cover.belief.kernels import meanings
-from rag_cover.belief.opinions import kind_in_range, opinion_in, preset_for, references_in_range, utility_of, weights_for
-from rag_cover.belief.pairs import Judgments, approximations_of, together
+from rag_cover.belief.opinions import estimate_belief, kind_in_range, preset_for, references_in_range, utility_of, weights_for
 from rag_cover.belief.scoring import cluster_masses, entropy_of
 from rag_cover.results import Approximation, Belief, BeliefKind, Preset, Utility
 from rag_cover.traces import Sample
@@ -49,7 +49,7 @@ def seper(
         ModelFailedError: the entailer failed.
     """
     references_in_range(references)
-    inquiry = opinion_in(
+    inquiry = estimate_belief(
         references,
         samples,
         question=question,
@@ -81,7 +81,7 @@ def delta_seper(
     references_in_range(references)
     kind, chosen = kind_in_range(kind), preset_for([*prior, *posterior], preset)
     sides = [
-        opinion_in(references, samples, question=question, kind=kind, preset=chosen, seed=(seed, side))
+        estimate_belief(references, samples, question=question, kind=kind, preset=chosen, seed=(seed, side))
         for side, samples in enumerate((prior, posterior))
     ]
     before, after = Judgments(entailer).settle(together(sides))

@@ -10,13 +10,13 @@ from rag_cover.belief.contexts import Context, key_of
 from rag_cover.errors import ModelFailedError
 from rag_cover.traces import Sample
 
-__all__ = ["Draws"]
+__all__ = ["SampleCache"]
 
 Shown = tuple[str, Context]
 """A question, and the passages that a receiver is shown with it."""
 
 
-class Draws:
+class SampleCache:
     """What a receiver answered so far, by question, context and round.
 
     ``sizes`` are the answers of each round. A round has a seed of its own, so that it draws other answers than the one before.

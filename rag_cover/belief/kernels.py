@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.belief.clustering import grouping, is_equivalent, may_be_equivalent, relation_of
-from rag_cover.belief.pairs import Inquiry, Pair
+from rag_cover.belief.entailment import EntailmentTask, Pair
 from rag_cover.belief.scoring import hard_kernel, soft_kernel
 from rag_cover.results import BeliefKind, Preset
 
-__all__ = ["Agreement", "agreement_with", "in_context", "meanings"]
+__all__ = ["Agreement", "entailment_kernel", "in_context", "meanings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,14 @@ def in_context(question: str, text: str) -> str:
     return f"{question if question.endswith('?') else question + '?'} {text}"
 
 
-def meanings(question: str, texts: Sequence[str], *, strict: bool = True, reassign: bool = True) -> Inquiry[tuple[int, ...]]:
+def meanings(
+    question: str, texts: Sequence[str], *, strict: bool = True, reassign: bool = True
+) -> EntailmentTask[tuple[int, ...]]:
     """Ask which texts mean the same; come to each one's cluster number."""
     return _grouped([in_context(question, text) for text in texts], strict=strict, reassign=reassign)
 
 
-def agreement_with(
+def entailment_kernel(
     references: Sequence[str],
     texts: Sequence[str],
     *,
@@ -54,7 +56,7 @@ def agreement_with(
     kind: BeliefKind,
     preset: Preset,
     clusters: bool = False,
-) -> Inquiry[Agreement]:
+) -> EntailmentTask[Agreement]:
     """Ask how far texts agree with references; come to their `Agreement`.
 
     Only what is needed is asked: for ``soft`` both directions between texts and references (preset ``paper``: one), and pairs
@@ -74,7 +76,7 @@ def agreement_with(
     return Agreement(hard_kernel(found, agreeing), found)
 
 
-def _soft(answers: Sequence[str], golds: Sequence[str], *, both_ways: bool) -> Inquiry[NDArray[np.float64]]:
+def _soft(answers: Sequence[str], golds: Sequence[str], *, both_ways: bool) -> EntailmentTask[NDArray[np.float64]]:
     forward = list(product(answers, golds))
     backward = [_reversed(pair) for pair in forward] if both_ways else []
     judged = yield [*forward, *backward]
@@ -82,7 +84,7 @@ def _soft(answers: Sequence[str], golds: Sequence[str], *, both_ways: bool) -> I
     return soft_kernel(entailment[0], entailment[-1])
 
 
-def _grouped(texts: Sequence[str], *, strict: bool = True, reassign: bool = True) -> Inquiry[tuple[int, ...]]:
+def _grouped(texts: Sequence[str], *, strict: bool = True, reassign: bool = True) -> EntailmentTask[tuple[int, ...]]:
     groups = grouping(len(texts), reassign=reassign)
     same: Sequence[bool] | None = None
     while True:
@@ -93,14 +95,14 @@ def _grouped(texts: Sequence[str], *, strict: bool = True, reassign: bool = True
         same = yield from _equivalent([(texts[founder], texts[later]) for later in compared], strict=strict)
 
 
-def _founders_agree(founders: Mapping[int, str], golds: Sequence[str]) -> Inquiry[dict[int, list[bool]]]:
+def _founders_agree(founders: Mapping[int, str], golds: Sequence[str]) -> EntailmentTask[dict[int, list[bool]]]:
     """Hold each cluster's founder against each reference; that is always loose equivalence."""
     agree = yield from _equivalent(list(product(founders.values(), golds)), strict=False)
     width = len(golds)
     return {cluster: agree[row * width : (row + 1) * width] for row, cluster in enumerate(founders)}
 
 
-def _equivalent(pairs: Sequence[Pair], *, strict: bool) -> Inquiry[list[bool]]:
+def _equivalent(pairs: Sequence[Pair], *, strict: bool) -> EntailmentTask[list[bool]]:
     """Judge the way there, and the way back where it can still matter."""
     forward = [relation_of(probabilities) for probabilities in (yield pairs)]
     undecided = [index for index, relation in enumerate(forward) if may_be_equivalent(relation, strict=strict)]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from rag_cover.belief.courses import unfit_because
-from rag_cover.belief.procedures import Procedure
+from rag_cover.belief.sampling import unfit_because
+from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
 from rag_cover.results import TraceUtility
@@ -27,7 +27,7 @@ def _hurting_steps(result: TraceUtility) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class UtilityMeasure(Procedure):
+class UtilityMeasure(UtilitySettings):
     """Measure what each retrieval step of a trace was worth (`rag_cover.belief.step_utilities`, which explains the fields).
 
     A trace that carries samples needs no receiver.

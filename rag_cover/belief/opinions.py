@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.belief.kernels import agreement_with
-from rag_cover.belief.pairs import Inquiry
+from rag_cover.belief.entailment import EntailmentTask
+from rag_cover.belief.kernels import entailment_kernel
 from rag_cover.belief.scoring import (
     Over,
     agreements_of,
@@ -24,9 +24,9 @@ from rag_cover.results import Belief, BeliefKind, Preset, SampledAnswer, Utility
 from rag_cover.traces import Sample
 
 __all__ = [
-    "Opinion",
+    "BeliefEstimate",
+    "estimate_belief",
     "kind_in_range",
-    "opinion_in",
     "preset_for",
     "references_in_range",
     "utility_of",
@@ -38,14 +38,14 @@ _DIGITS = 12  # of an interval's ends
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class BeliefEstimate:
     """A belief, and its score over bootstrap resamples of its answers; None where it was not resampled or has only one."""
 
     belief: Belief
     resampled: NDArray[np.float64] | None
 
 
-def opinion_in(
+def estimate_belief(
     references: Sequence[str],
     samples: Sequence[Sample],
     *,
@@ -54,7 +54,7 @@ def opinion_in(
     preset: Preset,
     clusters: bool = False,
     seed: Sequence[int] | None = None,
-) -> Inquiry[Opinion]:
+) -> EntailmentTask[BeliefEstimate]:
     """Ask what the belief in references is, of sampled answers; resample it where there is a seed for that.
 
     Raises:
@@ -62,17 +62,17 @@ def opinion_in(
     """
     weights = weights_for(samples, preset)
     texts = [sample.text for sample in samples]
-    asked = agreement_with(references, texts, question=question, kind=kind, preset=preset, clusters=clusters)
+    asked = entailment_kernel(references, texts, question=question, kind=kind, preset=preset, clusters=clusters)
     agreement = yield from asked
     over: Over = "mean" if preset == "paper" else "best"
     agreements = agreements_of(weights, agreement.kernel, over=over)
     answers = zip(texts, weights, agreement.clusters or (None,) * len(texts), agreements, strict=True)
     score = score_of(weights, agreement.kernel, over=over)
     belief = Belief(score, kind, preset, tuple(SampledAnswer(*answer) for answer in answers))
-    return Opinion(belief, None if seed is None else resampled_scores(weights, agreement.kernel, over=over, seed=seed))
+    return BeliefEstimate(belief, None if seed is None else resampled_scores(weights, agreement.kernel, over=over, seed=seed))
 
 
-def utility_of(prior: Opinion, posterior: Opinion) -> Utility:
+def utility_of(prior: BeliefEstimate, posterior: BeliefEstimate) -> Utility:
     """Subtract two beliefs; the interval takes the samples of both as drawn independently."""
     value = posterior.belief.score - prior.belief.score
     interval = None

@@ -12,9 +12,9 @@ from typing import Self
 
 from rag_cover.backends import Generation, Generator, Message, Prompt, Sampling, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.fencing import escaped, fenced
+from rag_cover.llm_session import LLMSession, Remote
+from rag_cover.prompt_safety import escaped, fenced
 from rag_cover.questions import Passage
-from rag_cover.remote import Remote, RemoteRun
 from rag_cover.traces import Sample
 
 __all__ = ["PROMPTS", "STOPS", "GeneratorReceiver", "as_read", "receiver_prompt"]
@@ -51,7 +51,7 @@ class GeneratorReceiver:
         """Return what names this receiver in caches and recorded samples."""
         return f"{fingerprint_of(self._generator)}:receiver-{PROMPTS}:{self._max_tokens}"
 
-    def for_run(self, run: RemoteRun) -> Self:
+    def for_run(self, run: LLMSession) -> Self:
         """Return the same receiver; a remote generator goes by this run's cache, ledger and clock."""
         if not isinstance(self._generator, Remote):
             return self

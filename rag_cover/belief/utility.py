@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rag_cover.backends import Entailer, Failure, Receiver
 from rag_cover.belief.contexts import ContextKey, StepContexts, key_of
-from rag_cover.belief.courses import Course, course_of
-from rag_cover.belief.draws import Draws
-from rag_cover.belief.opinions import Opinion, opinion_in, preset_for, utility_of
-from rag_cover.belief.pairs import Inquiry, Judgments, approximations_of, together
-from rag_cover.belief.procedures import Procedure
+from rag_cover.belief.draws import SampleCache
+from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, together
+from rag_cover.belief.opinions import BeliefEstimate, estimate_belief, preset_for, utility_of
+from rag_cover.belief.sampling import SamplingPlan, course_of
+from rag_cover.belief.settings import UtilitySettings
 from rag_cover.errors import InvalidValueError
 from rag_cover.results import (
     Approximation,
@@ -32,7 +32,7 @@ from rag_cover.traces import Trace
 
 __all__ = ["step_utilities", "utilities_of"]
 
-Opinions = dict[ContextKey, Opinion]
+Opinions = dict[ContextKey, BeliefEstimate]
 Utilities = Mapping[tuple[ContextKey, ContextKey], Utility]
 
 
@@ -69,14 +69,14 @@ def step_utilities(  # noqa: PLR0913  # the public interface: all but the trace 
         clusters: whether the answers' clusters are found with kind ``soft`` too.
         adaptive: the half width of intervals at which sampling may stop before ``n``; `TraceUtility.samples` says how many were
             drawn. It stops after four answers where these happen to agree: for a rough figure at half the cost.
-        approximations: ``normalised`` and ``skip-identity`` (`rag_cover.belief.pairs.Judgments`).
+        approximations: ``normalised`` and ``skip-identity`` (`rag_cover.belief.entailment.Judgments`).
 
     Raises:
         InvalidValueError: a trace without steps, references (or answer), or samples and no receiver; samples that no belief can
             be formed from, or that all are without a text; an argument out of range.
         ModelFailedError: the receiver or the entailer failed.
     """
-    procedure = Procedure(n, kind, preset, references, per_passage, adaptive, clusters, approximations, seed)
+    procedure = UtilitySettings(n, kind, preset, references, per_passage, adaptive, clusters, approximations, seed)
     (outcome,) = _measured([trace], entailer, receiver, procedure)
     if isinstance(outcome, InvalidValueError):
         raise outcome
@@ -84,7 +84,7 @@ def step_utilities(  # noqa: PLR0913  # the public interface: all but the trace 
 
 
 def utilities_of(
-    traces: Sequence[Trace], *, entailer: Entailer, receiver: Receiver | None = None, procedure: Procedure
+    traces: Sequence[Trace], *, entailer: Entailer, receiver: Receiver | None = None, procedure: UtilitySettings
 ) -> list[TraceUtility | Failure]:
     """Measure traces together, as `step_utilities` does each: equal contexts are sampled once, equal pairs judged once.
 
@@ -102,12 +102,12 @@ def utilities_of(
 
 
 def _measured(
-    traces: Sequence[Trace], entailer: Entailer, receiver: Receiver | None, procedure: Procedure
+    traces: Sequence[Trace], entailer: Entailer, receiver: Receiver | None, procedure: UtilitySettings
 ) -> list[TraceUtility | InvalidValueError]:
-    draws = None if receiver is None else Draws(receiver, procedure.rounds, procedure.seed)
+    draws = None if receiver is None else SampleCache(receiver, procedure.rounds, procedure.seed)
     judgments = Judgments(entailer, procedure.approximations)
     outcomes: dict[int, TraceUtility | InvalidValueError] = {}
-    courses: dict[int, Course] = {}
+    courses: dict[int, SamplingPlan] = {}
     for index, trace in enumerate(traces):
         try:
             courses[index] = course_of(trace, receiver, procedure)
@@ -125,7 +125,9 @@ def _measured(
     return [outcomes[index] for index in range(len(traces))]
 
 
-def _opinions(course: Course, draws: Draws | None, procedure: Procedure) -> Inquiry[Opinions | InvalidValueError]:
+def _opinions(
+    course: SamplingPlan, draws: SampleCache | None, procedure: UtilitySettings
+) -> EntailmentTask[Opinions | InvalidValueError]:
     """Ask for the belief in every context that has samples, under one preset; come to why that cannot be, where it cannot."""
     samples = course.samples(draws)
     drawn = [sample for each in samples.values() for sample in each]
@@ -135,7 +137,7 @@ def _opinions(course: Course, draws: Draws | None, procedure: Procedure) -> Inqu
     try:
         preset = preset_for(drawn, procedure.preset)
         formed = yield from together(
-            opinion_in(
+            estimate_belief(
                 course.references,
                 each,
                 question=course.trace.question.text,
@@ -152,7 +154,7 @@ def _opinions(course: Course, draws: Draws | None, procedure: Procedure) -> Inqu
 
 
 def _told(
-    course: Course, opinions: Opinions | InvalidValueError, procedure: Procedure
+    course: SamplingPlan, opinions: Opinions | InvalidValueError, procedure: UtilitySettings
 ) -> TraceUtility | InvalidValueError | None:
     """Tell a trace's utility from its beliefs; None where more is to be sampled first."""
     if isinstance(opinions, InvalidValueError):

@@ -14,23 +14,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rag_cover.accounting import Spending
-from rag_cover.bulk.readings import Refusal
-from rag_cover.bulk.settling import Settling, placed
+from rag_cover.blocks import surroundings
+from rag_cover.bulk.ordering import Settling, placed
+from rag_cover.bulk.slice_reader import Refusal
+from rag_cover.bulk.slice_task import MeasuringSlices, Packed
 from rag_cover.bulk.slices import Cut, Slice, cut
-from rag_cover.bulk.work import MeasuringSlices, Packed
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation import Evaluation, Progress
 from rag_cover.importers.formats import is_parquet
-from rag_cover.measuring import surroundings
+from rag_cover.plan import EvaluationPlan
 from rag_cover.plugin_manager import notify_plugins, plugins
 from rag_cover.redaction import redacted_problem, redaction_entry, refuse_other_redaction
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
 from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
 from rag_cover.traces import SCHEMA, content_hash
-from rag_cover.working import Measuring
+from rag_cover.usage import UsageReport
 
 __all__ = ["Driver"]
 
@@ -50,13 +50,13 @@ class Driver:
     """Goes through the slices of all files, of which those that are measured are out with the workers."""
 
     folder: ResultFolder
-    measuring: Measuring
+    measuring: EvaluationPlan
     judge: str
     format: PartFormat
     skipped: Skipped | None
     seed: int
     progress: Callable[[Progress], None] | None
-    before: Spending = field(default_factory=Spending)
+    before: UsageReport = field(default_factory=UsageReport)
     settling: Settling = field(init=False)
     due: deque[_Due] = field(default_factory=deque)
     parts: set[str] = field(default_factory=set)
@@ -77,7 +77,7 @@ class Driver:
         about = self.folder.about
         if about and resume:
             refuse_other_redaction(about["evaluation"], self.measuring.redaction, self.folder.path)
-            self.before = Spending.from_dict(about["spending"])
+            self.before = UsageReport.from_dict(about["spending"])
         self._tell(finished=False)
         if not resume:
             self.folder.remove_all_but(())
@@ -115,7 +115,7 @@ class Driver:
             raise
 
     @property
-    def _spending(self) -> Spending:
+    def _spending(self) -> UsageReport:
         return self.before + self.measuring.ledger.spending
 
     def _missing(self, paths: Sequence[Path], part_bytes: int, around: str) -> Iterator[Slice]:

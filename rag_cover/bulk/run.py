@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rag_cover.blocks import OnError
 from rag_cover.bulk.driver import Driver
 from rag_cover.bulk.slices import PART_BYTES
 from rag_cover.caching import cache_for
-from rag_cover.clocks import RunClock
+from rag_cover.deadline import Deadline
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation import Evaluation, Progress
+from rag_cover.llm_session import LLMSession
 from rag_cover.measures import Measure
-from rag_cover.measuring import OnError
+from rag_cover.plan import EvaluationPlan
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
-from rag_cover.remote import RemoteRun
 from rag_cover.stores.files import require_file
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped
 from rag_cover.stores.parts import PartFormat
-from rag_cover.threads import engine_called
-from rag_cover.working import Measuring
+from rag_cover.threads import resolve_engine
 
 __all__ = ["evaluate_files"]
 
@@ -84,17 +84,17 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     paths = [Path(files)] if isinstance(files, Path | str) else [Path(file) for file in files]
     _check(paths, format, part_bytes)
     folder = ResultFolder(Path(into))
-    clock = RunClock(deadline_s)
+    clock = Deadline(deadline_s)
     redaction = Redaction.asked_for(redact)
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
-    run = RemoteRun(cache_for(cache, beside), clock=clock)
-    measuring = Measuring.of(measures, models, run, on_error=on_error, redaction=redaction)
+    run = LLMSession(cache_for(cache, beside), clock=clock)
+    measuring = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
     driver = Driver(folder, measuring, measuring.judge, format, skipped, seed, progress)  # a judge that is none writes nothing
     with folder.held():
         _refuse_unfinished(folder, resume=resume)
         driver.begin(resume=resume)
         with clock:
-            driver.measure(paths, engine_called(engine, workers, clock), part_bytes)
+            driver.measure(paths, resolve_engine(engine, workers, clock), part_bytes)
         return driver.finish()
 
 

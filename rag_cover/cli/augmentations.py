@@ -17,10 +17,10 @@ from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.coverage.augmentation.augmenter import MODES, unknown_mode
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
+from rag_cover.llm_session import LLMSession, bound
 from rag_cover.measures import ModelKind
 from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
-from rag_cover.remote import RemoteRun, bound
 from rag_cover.reports.gains import Augmented, Gains
 from rag_cover.results import Augmentation, AugmentationMode
 from rag_cover.stores import write_traces
@@ -43,7 +43,7 @@ class Cast:
     entailer: str | None = None
     utility: bool = False
 
-    def opened(self, run: RemoteRun) -> Mapping[ModelKind, Any]:
+    def opened(self, run: LLMSession) -> Mapping[ModelKind, Any]:
         """Open them for a run.
 
         Raises:

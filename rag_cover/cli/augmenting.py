@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rag_cover.accounting import read_prices
 from rag_cover.backends import fingerprint_of
 from rag_cover.caching import cache_for
 from rag_cover.cli.augmentations import Cast, Files, Work, augmentation_document, mode_called
-from rag_cover.cli.documents import spending_document
-from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.complexity_inputs import Corpus
+from rag_cover.cli.console import print_json, progress_bar, say, screen, warn
+from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile, name_of, opened
+from rag_cover.cli.json_output import spending_document
 from rag_cover.cli.options import (
     INPUT,
     MEASURING,
@@ -23,7 +24,7 @@ from rag_cover.cli.options import (
     AsJson,
     Columns,
     CorpusColumns,
-    Deadline,
+    DeadlineSeconds,
     Entailer,
     Format,
     Judge,
@@ -36,20 +37,19 @@ from rag_cover.cli.options import (
     Workers,
     columns_of,
 )
-from rag_cover.cli.questions import Corpus
-from rag_cover.cli.runs import tell_skipped
-from rag_cover.cli.screens import print_json, progress_bar, say, screen, warn
-from rag_cover.clocks import RunClock
+from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.coverage.augmentation import Augmenter
 from rag_cover.coverage.augmentation.augmenter import ROUNDS
+from rag_cover.deadline import Deadline
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Progress
-from rag_cover.remote import Remote, RemoteRun
+from rag_cover.llm_session import LLMSession, Remote
 from rag_cover.reports import augmentation_panel, before_and_after, spending_table
 from rag_cover.reports.gains import Augmented, Gains, gains_of
-from rag_cover.reports.wording import counted
+from rag_cover.reports.text import counted
 from rag_cover.stores.files import require_file
 from rag_cover.traces import Trace
+from rag_cover.usage import read_prices
 
 __all__ = ["augment_questions"]
 
@@ -169,7 +169,7 @@ def augment_questions(  # noqa: PLR0913  # a command has as many options as it h
     entailer: Entailer = None,
     workers: Workers = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     prices: Prices = None,
     shown: Annotated[
         int,
@@ -218,10 +218,10 @@ def augment_questions(  # noqa: PLR0913  # a command has as many options as it h
     require_file(corpus)
     file = TraceFile(questions, format_, columns_of(column), on_error, limit)
     traces = opened(file)
-    tell_skipped(file)
+    warn_skipped_traces(file)
     if utility:
         _require_references(traces, questions)
-    run = RemoteRun(cache_for(not no_cache, files.out), clock=RunClock(deadline))
+    run = LLMSession(cache_for(not no_cache, files.out), clock=Deadline(deadline))
     cast = Cast(judge, generator, receiver, decompose_with, entailer, utility=utility).opened(run)
     searched = Corpus(corpus, columns_of(corpus_column, "--corpus-column"), retriever, index, k).opened(quiet=silent)
     augmenter = Augmenter(
@@ -263,7 +263,7 @@ def _require_references(traces: Iterable[Trace], path: Path) -> None:
         raise InputError(problem, file=path)
 
 
-def _results(work: Work, traces: Iterable[Trace], run: RemoteRun, files: Files, *, quiet: bool) -> Sequence[Augmented]:
+def _results(work: Work, traces: Iterable[Trace], run: LLMSession, files: Files, *, quiet: bool) -> Sequence[Augmented]:
     """Augment, and write what was augmented, after an interrupt too."""
     results, failed = list[Augmented](), 0
     total = len(traces) if isinstance(traces, Sequence) else None

@@ -10,15 +10,15 @@ import typer
 from rich.console import Console
 
 from rag_cover.bulk import evaluate_files
-from rag_cover.cli.endings import Ending
+from rag_cover.cli.console import progress_bar, warn
 from rag_cover.cli.engines import Address, EngineName, Gpus, engine_of
-from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
     MEASURING,
     OUTPUT,
     AsJson,
-    Deadline,
+    DeadlineSeconds,
     Entailer,
     FailUnder,
     FailUnderLower,
@@ -37,8 +37,8 @@ from rag_cover.cli.options import (
     Workers,
     redaction_of,
 )
-from rag_cover.cli.runs import Run, measures_of, tell_skipped
-from rag_cover.cli.screens import progress_bar, warn
+from rag_cover.cli.output import Ending
+from rag_cover.cli.run import Run, measures_of, warn_skipped_traces
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
@@ -86,7 +86,7 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
     address: Address = None,
     gpus: Gpus = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     prices: Prices = None,
     resume: Resume = False,
     redact: Redact = False,
@@ -167,5 +167,5 @@ def _evaluated(run: Run, files: list[Path], written_as: Literal["parquet", "json
         line = f"Interrupted. What was done is kept in {into}; run the same command with --resume to go on."
         warn(line, style="red")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    tell_skipped(run.file)
+    warn_skipped_traces(run.file)
     return evaluation

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from rag_cover.cli.contests import Contest
-from rag_cover.cli.documents import comparison_document, write_page
+from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.inputs import TraceFile, name_of
+from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.options import (
     INPUT,
     MEASURING,
@@ -31,8 +31,8 @@ from rag_cover.cli.options import (
     columns_of,
     redaction_of,
 )
-from rag_cover.cli.runs import Run, kept_or_evaluated, store_for
-from rag_cover.cli.screens import print_json, say, screen
+from rag_cover.cli.pairwise import Contest
+from rag_cover.cli.run import Run, kept_or_evaluated, store_for
 from rag_cover.comparison import compare
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models

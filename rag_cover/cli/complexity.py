@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rag_cover.cli.documents import complexity_document
-from rag_cover.cli.endings import Ending
+from rag_cover.cli.complexity_inputs import Corpus, Questions, kinds_asked_for
+from rag_cover.cli.console import say
 from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.json_output import complexity_document
 from rag_cover.cli.options import (
     INPUT,
     MEASURING,
@@ -19,7 +20,7 @@ from rag_cover.cli.options import (
     AsJson,
     Columns,
     CorpusColumns,
-    Deadline,
+    DeadlineSeconds,
     FailUnder,
     FailUnderLower,
     Format,
@@ -38,9 +39,8 @@ from rag_cover.cli.options import (
     columns_of,
     redaction_of,
 )
-from rag_cover.cli.questions import Corpus, Questions, kinds_asked_for
-from rag_cover.cli.runs import Run
-from rag_cover.cli.screens import say
+from rag_cover.cli.output import Ending
+from rag_cover.cli.run import Run
 from rag_cover.complexity import ComplexityMeasure, Kind, Standing
 from rag_cover.registry import Models
 from rag_cover.reports import complexity_panel, hardest_table, write_report
@@ -116,7 +116,7 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
     ] = None,
     workers: Workers = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     prices: Prices = None,
     only: Annotated[
         Standing | None,

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from rag_cover.cli.console import say
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import Columns, Format, Limit, OnError, Quiet, columns_of
-from rag_cover.cli.runs import tell_skipped
-from rag_cover.cli.screens import say
+from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.stores import write_traces
 
 __all__ = ["convert_traces"]
@@ -38,6 +38,6 @@ def convert_traces(
     """
     file = TraceFile(source, format_, columns_of(column), on_error, limit)
     count = write_traces(target, file)
-    tell_skipped(file)
+    warn_skipped_traces(file)
     traces = "1 trace" if count == 1 else f"{count:,} traces"
     say(f"{traces} written to {target}. Next: rag-cover evaluate {target}", quiet=quiet)

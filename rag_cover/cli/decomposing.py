@@ -10,23 +10,23 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.accounting import read_prices
 from rag_cover.backends import Failure
 from rag_cover.caching import cache_for
-from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.console import say, screen, warn
+from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile, opened
 from rag_cover.cli.options import Columns, Format, Limit, NoCache, OnError, Prices, Quiet, columns_of
-from rag_cover.cli.runs import tell_skipped
-from rag_cover.cli.screens import say, screen, warn
+from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decompose
 from rag_cover.coverage.generated import MOST
 from rag_cover.coverage.prompts import SHIPPED_PROMPTS
+from rag_cover.llm_session import LLMSession
 from rag_cover.questions import Question, SubQuestion
 from rag_cover.registry import open_embedder, open_generator
-from rag_cover.remote import RemoteRun
 from rag_cover.reports import spending_table
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace
+from rag_cover.usage import read_prices
 
 __all__ = ["decompose_questions"]
 
@@ -102,9 +102,9 @@ def decompose_questions(  # noqa: PLR0913  # a command has as many options as it
     """
     file = TraceFile(questions, format_, columns_of(column), on_error, limit)
     traces = list(opened(file))
-    tell_skipped(file)
+    warn_skipped_traces(file)
     table = read_prices(prices) if prices else {}
-    run = RemoteRun(cache_for(not no_cache, out))
+    run = LLMSession(cache_for(not no_cache, out))
     split = _by_rules(max_sub_questions)
     if generator != RULES:
         made = GeneratedDecomposer(

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rag_cover.cli.endings import Ending
 from rag_cover.cli.engines import Address, EngineName, Gpus, engine_of
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
@@ -17,7 +16,7 @@ from rag_cover.cli.options import (
     OUTPUT,
     AsJson,
     Columns,
-    Deadline,
+    DeadlineSeconds,
     Entailer,
     FailUnder,
     FailUnderLower,
@@ -40,7 +39,8 @@ from rag_cover.cli.options import (
     columns_of,
     redaction_of,
 )
-from rag_cover.cli.runs import Run, measures_of, report_for, store_for
+from rag_cover.cli.output import Ending
+from rag_cover.cli.run import Run, measures_of, report_for, store_for
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
 
@@ -98,7 +98,7 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     address: Address = None,
     gpus: Gpus = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     prices: Prices = None,
     store: Annotated[
         Path | None,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import typer
 
-from rag_cover.cli.exits import ExitCode
-from rag_cover.cli.screens import warn
+from rag_cover.cli.console import warn
+from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.errors import nearest
 from rag_cover.summaries import MetricValue, Summary
 
-__all__ = ["Gate", "GateResult", "exit_code_for", "gates_of", "tell_failed"]
+__all__ = ["Gate", "GateResult", "exit_code_for", "gates_of", "print_failed_gates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def gates_of(options: Iterable[str] | None, *, lower: bool, known: Collection[st
     return [_gate(option, lower=lower, known=known, hint=hint) for option in options or ()]
 
 
-def tell_failed(results: Iterable[GateResult]) -> None:
+def print_failed_gates(results: Iterable[GateResult]) -> None:
     """Say on stderr which gates failed, and by how much."""
     for result in results:
         if result.problem:

@@ -11,8 +11,8 @@ from typing import cast
 from rich.table import Table
 
 from rag_cover.backends import Backend
+from rag_cover.cli.console import print_json, screen
 from rag_cover.cli.options import AsJson
-from rag_cover.cli.screens import print_json, screen
 from rag_cover.hooks import PROJECT
 from rag_cover.plugin_manager import plugins
 from rag_cover.registry import installed_backends

@@ -19,7 +19,7 @@ __all__ = [
     "OUTPUT",
     "AsJson",
     "Columns",
-    "Deadline",
+    "DeadlineSeconds",
     "Entailer",
     "FailUnder",
     "FailUnderLower",
@@ -112,7 +112,7 @@ Workers = Annotated[
         rich_help_panel=MEASURING,
     ),
 ]
-Deadline = Annotated[
+DeadlineSeconds = Annotated[
     float | None,
     typer.Option(
         "--deadline",

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.cli.documents import write_page
+from rag_cover.cli.console import say, screen
+from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import OUTPUT, Quiet
-from rag_cover.cli.screens import say, screen
 from rag_cover.evaluation import Evaluation
 from rag_cover.reports import spending_table, summary_panel, utility_panel, write_report
 

@@ -10,15 +10,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.inputs import TraceFile, opened
 from rag_cover.cli.options import INPUT, MEASURING, AsJson, Judge, Quiet
-from rag_cover.cli.screens import print_json, say, screen, warn
 from rag_cover.cli.skills import CostTable, EmbedderName, opened_embedder, read_costs
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Question
 from rag_cover.registry import Models, build_retriever
-from rag_cover.reports.renderables import Encodable, plain_table
-from rag_cover.reports.untrusted import one_line
+from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter
 from rag_cover.stores.files import require_file
 

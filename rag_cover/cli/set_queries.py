@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.accounting import read_prices
 from rag_cover.caching import cache_for
 from rag_cover.cli.augmentations import Files
+from rag_cover.cli.complexity_inputs import Corpus
 from rag_cover.cli.options import (
     INPUT,
     MEASURING,
     OUTPUT,
     AsJson,
     CorpusColumns,
-    Deadline,
+    DeadlineSeconds,
     Judge,
     NoCache,
     Prices,
@@ -24,15 +24,15 @@ from rag_cover.cli.options import (
     Strict,
     columns_of,
 )
-from rag_cover.cli.questions import Corpus
-from rag_cover.cli.set_answers import EMBEDDED, Asked, demand_one
-from rag_cover.cli.set_endings import Ending
-from rag_cover.clocks import RunClock
+from rag_cover.cli.set_query_batch import EMBEDDED, Asked, demand_one
+from rag_cover.cli.set_query_output import Ending
+from rag_cover.deadline import Deadline
 from rag_cover.demo import corpus_path
+from rag_cover.llm_session import LLMSession, Remote, bound
 from rag_cover.registry import Models
-from rag_cover.remote import Remote, RemoteRun, bound
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
 from rag_cover.stores.files import require_file
+from rag_cover.usage import read_prices
 
 __all__ = ["answer_set_query"]
 
@@ -122,7 +122,7 @@ def answer_set_query(  # noqa: PLR0913  # a command has as many options as it ha
         ),
     ] = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     prices: Prices = None,
     limit: Annotated[
         int,
@@ -164,7 +164,7 @@ def answer_set_query(  # noqa: PLR0913  # a command has as many options as it ha
     demand_one(question, expression, questions)
     if corpus is None and not parse_only:
         raise typer.BadParameter(_no_corpus(), param_hint="--corpus")
-    run = RemoteRun(cache_for(not no_cache, out), clock=RunClock(deadline))
+    run = LLMSession(cache_for(not no_cache, out), clock=Deadline(deadline))
     files, table = Files(out, None) if out else None, read_prices(prices) if prices else {}
     ending = Ending(run=run, prices=table, files=files, as_json=as_json, quiet=quiet, strict=strict)
     asked = Asked.of(question, expression, questions, parser=parser, run=run)

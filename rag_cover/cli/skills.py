@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from rag_cover.backends import Embedder, Scorer
-from rag_cover.cli.documents import write_page
+from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.inputs import name_of
+from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, AsJson, Judge, Quiet
-from rag_cover.cli.screens import print_json, say, screen
 from rag_cover.errors import InputError, NotOfferedError
 from rag_cover.evaluation import Evaluation
 from rag_cover.measures import TraceResult

@@ -10,14 +10,15 @@ from typing import Annotated
 import typer
 
 from rag_cover.belief import UtilityMeasure
-from rag_cover.cli.documents import write_page
+from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import (
     MEASURING,
     OUTPUT,
     AsJson,
     Columns,
-    Deadline,
+    DeadlineSeconds,
     Entailer,
     Format,
     Kind,
@@ -35,8 +36,7 @@ from rag_cover.cli.options import (
     columns_of,
     redaction_of,
 )
-from rag_cover.cli.runs import Run, kept_or_evaluated, store_for
-from rag_cover.cli.screens import print_json, say, screen
+from rag_cover.cli.run import Run, kept_or_evaluated, store_for
 from rag_cover.registry import Models
 from rag_cover.reports import study_table, write_study
 from rag_cover.studies import study_components
@@ -87,7 +87,7 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
     preset: Weights = None,
     workers: Workers = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     show: Annotated[
         int,
         typer.Option(help="Questions listed that a setting hurts, worst first.", min=0, metavar="N", rich_help_panel=OUTPUT),

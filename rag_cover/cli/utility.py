@@ -10,16 +10,15 @@ import typer
 from rich.console import Console
 
 from rag_cover.belief import UtilityMeasure
-from rag_cover.belief.pairs import APPROXIMATIONS, approximations_of
-from rag_cover.cli.documents import utility_document
-from rag_cover.cli.endings import Ending
+from rag_cover.belief.entailment import APPROXIMATIONS, approximations_of
 from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.json_output import utility_document
 from rag_cover.cli.options import (
     MEASURING,
     OUTPUT,
     AsJson,
     Columns,
-    Deadline,
+    DeadlineSeconds,
     Entailer,
     FailUnder,
     FailUnderLower,
@@ -45,7 +44,8 @@ from rag_cover.cli.options import (
     columns_of,
     redaction_of,
 )
-from rag_cover.cli.runs import Run, report_for, store_for
+from rag_cover.cli.output import Ending
+from rag_cover.cli.run import Run, report_for, store_for
 from rag_cover.registry import Models
 from rag_cover.reports import hurting_table, trace_utilities, utility_panel, write_report
 from rag_cover.results import Attribution
@@ -109,7 +109,7 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
     ] = 20,
     workers: Workers = None,
     no_cache: NoCache = False,
-    deadline: Deadline = None,
+    deadline: DeadlineSeconds = None,
     prices: Prices = None,
     store: Annotated[
         Path | None,

@@ -4,13 +4,13 @@ Gabburo et al., "Measuring retrieval complexity in question answering systems" (
 """
 
 from rag_cover.complexity.calibration import Calibration
-from rag_cover.complexity.descriptions import Standing, description_of, hardness, standing_of
 from rag_cover.complexity.fitting import CalibrationResult, Labelled, calibrate
-from rag_cover.complexity.kinds import Kind, kinds_of
 from rag_cover.complexity.measures import ComplexityMeasure
-from rag_cover.complexity.presets import calibration_for
 from rag_cover.complexity.probing import complexities_of, complexity_of, probe
+from rag_cover.complexity.question_types import Kind, kinds_of
 from rag_cover.complexity.rrcp import Evidence
+from rag_cover.complexity.shipped_calibrations import calibration_for
+from rag_cover.complexity.standing import Standing, description_of, hardness, standing_of
 from rag_cover.complexity.verdicts import retrieval_complexity
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
-from rag_cover.complexity.readings import ReadingName
+from rag_cover.complexity.completeness import ReadingName
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ConstraintName, Evidential, SourceName, Verdict, verdict_of
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.regression import probabilities_of

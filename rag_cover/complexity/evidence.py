@@ -19,9 +19,9 @@ import numpy as np
 from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerprint_of
 from rag_cover.coverage.passages import titled
 from rag_cover.errors import ModelFailedError
+from rag_cover.model_calls import bisect_failures, probabilities
 from rag_cover.questions import Passage
 from rag_cover.results import DocumentEvidence
-from rag_cover.verdicts import each_or_failure, probabilities
 
 __all__ = ["Case", "Read", "read_documents"]
 
@@ -81,13 +81,13 @@ def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance |
     A blank document is not sent to the scorer: it answers with probability 0.
     """
     wanted = tuple(dict.fromkeys(item for case in cases for items in case.items for item in items))
-    scores = each_or_failure(wanted, lambda items: list(probabilities(scorer, items).values()))
+    scores = bisect_failures(wanted, lambda items: list(probabilities(scorer, items).values()))
     return [_read(case, scores, relevance) for case in cases]
 
 
 def _read(case: Case, scores: Mapping[ScoringItem, float | Failure], relevance: Relevance | None) -> Read:
     texts = tuple(dict.fromkeys(case.texts))
-    told = {} if relevance is None else each_or_failure(texts, lambda some: _relevances(relevance, case.question, some))
+    told = {} if relevance is None else bisect_failures(texts, lambda some: _relevances(relevance, case.question, some))
     documents = tuple(
         _document(passage.key, [scores[item] for item in items], told.get(text, _NOTHING))
         for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.complexity.calibration import Calibration, features_of
-from rag_cover.complexity.readings import READINGS, UNPEAKED, ReadingName, completeness_of
+from rag_cover.complexity.completeness import READINGS, UNPEAKED, ReadingName, completeness_of
 from rag_cover.complexity.rrcp import ConstraintName, Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InvalidValueError

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rag_cover.complexity.calibration import Calibration
-from rag_cover.complexity.descriptions import Standing, standing_of
 from rag_cover.complexity.probing import complexities_of
+from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
+from rag_cover.model_calls import threshold_in_range
 from rag_cover.results import Complexity, Constraints
 from rag_cover.traces import Trace
-from rag_cover.verdicts import threshold_in_range
 
 __all__ = ["ComplexityMeasure"]
 

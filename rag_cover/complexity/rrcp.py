@@ -1,7 +1,7 @@
 """Whether a question is complex for what was retrieved for it: the two constraints and their verdict (RRCP).
 
 Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024). With s_i the probability
-that document i contains a correct answer, and S_D the completeness of the retrieved set (`rag_cover.complexity.readings`):
+that document i contains a correct answer, and S_D the completeness of the retrieved set (`rag_cover.complexity.completeness`):
 
     Ans = 1 iff max_i s_i ≥ T_ans        Com = 1 iff S_D ≥ T_com        complex iff Ans = 0 and Com = 1
 
@@ -18,7 +18,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rag_cover.complexity.readings import ReadingName, completeness_of, relevance_matrix
+from rag_cover.complexity.completeness import ReadingName, completeness_of, relevance_matrix
 from rag_cover.errors import InvalidValueError
 
 __all__ = [

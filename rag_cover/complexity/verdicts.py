@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rag_cover.complexity.calibration import Calibration
-from rag_cover.complexity.readings import document_entropies, peaked
+from rag_cover.complexity.completeness import document_entropies, peaked
 from rag_cover.complexity.rrcp import T_ANS, T_COM, Evidence, Verdict, verdict_of
 from rag_cover.results import AnswerSource, Complexity, Constraints, DocumentEvidence, Reading
 
@@ -38,7 +38,7 @@ def retrieval_complexity(
         relevance: (D, Q), at least 0: how much document i is about token j of the question.
         t_ans: the probability from which a document answers the question.
         t_com: the completeness from which the documents are about the whole question.
-        reading: how completeness is read from relevance (`rag_cover.complexity.readings`).
+        reading: how completeness is read from relevance (`rag_cover.complexity.completeness`).
         constraints: which of the two constraints decide.
 
     Raises:

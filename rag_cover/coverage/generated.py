@@ -18,8 +18,8 @@ from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.repetitions import ALIKE, distinct_questions
 from rag_cover.coverage.written import SubQuestionsReply, TypesReply, roles_in, sub_questions_in
 from rag_cover.errors import InvalidValueError, MalformedReplyError
+from rag_cover.llm_session import LLMSession, bound
 from rag_cover.questions import Question, Role, SubQuestion
-from rag_cover.remote import RemoteRun, bound
 from rag_cover.traces import content_hash
 
 __all__ = ["MOST", "GeneratedDecomposer"]
@@ -57,7 +57,7 @@ class GeneratedDecomposer:
         embedder: Embedder | None = None,
         prompts: DecompositionPrompts | None = None,
         max_sub_questions: int = MOST,
-        run: RemoteRun | None = None,
+        run: LLMSession | None = None,
     ) -> None:
         if max_sub_questions < 1:
             message = f"max_sub_questions is {max_sub_questions}; a question has at least one sub-question"
@@ -84,7 +84,7 @@ class GeneratedDecomposer:
         made = content_hash([self._prompts.decompose, self._prompts.type, self._most, alike, ALIKE])
         return f"{fingerprint_of(self._generator)}:decompose:{made[:16]}"
 
-    def for_run(self, run: RemoteRun) -> Self:
+    def for_run(self, run: LLMSession) -> Self:
         """Return the same decomposer, going by this run's cache, ledger and clock; it begins without memories."""
         models = bound({"generator": self._generator, "embedder": self._embedder}, run)
         return type(self)(models["generator"], **(self._options | {"embedder": models["embedder"]}), run=run)

@@ -15,11 +15,11 @@ from rag_cover.backends import AbstentionDetector, Entailer, ScoringItem, Span
 from rag_cover.coverage.passages import titled
 from rag_cover.coverage.words import content_words
 from rag_cover.errors import InvalidValueError
+from rag_cover.model_calls import abstentions, relations, threshold_in_range
 from rag_cover.questions import Passage
 from rag_cover.results import GroundednessResult, SentenceSupport
 from rag_cover.texts import flatten, sentences, windows
 from rag_cover.traces import Trace
-from rag_cover.verdicts import abstentions, relations, threshold_in_range
 
 __all__ = ["groundedness"]
 
@@ -121,7 +121,7 @@ def groundedness(
 
 
 def _claims(trace: Trace, max_windows: int) -> list[_Claim]:
-    prompt, _ = trace.prompt_or_assumed
+    prompt, _ = trace.effective_prompt
     if trace.answer is None or prompt is None:
         return []
     premises = [window for index, passage in enumerate(prompt) for window in _windows(index, passage)]
@@ -224,4 +224,4 @@ def _best(
 
 def _result(supports: Sequence[SentenceSupport], trace: Trace) -> GroundednessResult:
     share = sum(support.supported for support in supports) / len(supports) if supports else None
-    return GroundednessResult(tuple(supports), share, trace.prompt_or_assumed[1])
+    return GroundednessResult(tuple(supports), share, trace.effective_prompt[1])

@@ -35,11 +35,11 @@ from rag_cover.coverage.embedded_roles import Untyped, typed
 from rag_cover.coverage.passages import titled
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
+from rag_cover.model_calls import abstentions, fragments, probabilities, threshold_in_range
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.searching import plain
 from rag_cover.traces import Trace
-from rag_cover.verdicts import abstentions, fragments, probabilities, threshold_in_range
 
 __all__ = ["judge_coverage", "table_of"]
 
@@ -190,7 +190,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
     sub_questions, source = _sub_questions(trace, decomposer)
     sub_questions = typed(trace.question, _with_references(trace, sub_questions), untyped, embedder)
     retrieved = any(not step.replaces for step in trace.steps)
-    prompt, assumed = trace.prompt_or_assumed
+    prompt, assumed = trace.effective_prompt
     return _Case(
         sub_questions=tuple(sub_questions),
         decomposed_by=source,

@@ -18,10 +18,10 @@ from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.ratings import RATING_WEIGHTS
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
+from rag_cover.model_calls import threshold_in_range
 from rag_cover.questions import Role
 from rag_cover.results import CoverageResult, GroundednessResult
 from rag_cover.traces import Trace
-from rag_cover.verdicts import threshold_in_range
 
 __all__ = ["CoverageMeasure", "GroundednessMeasure", "coverage_sums"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from rag_cover.backends import Failure
-from rag_cover.remote import RemoteRun
+from rag_cover.llm_session import LLMSession
 
 __all__ = ["Memory"]
 
@@ -34,7 +34,7 @@ class Memory(Generic[T]):
     key: Callable[[str], str]
     pack: Callable[[T], bytes]
     unpack: Callable[[bytes], T | None]
-    run: RemoteRun | None = None
+    run: LLMSession | None = None
     _known: dict[str, T | Failure] = field(default_factory=dict, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 

@@ -1,7 +1,7 @@
 """The prompts by which a language model decomposes a question: a record that users read, edit and pass back.
 
 What users edit are the instructions. The question itself, and the sub-questions to be typed, are put into a message of their
-own, escaped and fenced as data (`rag_cover.fencing`), so that no edit can let a question give orders.
+own, escaped and fenced as data (`rag_cover.prompt_safety`), so that no edit can let a question give orders.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Self
 
 from rag_cover.backends import Message
 from rag_cover.errors import InputError, InvalidValueError, nearest
-from rag_cover.fencing import fenced
+from rag_cover.prompt_safety import fenced
 
 __all__ = ["SHIPPED_PROMPTS", "Conversation", "DecompositionPrompts", "conversation"]
 

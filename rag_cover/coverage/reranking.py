@@ -2,7 +2,7 @@
 
 A reranker that judges each passage by itself puts five passages first that all answer the first half of a question. Here every
 passage is judged against each core sub-question (Xie et al., NAACL 2025, §3), and the one comes next that adds most to the
-expected number of covered ones (`rag_cover.coverage.marginals`). A sub-question that builds on an earlier one (``#1``) is
+expected number of covered ones (`rag_cover.coverage.greedy`). A sub-question that builds on an earlier one (``#1``) is
 judged with the answer that a receiver reads from the passages at hand in its place.
 
 What the retriever thought of a passage counts as a prior, `RETRIEVAL_WEIGHT` / rank: it decides where nothing more is covered.
@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from rag_cover.backends import Failure, Receiver, Scorer
-from rag_cover.coverage.augmentation.adaptive import search_where_it_pays
+from rag_cover.coverage.augmentation.adaptive import search_uncovered
 from rag_cover.coverage.augmentation.chains import Chain, searchable
 from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.augmentation.evidence import Evidence
@@ -25,7 +25,7 @@ from rag_cover.coverage.augmentation.reading import SAMPLES, reading_receiver
 from rag_cover.coverage.augmentation.retrieving import Retrieval
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.decomposition import Decomposer
-from rag_cover.coverage.marginals import Pick, picks, reciprocal_ranks
+from rag_cover.coverage.greedy import Pick, picks, reciprocal_ranks
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import Sought
@@ -176,7 +176,7 @@ class _Judged:
     @classmethod
     def of(cls, retrieval: Retrieval, evidence: Evidence, passages: Sequence[Passage]) -> Self:
         """Read the answers that later sub-questions build on, from the passages at hand, and judge all pairs."""
-        search_where_it_pays(retrieval, evidence, sure=0.0, rounds=0)  # whatever a later one waits for is read
+        search_uncovered(retrieval, evidence, sure=0.0, rounds=0)  # whatever a later one waits for is read
         chain, found = retrieval.chain, retrieval.passages
         chain.give_up()
         evidence.judge(chain.texts(chain.numbers), found)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rag_cover.backends import Entailer, Failure, Receiver, fingerprint_of
-from rag_cover.belief.procedures import Procedure
+from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
 from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.core import decomposed
@@ -95,7 +95,7 @@ def estimated_utilities(  # noqa: PLR0913  # the public interface: all but two b
         ModelFailedError: the receiver or the entailer failed.
     """
     asked = question if isinstance(question, Question) else Question(question)
-    procedure = Procedure(n=n, references="answer", per_passage=attribution, seed=seed)
+    procedure = UtilitySettings(n=n, references="answer", per_passage=attribution, seed=seed)
     shown = tuple(passage for passage in distinct(passages) if passage.text.strip())
     if not shown:
         return EstimatedUtility({}, {})
@@ -124,7 +124,7 @@ Settled = Mapping[str, tuple[str | None, tuple[Sample, ...]]]
 
 
 def _settled(
-    question: Question, core: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: Procedure
+    question: Question, core: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: UtilitySettings
 ) -> Settled:
     """Ask the question and its sub-questions, those that wait for no answer first."""
     chain = Chain(core, literal=slots_in(question.text, position=len(core)))
@@ -136,7 +136,7 @@ def _settled(
     return found
 
 
-def _answered(texts: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: Procedure) -> Settled:
+def _answered(texts: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: UtilitySettings) -> Settled:
     asked = list(dict.fromkeys(texts))
     drawn = receiver.sample([(text, shown) for text in asked], n=procedure.n, seed=procedure.seed) if asked else []
     if len(drawn) != len(asked):

@@ -12,9 +12,9 @@ from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers import deepeval, langsmith, openinference, ragas, ragchecker, tables
 from rag_cover.importers.conversion import Found, from_rows, from_spans
 from rag_cover.importers.records import Record, Row, json_records
-from rag_cover.importers.sheets import csv_records, parquet_records
 from rag_cover.importers.spans import Span
-from rag_cover.rolls import Roll
+from rag_cover.importers.tabular_files import csv_records, parquet_records
+from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import open_input, require_file
 from rag_cover.stores.jsonl import OnError, Skipped
 from rag_cover.stores.validation import trace_from
@@ -129,7 +129,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def _traces(path: Path, name: str | None, columns: Mapping[str, str], skipped: Skipped | None) -> Iterator[Trace]:
-    places: Roll[str] = Roll()
+    places: SpillingDict[str] = SpillingDict()
     found: tuple[Record, Trace] | InputError | None = None
     for found in _found(path, name, columns):
         try:
@@ -199,7 +199,7 @@ def _converted(chosen: _Format, records: _Records, columns: Mapping[str, str]) -
     return from_rows(traces_of, records)
 
 
-def _refuse_a_duplicate(record: Record, trace: Trace, places: Roll[str]) -> None:
+def _refuse_a_duplicate(record: Record, trace: Trace, places: SpillingDict[str]) -> None:
     """Refuse an id of another record's trace; a record may hold several traces of one id."""
     if trace.id is None:
         return

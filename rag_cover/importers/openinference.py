@@ -11,11 +11,11 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.documents import documents_under, flattened
-from rag_cover.importers.moments import moment_of
 from rag_cover.importers.passages import passages_from
 from rag_cover.importers.payloads import decoded, documents_of
 from rag_cover.importers.records import Row
 from rag_cover.importers.spans import Span, SpanKind
+from rag_cover.importers.timestamps import moment_of
 from rag_cover.questions import json_value
 
 __all__ = ["recognises", "spans_of"]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from rag_cover.importers.names import ANSWERED, ASKED, DOCUMENTS
+from rag_cover.importers.field_aliases import ANSWERED, ASKED, DOCUMENTS
 from rag_cover.importers.passages import is_document
 
 __all__ = ["answer_of", "decoded", "documents_of", "question_of"]

@@ -14,12 +14,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.accounting import Usage
 from rag_cover.backends import Failure, Generation, Generator, Sampling, ScoringItem, Span, fingerprint_of
 from rag_cover.errors import InvalidValueError
-from rag_cover.judges.sheets import PROMPTS, Judgment, Reading, Sheet, Verdicts, best_of, reading_of
-from rag_cover.remote import Remote, RemoteRun
+from rag_cover.judges.judge_prompt import PROMPTS, Judgment, Reading, Sheet, Verdicts, best_of, reading_of
+from rag_cover.llm_session import LLMSession, Remote
 from rag_cover.texts import sentences, windows
+from rag_cover.usage import Usage
 
 __all__ = ["PromptedJudge"]
 
@@ -49,7 +49,7 @@ class PromptedJudge:
         threshold: float = 0.5,
         longest: int = 60_000,
         questions: int = 40,
-        run: RemoteRun | None = None,
+        run: LLMSession | None = None,
     ) -> None:
         if not 0 <= threshold <= 1 or longest < 1 or questions < 1:
             message = f"threshold is in [0, 1], longest and questions are at least 1; got {threshold}, {longest}, {questions}"
@@ -66,7 +66,7 @@ class PromptedJudge:
         """Return what names this judge in caches."""
         return f"{fingerprint_of(self._generator)}:judge-{PROMPTS}:{self.threshold:g}:{self._longest}"
 
-    def for_run(self, run: RemoteRun) -> Self:
+    def for_run(self, run: LLMSession) -> Self:
         """Return the same judge, going by this run's cache, ledger and clock; it begins without memories."""
         generator = self._generator.for_run(run) if isinstance(self._generator, Remote) else self._generator
         return type(self)(generator, threshold=self.threshold, longest=self._longest, questions=self._questions, run=run)

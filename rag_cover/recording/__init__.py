@@ -2,13 +2,13 @@
 
 from rag_cover.importers.spans import SpanKind as CallKind
 from rag_cover.recording.arguments import asked_from, refuse_closed
-from rag_cover.recording.assembly import References
 from rag_cover.recording.calls import Asked, Call, Draft
-from rag_cover.recording.fates import RecordingCounts
-from rag_cover.recording.gathering import Noting
+from rag_cover.recording.collector import Noting
+from rag_cover.recording.counts import RecordingCounts
 from rag_cover.recording.measurement import LIVE_MODELS
 from rag_cover.recording.recorder import Recording
 from rag_cover.recording.telemetry import place
+from rag_cover.recording.trace_builder import References
 
 __all__ = [
     "LIVE_MODELS",

@@ -8,15 +8,15 @@ from itertools import groupby
 from typing import Any
 
 from rag_cover.belief import UtilityMeasure
+from rag_cover.blocks import chosen_measures, content_key, judge_among, measure_block, model_kinds
 from rag_cover.known_measures import DEFAULT_MEASURES
+from rag_cover.llm_session import LLMSession, bound
 from rag_cover.measures import Measure, ModelKind, TraceResult
-from rag_cover.measuring import chosen_measures, content_key, judge_among, kinds_asked, measure_block
+from rag_cover.plan import without_texts
 from rag_cover.plugin_manager import plugins
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
-from rag_cover.remote import RemoteRun, bound
 from rag_cover.traces import Trace
-from rag_cover.working import without_texts
 
 __all__ = ["LIVE_MODELS", "Measurement"]
 
@@ -44,7 +44,7 @@ class Measurement:
         models.check(self._kinds)
         self._opened: Mapping[ModelKind, Any] | None = None
         self._lock = threading.Lock()
-        self._run = RemoteRun()
+        self._run = LLMSession()
         self._keys: dict[bool, Callable[[Trace], str]] = {}
 
     @property
@@ -59,7 +59,7 @@ class Measurement:
 
     @property
     def _kinds(self) -> list[ModelKind]:
-        return kinds_asked(self._with_gold)
+        return model_kinds(self._with_gold)
 
     @property
     def judge(self) -> str:
@@ -67,7 +67,7 @@ class Measurement:
         return judge_among(self._models_opened())
 
     @property
-    def run(self) -> RemoteRun:
+    def run(self) -> LLMSession:
         """Return what the remote models share."""
         return self._run
 

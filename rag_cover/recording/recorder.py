@@ -18,15 +18,15 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
-from rag_cover.recording.assembly import Assembly, References
 from rag_cover.recording.calls import Asked, Draft
-from rag_cover.recording.deliveries import LOG, FailureLog, deliver
-from rag_cover.recording.endings import close_at_exit, is_closed
-from rag_cover.recording.fates import RecordingCounts
-from rag_cover.recording.gathering import Gathering
-from rag_cover.recording.keeping import Keeping
+from rag_cover.recording.collector import CallCollector
+from rag_cover.recording.counts import RecordingCounts
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
+from rag_cover.recording.notifications import LOG, FailureLog, deliver
 from rag_cover.recording.recent import recent_results, recent_traces
+from rag_cover.recording.shutdown import close_at_exit, is_closed
+from rag_cover.recording.sinks import Keeping
+from rag_cover.recording.trace_builder import References, TraceBuilder
 from rag_cover.recording.worker import Worker
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
@@ -87,11 +87,11 @@ class Recording:
         refuse_unkept(measures, traces=traces, store=store, redact=redact)
         redaction = Redaction.asked_for(redact)
         self._measurement = None if measures is not None and not measures else Measurement(measures, models, redaction)
-        self._assembly = Assembly(references or {}, pipeline, own_sub_questions)
+        self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions)
         names = self._measurement.names if self._measurement else ()
         self._keeping = Keeping(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
-        self.gathering = Gathering(self._finished, sampling=sampling, seed=seed)
+        self.gathering = CallCollector(self._finished, sampling=sampling, seed=seed)
         self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
         self._results = recent_results(keep)
         self._traces = recent_traces(keep)

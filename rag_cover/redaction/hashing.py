@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from rag_cover.complexity.kinds import kinds_of
+from rag_cover.complexity.question_types import kinds_of
 from rag_cover.coverage.words import words_of
 from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.placeholder import DIGITS, Placeholder, is_identifier
 from rag_cover.questions import Question
-from rag_cover.stand_ins import DIGITS, StandIn, is_identifier
-from rag_cover.summaries.sums import question_key
+from rag_cover.summaries.accumulators import question_key
 from rag_cover.summaries.utilities import own_name
 
 __all__ = ["Redaction"]
@@ -92,8 +92,8 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """Replace a text; one without any character to read stays, as it tells that there is none, and so does a stand-in."""
-        stays = not text.strip() or StandIn.read(text)
-        return text if stays else str(StandIn(self.digest(text), len(words_of(text)), len(text)))
+        stays = not text.strip() or Placeholder.read(text)
+        return text if stays else str(Placeholder(self.digest(text), len(words_of(text)), len(text)))
 
     def texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Replace each of some texts."""
@@ -102,10 +102,10 @@ class Redaction:
     def question(self, question: Question) -> str:
         """Replace the text of a question, with what it is told apart by where it has no id, and its kinds."""
         text = question.text
-        if StandIn.read(text):
+        if Placeholder.read(text):
             return text
         asked_as = self.digest(question_key(question)) if question.id is None else None
-        return str(StandIn(self.digest(text), len(words_of(text)), len(text), asked_as, tuple(map(str, kinds_of(text)))))
+        return str(Placeholder(self.digest(text), len(words_of(text)), len(text), asked_as, tuple(map(str, kinds_of(text)))))
 
     def identifier(self, text: str) -> str:
         """Replace an id or a label.

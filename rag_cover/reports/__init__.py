@@ -1,14 +1,14 @@
 """Results for people: a self-contained HTML page and tables for the terminal."""
 
-from rag_cover.reports.augmenting import augmentation_panel, before_and_after
-from rag_cover.reports.checking import check_panels
-from rag_cover.reports.complexities import complexity_panel, hardest_table
+from rag_cover.reports.augmentation import augmentation_panel, before_and_after
+from rag_cover.reports.complexity_terminal import complexity_panel, hardest_table
 from rag_cover.reports.html import write_comparison, write_pairwise, write_report, write_skills, write_study
+from rag_cover.reports.judge_check import check_panels
+from rag_cover.reports.pairwise import winning_table
 from rag_cover.reports.skills import skills_table
-from rag_cover.reports.studying import study_table
+from rag_cover.reports.study import study_table
 from rag_cover.reports.terminal import comparison_table, spending_table, summary_panel, worst_questions
-from rag_cover.reports.utilities import hurting_table, trace_utilities, utility_panel
-from rag_cover.reports.winning import winning_table
+from rag_cover.reports.utility_terminal import hurting_table, trace_utilities, utility_panel
 
 __all__ = [
     "augmentation_panel",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_cover.backends import Span
-from rag_cover.stand_ins import StandIn
+from rag_cover.placeholder import Placeholder
 
 __all__ = ["Mark", "Piece", "excerpt"]
 
@@ -40,7 +40,7 @@ def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tupl
 
     What stands in place of a redacted text is shown whole, with what it answers: marks are places in the text that is gone.
     """
-    if StandIn.read(text):
+    if Placeholder.read(text):
         return (_told(text, {mark.number for mark in marks}),)
     inside = [mark for mark in (_within(mark, len(text)) for mark in marks) if mark is not None]
     pieces: list[Piece] = []

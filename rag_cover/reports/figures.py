@@ -9,9 +9,9 @@ from itertools import accumulate
 from rag_cover.coverage.metrics import Scenarios
 from rag_cover.intervals import Interval
 from rag_cover.questions import Role
-from rag_cover.reports.states import State
-from rag_cover.reports.untrusted import one_line
-from rag_cover.reports.wording import (
+from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.sub_question_state import State
+from rag_cover.reports.text import (
     Scale,
     capitalised,
     in_plain_words,

@@ -18,20 +18,20 @@ from markupsafe import Markup
 
 from rag_cover.measures import TraceResult
 from rag_cover.pairwise import PairwiseComparison
-from rag_cover.reports.comparing import comparison_view
-from rag_cover.reports.complexity_figures import complexity_view
-from rag_cover.reports.drilldown import QuestionView, question_view, worst
+from rag_cover.reports.comparison import comparison_view
+from rag_cover.reports.complexity_page import complexity_view
 from rag_cover.reports.figures import loss_bar, metric_row, scenario_bar
+from rag_cover.reports.focus import Subject, headline_of, is_asked_for, subject_of
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
+from rag_cover.reports.pairwise import winning_view
+from rag_cover.reports.question_page import QuestionView, question_view, worst
+from rag_cover.reports.sanitise import one_line, visible
 from rag_cover.reports.skills import skills_view
-from rag_cover.reports.states import ROLES, State
-from rag_cover.reports.studying import study_view
-from rag_cover.reports.subjects import Subject, headline_of, is_asked_for, subject_of
-from rag_cover.reports.untrusted import one_line, visible
-from rag_cover.reports.winning import winning_view
-from rag_cover.reports.wording import counted, loss_advice, losses_sentence
-from rag_cover.reports.worth_figures import utility_view
-from rag_cover.reports.worths import hurting_steps
+from rag_cover.reports.study import study_view
+from rag_cover.reports.sub_question_state import ROLES, State
+from rag_cover.reports.text import counted, loss_advice, losses_sentence
+from rag_cover.reports.utility_page import utility_view
+from rag_cover.reports.utility_text import hurting_steps
 from rag_cover.routing import SkillDescription
 from rag_cover.studies import Study
 from rag_cover.summaries import Comparison, Summary

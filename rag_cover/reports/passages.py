@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_cover.questions import Passage
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
-from rag_cover.reports.untrusted import one_line
+from rag_cover.reports.sanitise import one_line
 from rag_cover.results import CoverageResult, SubQuestionCoverage
 from rag_cover.traces import RetrievalStep, Trace
 
@@ -119,7 +119,7 @@ def _passage(passage: Passage, number: int, covers: Sequence[Mark | int], fate: 
 
 def _fates(trace: Trace) -> Mapping[str, _Fate]:
     """Say of every passage whether the answer was written from it, and if not, which step dropped it."""
-    prompt, assumed = trace.prompt_or_assumed
+    prompt, assumed = trace.effective_prompt
     if prompt is None:
         return {}
     dropped = _dropped_by(trace)

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_cover.backends import Failure
-from rag_cover.reports.renderables import Encodable, plain_table
-from rag_cover.reports.untrusted import one_line
-from rag_cover.reports.wording import counted, percent
+from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.tables import Encodable, plain_table
+from rag_cover.reports.text import counted, percent
 from rag_cover.setqueries import AtomEvidence, ParsedQuery, SetAnswer, SetQuery
 from rag_cover.setqueries.explanations import reading_notes
 

@@ -14,20 +14,20 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.accounting import Price, Spending
 from rag_cover.intervals import Interval
 from rag_cover.measures import TraceResult
-from rag_cover.reports.comparing import comparison_headline, comparison_view
-from rag_cover.reports.drilldown import worst
+from rag_cover.reports.comparison import comparison_headline, comparison_view
+from rag_cover.reports.complexity_text import standings_sentence
 from rag_cover.reports.figures import ComparisonRow, metric_row
-from rag_cover.reports.renderables import Encodable, plain_table
-from rag_cover.reports.standings import standings_sentence
-from rag_cover.reports.states import State, by_role, core_coverage, state_of
-from rag_cover.reports.subjects import headline_of, is_asked_for, subject_of
-from rag_cover.reports.untrusted import one_line
-from rag_cover.reports.wording import counted, loss_advice, losses_listed, losses_sentence, scale_of
+from rag_cover.reports.focus import headline_of, is_asked_for, subject_of
+from rag_cover.reports.question_page import worst
+from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.sub_question_state import State, by_role, core_coverage, state_of
+from rag_cover.reports.tables import Encodable, plain_table
+from rag_cover.reports.text import counted, loss_advice, losses_listed, losses_sentence, scale_of
 from rag_cover.results import Loss
 from rag_cover.summaries import Comparison, MetricValue, Summary
+from rag_cover.usage import Price, UsageReport
 
 __all__ = ["comparison_table", "spending_table", "summary_panel", "worst_questions"]
 
@@ -93,7 +93,7 @@ def worst_questions(results: Sequence[TraceResult], *, limit: int = 5) -> Render
     return Encodable(table if table.row_count else Text("No answer is known to leave out a core sub-question."))
 
 
-def spending_table(spending: Spending, prices: Mapping[str, Price]) -> RenderableType:
+def spending_table(spending: UsageReport, prices: Mapping[str, Price]) -> RenderableType:
     """Show what remote models were asked, by model and purpose, and what it cost; what is not known says so."""
     table = plain_table(
         ("Remote model", "left"), ("for", "left"), ("calls", "right"), ("again", "right"), ("cached", "right"),

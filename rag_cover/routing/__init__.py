@@ -1,21 +1,21 @@
 """Where a question should go: by what retrieval brings back for it, and by what each agent was seen to be able to do."""
 
-from rag_cover.routing.adjustments import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
 from rag_cover.routing.caimira import Caimira
+from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
 from rag_cover.routing.complexity_router import ComplexityRouter, RoutedOutcome
-from rag_cover.routing.demands import ROUTES, Demand
+from rag_cover.routing.decision import ROUTES, Demand
 from rag_cover.routing.descriptions import SkillDescription, describe_skills
 from rag_cover.routing.features import encode
+from rag_cover.routing.fit_pipeline import complexities_without_references, learn_skills
 from rag_cover.routing.frontiers import Frontier, PolicyPoint, trace_frontier
 from rag_cover.routing.interpretation import Dimension, FeatureEffect, interpret_dimensions
 from rag_cover.routing.interpretation_clusters import QuestionCluster, cluster_questions
-from rag_cover.routing.learning import complexities_without_references, learn_skills
-from rag_cover.routing.outcomes import Outcomes, gather_outcomes
-from rag_cover.routing.records import HeldOut, SkillRecord
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.routes import Route
+from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.skill_router import Probe, SkillModel, SkillRouter
 from rag_cover.routing.thresholds import ThresholdFit, fit_cut
+from rag_cover.routing.training_data import Outcomes, gather_outcomes
 
 __all__ = [
     "ROUTES",

@@ -13,7 +13,7 @@ from rag_cover.routing.costs import costs_of
 from rag_cover.routing.frontiers import Frontier, trace_frontier
 from rag_cover.routing.interpretation import Dimension, interpret_dimensions
 from rag_cover.routing.interpretation_clusters import QuestionCluster, cluster_questions, mean_success
-from rag_cover.routing.records import SkillRecord
+from rag_cover.routing.skill_report import SkillRecord
 
 __all__ = ["AgentSkills", "MapPoint", "SkillDescription", "describe_skills"]
 

@@ -1,7 +1,7 @@
 """Routing by what agents were seen to be able to do: the cheapest that is likely enough to succeed, or the best for the money.
 
 Predicted success comes from a skill model (`rag_cover.routing.caimira`), adjusted by what retrieval brings back where an
-adjustment was fitted and somebody tells complexity (`rag_cover.routing.adjustments`).
+adjustment was fitted and somebody tells complexity (`rag_cover.routing.complexity_adjustment`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Question
 from rag_cover.regression import logits_of
 from rag_cover.results import Complexity
-from rag_cover.routing.adjustments import Adjustment, evidence_of
-from rag_cover.routing.choices import best_trade, best_within, cheapest_reaching
+from rag_cover.routing.complexity_adjustment import Adjustment, evidence_of
 from rag_cover.routing.costs import costs_of
 from rag_cover.routing.features import encode
 from rag_cover.routing.frontiers import Frontier, Policy, trace_frontier
 from rag_cover.routing.irt import probabilities
 from rag_cover.routing.routes import Route, question_of
+from rag_cover.routing.selection_rules import best_trade, best_within, cheapest_reaching
 
 __all__ = ["Probe", "SkillModel", "SkillRouter"]
 

@@ -18,8 +18,8 @@ from rag_cover.coverage.asking import replies_to
 from rag_cover.coverage.memories import Memory
 from rag_cover.coverage.prompts import Conversation, conversation
 from rag_cover.errors import InvalidValueError
-from rag_cover.fencing import fenced
-from rag_cover.remote import RemoteRun, bound
+from rag_cover.llm_session import LLMSession, bound
+from rag_cover.prompt_safety import fenced
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.opinions import pooled_opinion
 from rag_cover.setqueries.parsing import ParsedQuery, parse
@@ -45,7 +45,7 @@ class GeneratedParser:
         run: whose cache, ledger and clock it goes by.
     """
 
-    def __init__(self, generator: Generator, *, run: RemoteRun | None = None) -> None:
+    def __init__(self, generator: Generator, *, run: LLMSession | None = None) -> None:
         self._generator = generator
         self._memory = Memory(self._asked, self._key, _packed, _unpacked, run)
 
@@ -59,7 +59,7 @@ class GeneratedParser:
         """Return what names this parser in caches: the model, and what it is told."""
         return f"{fingerprint_of(self._generator)}:set-query:{content_hash(_instructions())[:16]}"
 
-    def for_run(self, run: RemoteRun) -> Self:
+    def for_run(self, run: LLMSession) -> Self:
         """Return the same parser, going by this run's cache, ledger and clock; it begins without memories."""
         return type(self)(bound({"generator": self._generator}, run)["generator"], run=run)
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Locator, Scorer, ScoringItem, Span
 from rag_cover.coverage.passages import titled
+from rag_cover.model_calls import bisect_failures, fragments, probabilities
 from rag_cover.questions import Passage
 from rag_cover.setqueries.answers import question_for
 from rag_cover.setqueries.calibration import MembershipCalibration, features_of
 from rag_cover.setqueries.candidates import Pooled
 from rag_cover.setqueries.features import sentence_about
 from rag_cover.setqueries.predicates import predicate_of
-from rag_cover.verdicts import each_or_failure, fragments, probabilities
 
 __all__ = ["Judged", "MembershipJudge", "Pair", "fragments_of", "within"]
 
@@ -97,7 +97,7 @@ class MembershipJudge:
     def memberships(self, pairs: Sequence[Pair]) -> dict[Pair, float | Failure]:
         """Return P(belongs) of each pair, or why it could not be judged."""
         items = list(dict.fromkeys(pair.item for pair in pairs))
-        said = each_or_failure(items, lambda some: list(probabilities(self.scorer, some).values()))
+        said = bisect_failures(items, lambda some: list(probabilities(self.scorer, some).values()))
         found: dict[Pair, float | Failure] = {pair: said[pair.item] for pair in pairs}
         known = {pair: value for pair, value in found.items() if not isinstance(value, Failure)}
         if not self.calibration.weights or not known:
@@ -121,7 +121,7 @@ def fragments_of(pairs: Iterable[Pair], locator: Locator) -> dict[Pair, str | Fa
     """
     wanted = list(dict.fromkeys(pairs))
     items = {pair: ScoringItem(pair.asked, pair.text) for pair in wanted}
-    spans = each_or_failure(list(items.values()), lambda some: list(fragments(locator, some).values()))
+    spans = bisect_failures(list(items.values()), lambda some: list(fragments(locator, some).values()))
     return {pair: _telling(pair, spans[item]) for pair, item in items.items()}
 
 

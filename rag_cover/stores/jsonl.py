@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from rag_cover.errors import InputError, InvalidValueError
-from rag_cover.rolls import Roll
+from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import lines_of, open_input, replacing, require_file
 from rag_cover.stores.validation import described, refuse_unwritable, trace_from
 from rag_cover.traces import Trace
@@ -108,7 +108,7 @@ def _hint(line: bytes) -> str:
 
 def _traces(path: Path, skipped: Skipped | None) -> Iterator[Trace]:
     refuse_an_array(path)
-    lines_of_ids: Roll[int] = Roll()
+    lines_of_ids: SpillingDict[int] = SpillingDict()
     number = 0
     for number, line in numbered_lines(path):
         try:

@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from rag_cover import databases
-from rag_cover.databases import read_only_address, refuse_strangers, writable, write_ahead
+from rag_cover import sqlite_errors
 from rag_cover.errors import StoreError
+from rag_cover.sqlite_errors import read_only_address, refuse_strangers, writable, write_ahead
 
 __all__ = ["MIGRATIONS", "opened", "refuse_damage", "told"]
 
@@ -56,7 +56,7 @@ def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
 
 def told(path: Path) -> AbstractContextManager[None]:
     """Turn SQLite's errors into a sentence that says what to do with a store."""
-    return databases.told(path, kind=_KIND, remedy=_REMEDY)
+    return sqlite_errors.told(path, kind=_KIND, remedy=_REMEDY)
 
 
 def refuse_damage(connection: sqlite3.Connection, path: Path) -> None:

@@ -17,13 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, overload
 
-from rag_cover.accounting import Spending
-from rag_cover.databases import close_where_opened
 from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.known_measures import result_type_of, result_types
 from rag_cover.measures import Measure, ResultType, TraceResult
+from rag_cover.sqlite_errors import close_where_opened
 from rag_cover.stores.packing import packed, unpacked
 from rag_cover.stores.schema import opened, refuse_damage, told
+from rag_cover.usage import UsageReport
 
 __all__ = ["Store", "StoredMeta", "StoredResults"]
 
@@ -110,9 +110,9 @@ class Store:
         self.meta[_FINISHED] = finished
 
     @property
-    def spending(self) -> Spending:
+    def spending(self) -> UsageReport:
         """Return what remote models were asked for the evaluation, over all the runs it took."""
-        return Spending.from_dict(self.meta.get(_SPENDING, Spending().to_dict()))
+        return UsageReport.from_dict(self.meta.get(_SPENDING, UsageReport().to_dict()))
 
     def check(self) -> None:
         """Read the file through in search of damage.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from rag_cover.coverage.words import words_of
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError
 from rag_cover.measures import TraceResult
+from rag_cover.placeholder import Placeholder
 from rag_cover.results import TraceUtility
-from rag_cover.stand_ins import StandIn
 from rag_cover.studies.arithmetic import (
     PairedDifference,
     frontier_shares,
@@ -134,12 +134,12 @@ def _length(traces: Sequence[Trace], count_tokens: Callable[[str], int] | None) 
 
 def _words(text: str) -> int:
     """Count a text's words; what stands in place of a redacted one says how many it had."""
-    told = StandIn.read(text)
+    told = Placeholder.read(text)
     return told.words if told else len(words_of(text))
 
 
 def _prompt_texts(trace: Trace) -> list[str]:
-    passages, _ = trace.prompt_or_assumed
+    passages, _ = trace.effective_prompt
     return [text for passage in passages or () for text in (passage.title, passage.text) if text]
 
 

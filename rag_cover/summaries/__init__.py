@@ -3,12 +3,12 @@
 Questions are the clusters: a question asked of several pipelines, or several times, is resampled as a whole.
 """
 
+from rag_cover.summaries.accumulators import Sums, question_key
+from rag_cover.summaries.build import summarise
 from rag_cover.summaries.complexities import NO_KIND, ComplexitySummary, KindGroup
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of_installed
-from rag_cover.summaries.summing import summarise
-from rag_cover.summaries.sums import Sums, question_key
+from rag_cover.summaries.result import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary
 from rag_cover.summaries.utilities import BINS, UtilityGroup, UtilitySummary, own_name
-from rag_cover.summaries.values import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary
 
 __all__ = [
     "BINS",

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.complexity.descriptions import Standing, standing_of
-from rag_cover.complexity.kinds import Kind, kinds_of
+from rag_cover.complexity.question_types import Kind, kinds_of
+from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.intervals import Interval, bootstrap, wilson
 from rag_cover.measures import TraceResult
 from rag_cover.results import Complexity
-from rag_cover.summaries.rows import QuestionRows
-from rag_cover.summaries.sums import question_key
+from rag_cover.summaries.accumulators import question_key
+from rag_cover.summaries.question_matrix import QuestionRows
 
 __all__ = ["NO_KIND", "ComplexitySummary", "ComplexitySums", "KindGroup"]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from rag_cover.intervals import Interval, bootstrap
 from rag_cover.measures import TraceResult
 from rag_cover.results import StepUtility, TraceUtility
-from rag_cover.summaries.rows import QuestionRows
-from rag_cover.summaries.sums import question_key
+from rag_cover.summaries.accumulators import question_key
+from rag_cover.summaries.question_matrix import QuestionRows
 from rag_cover.traces import RetrievalStep, Trace
 
 __all__ = ["BINS", "UtilityGroup", "UtilitySummary", "UtilitySums", "own_name", "retriever_of"]

@@ -11,7 +11,7 @@ from rag_cover import Passage, Sample
 from rag_cover.backends import Failure, Generation, Prompt, Receiver, Sampling
 from rag_cover.belief.receivers import STOPS, GeneratorReceiver, receiver_prompt
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.remote import RemoteRun
+from rag_cover.llm_session import LLMSession
 from rag_cover.testing import ScriptedGenerator
 
 _SAMPLING = Sampling()
@@ -23,7 +23,7 @@ class Recorder:
     fingerprint = "recorder"
 
     def __init__(self, *samples: Sample) -> None:
-        self.samples, self.asked, self.runs = samples, list[tuple[Prompt, Sampling, str]](), list[RemoteRun]()
+        self.samples, self.asked, self.runs = samples, list[tuple[Prompt, Sampling, str]](), list[LLMSession]()
 
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = _SAMPLING, *, schema: Any = None, purpose: str = "other"
@@ -32,7 +32,7 @@ class Recorder:
         self.asked += [(prompt, sampling, purpose) for prompt in prompts]
         return [Generation(self.samples) for _ in prompts]
 
-    def for_run(self, run: RemoteRun) -> Recorder:
+    def for_run(self, run: LLMSession) -> Recorder:
         self.runs.append(run)
         return self
 
@@ -113,7 +113,7 @@ def test_another_generator_or_length_is_another_receiver() -> None:
 
 
 def test_a_remote_generator_goes_by_the_run_and_a_local_one_stays() -> None:
-    remote, run = Recorder(), RemoteRun()
+    remote, run = Recorder(), LLMSession()
     local = GeneratorReceiver(ScriptedGenerator())
 
     bound = GeneratorReceiver(remote, max_tokens=32).for_run(run)

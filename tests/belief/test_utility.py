@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
 from rag_cover.belief import step_utilities
-from rag_cover.belief.procedures import Procedure
+from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
@@ -144,7 +144,7 @@ def test_a_block_samples_and_judges_all_its_traces_together() -> None:
     judge = ScriptedEntailer(JUDGE.script)
     traces = [trace_of(step(SEINE)), trace_of(step(SEINE), step(CHESS)), trace_of(step(CHESS))]
 
-    block = utilities_of(traces, entailer=judge, receiver=receiver, procedure=Procedure())
+    block = utilities_of(traces, entailer=judge, receiver=receiver, procedure=UtilitySettings())
 
     assert (receiver.asked.calls, judge.asked.calls) == (1, 1)
     assert receiver.asked.items == 4
@@ -298,7 +298,7 @@ def test_the_samples_of_two_contexts_vary_independently() -> None:
 
 def test_adaptive_sampling_of_a_trace_does_not_depend_on_its_block() -> None:
     traces = [trace_of(step(SEINE)), trace_of(step(LYON)), trace_of(step(SEINE), step(LYON))]
-    procedure = Procedure(adaptive=0.3)
+    procedure = UtilitySettings(adaptive=0.3)
 
     block = utilities_of(traces, entailer=JUDGE, receiver=RECEIVER, procedure=procedure)
 
@@ -328,7 +328,7 @@ def test_a_trace_that_cannot_be_measured_says_why(trace: Trace, said: str) -> No
 def test_a_trace_that_cannot_be_measured_costs_no_other_its_result() -> None:
     unfit = trace_of(step(SEINE), samples=[recorded("after", "Paris", step="x")])
 
-    fine, failed = utilities_of([trace_of(step(SEINE)), unfit], entailer=JUDGE, receiver=RECEIVER, procedure=Procedure())
+    fine, failed = utilities_of([trace_of(step(SEINE)), unfit], entailer=JUDGE, receiver=RECEIVER, procedure=UtilitySettings())
 
     assert isinstance(fine, TraceUtility)
     assert isinstance(failed, Failure)
@@ -342,7 +342,7 @@ def test_samples_that_weigh_nothing_fail_their_trace_alone() -> None:
     judge = ScriptedEntailer(JUDGE.script)
 
     fine, failed = utilities_of(
-        [trace_of(step(CHESS)), trace_of(step(SEINE))], entailer=judge, receiver=impossible, procedure=Procedure()
+        [trace_of(step(CHESS)), trace_of(step(SEINE))], entailer=judge, receiver=impossible, procedure=UtilitySettings()
     )
 
     assert isinstance(fine, TraceUtility)
@@ -409,4 +409,4 @@ def test_a_receiver_that_says_nothing_without_passages_believes_nothing_then() -
 )
 def test_an_argument_out_of_range_is_refused(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidValueError, match=said):
-        Procedure(**wrong)  # type: ignore[arg-type]  # that is the point
+        UtilitySettings(**wrong)  # type: ignore[arg-type]  # that is the point

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.bulk.readings import Refusal, read_slice
+from rag_cover.bulk.slice_reader import Refusal, read_slice
 from rag_cover.bulk.slices import Cut, cut
 from rag_cover.errors import InputError
 from rag_cover.stores import read_traces

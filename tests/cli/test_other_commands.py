@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.cli.demonstration import fetched
+from rag_cover.cli.demo import fetched
 from rag_cover.demo import labels_path
 from rag_cover.errors import ModelFailedError
 from rag_cover.results import Augmentation
@@ -126,7 +126,7 @@ def test_a_judge_that_fails_costs_the_demo_only_what_it_would_have_fetched(
         message = "the judge fell over"
         raise ModelFailedError(message)
 
-    monkeypatch.setattr("rag_cover.cli.demonstration.Augmenter.augment", fail)
+    monkeypatch.setattr("rag_cover.cli.demo.Augmenter.augment", fail)
 
     done = command("demo", "--judge", "words", "--retriever", "words")
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rag_cover.backends import Backend, Failure, Generation, Prompt
-from rag_cover.cli.exits import ExitCode
+from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.hooks import hook
 from rag_cover.plugin_manager import plugins
 

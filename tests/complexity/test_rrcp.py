@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from rag_cover.complexity import Evidence, retrieval_complexity
-from rag_cover.complexity.readings import READINGS, ReadingName, completeness_of, peaked
+from rag_cover.complexity.completeness import READINGS, ReadingName, completeness_of, peaked
 from rag_cover.complexity.rrcp import ConstraintName, verdict_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.results import Complexity, Reading

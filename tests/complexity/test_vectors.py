@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rag_cover.complexity import retrieval_complexity
-from rag_cover.complexity.readings import ReadingName, completeness_of
+from rag_cover.complexity.completeness import ReadingName, completeness_of
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "rrcp.json").read_text(encoding="utf-8"))
 TOLERANCE = VECTORS["meta"]["tolerance"]

@@ -24,7 +24,7 @@ from rag_cover_langchain.evaluators import (
     RetrievalUtilityEvaluator,
     SubQuestionCoverageEvaluator,
 )
-from rag_cover_langchain.recording import RagCoverCallbackHandler
+from rag_cover_langchain.handler import RagCoverCallbackHandler
 from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
 from rag_cover_langchain.trace_evaluators import TraceEvaluator
 

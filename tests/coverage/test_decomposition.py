@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from rag_cover.backends import Failure
+from rag_cover.blocks import measure_block
 from rag_cover.coverage import CoverageMeasure, GeneratedDecomposer, GivenDecomposer, decompose
 from rag_cover.coverage.decomposition import BatchDecomposer, failed_splits, source_of
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
 from rag_cover.evaluation import evaluate
 from rag_cover.measures import ModelKind
-from rag_cover.measuring import measure_block
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.registry import Models
 from rag_cover.results import CoverageResult

@@ -15,8 +15,8 @@ from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decomp
 from rag_cover.coverage.clauses import MARKS
 from rag_cover.coverage.repetitions import plain_wording
 from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.llm_session import LLMSession
 from rag_cover.questions import Question, Role
-from rag_cover.remote import RemoteRun
 from rag_cover.testing import ScriptedGenerator
 
 WHY = Question("Why is the sky blue?")
@@ -195,7 +195,7 @@ def test_what_was_split_is_remembered_and_a_failure_only_within_a_run() -> None:
     alone = GeneratedDecomposer(generator)
     storms = Question("Why do storms form?")
 
-    for decomposer, calls in ((alone, 1), (alone.for_run(RemoteRun()), 0)):
+    for decomposer, calls in ((alone, 1), (alone.for_run(LLMSession()), 0)):
         decomposer.split([WHY, storms])
         before = generator.asked.calls
         decomposer.split([WHY, storms])
@@ -204,10 +204,10 @@ def test_what_was_split_is_remembered_and_a_failure_only_within_a_run() -> None:
 
 def test_a_dataset_is_decomposed_once_for_all_runs_that_share_a_cache() -> None:
     generator, shelf = scripted(), Shelf()
-    first = GeneratedDecomposer(generator).for_run(RemoteRun(shelf))
+    first = GeneratedDecomposer(generator).for_run(LLMSession(shelf))
     found = first.split([WHY])
 
-    again = GeneratedDecomposer(generator).for_run(RemoteRun(shelf))
+    again = GeneratedDecomposer(generator).for_run(LLMSession(shelf))
 
     assert again.split([WHY]) == found
     assert generator.asked.calls == 2
@@ -229,17 +229,17 @@ def test_other_prompts_models_or_numbers_never_meet_what_was_kept() -> None:
 
 def test_what_was_kept_and_is_damaged_is_asked_for_again() -> None:
     generator, shelf = scripted(), Shelf()
-    found = GeneratedDecomposer(generator).for_run(RemoteRun(shelf)).split([WHY])
+    found = GeneratedDecomposer(generator).for_run(LLMSession(shelf)).split([WHY])
     shelf.answers = dict.fromkeys(shelf.answers, b'[{"text": "Why?", "roll": "core"}]')
 
-    assert GeneratedDecomposer(generator).for_run(RemoteRun(shelf)).split([WHY]) == found
+    assert GeneratedDecomposer(generator).for_run(LLMSession(shelf)).split([WHY]) == found
     assert generator.asked.calls == 4
 
 
 def test_failures_are_not_kept() -> None:
     shelf = Shelf()
 
-    GeneratedDecomposer(scripted(split="")).for_run(RemoteRun(shelf)).split([WHY])
+    GeneratedDecomposer(scripted(split="")).for_run(LLMSession(shelf)).split([WHY])
 
     assert shelf.answers == {}
 

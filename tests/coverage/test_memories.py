@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rag_cover.backends import Failure
 from rag_cover.coverage.memories import Memory
-from rag_cover.remote import RemoteRun
+from rag_cover.llm_session import LLMSession
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Shelf:
         self.answers |= answers
 
 
-def counting(made: list[str], run: RemoteRun | None = None) -> Memory[int]:
+def counting(made: list[str], run: LLMSession | None = None) -> Memory[int]:
     """Remember how long texts are; a blank one fails, and ``made`` says what was counted."""
 
     def lengths(texts: Sequence[str]) -> list[int | Failure]:
@@ -54,7 +54,7 @@ def test_a_failure_is_forgotten_outside_a_run_and_remembered_within_one() -> Non
     alone: list[str] = []
     within: list[str] = []
 
-    for memory in (counting(alone), counting(within, RemoteRun())):
+    for memory in (counting(alone), counting(within, LLMSession())):
         failures = [memory.made_of([" "]) for _ in range(2)]
         assert all(isinstance(each, Failure) for (each,) in failures)
 
@@ -66,7 +66,7 @@ def test_runs_that_share_a_cache_make_a_text_once_and_keep_no_failure() -> None:
     shelf = Shelf()
 
     for _ in range(2):
-        counting(made, RemoteRun(shelf)).made_of(["be", " "])
+        counting(made, LLMSession(shelf)).made_of(["be", " "])
 
     assert made == ["be", " ", " "]
     assert list(shelf.answers) == ["length of be"]
@@ -76,7 +76,7 @@ def test_what_cannot_be_read_back_is_made_again() -> None:
     made: list[str] = []
     shelf = Shelf({"length of be": b""})
 
-    assert counting(made, RemoteRun(shelf)).made_of(["be"]) == [2]
+    assert counting(made, LLMSession(shelf)).made_of(["be"]) == [2]
     assert made == ["be"]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rag_cover.coverage.marginals import expected_coverage, picks, reciprocal_ranks
+from rag_cover.coverage.greedy import expected_coverage, picks, reciprocal_ranks
 from rag_cover.coverage.reranking import rerank
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Role, SubQuestion

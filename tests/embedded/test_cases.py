@@ -13,7 +13,7 @@ import pytest
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training import cases
 from rag_cover_embedded.training.cases import case_examples, case_texts
-from rag_cover_embedded.training.labels import ENTAILMENT, NO_SPAN
+from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN
 from rag_cover_embedded.training.splits import FITTING, LEARNING
 
 PASSAGE = "The mill was built in 1812. It stands by the Aar. A fire destroyed its roof in 1904. Today it grinds spelt."

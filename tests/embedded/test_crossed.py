@@ -13,7 +13,7 @@ from rag_cover.coverage.words import content_words
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training import crossed
 from rag_cover_embedded.training.crossed import TEXTS, crossed_examples, is_held_out, single_examples
-from rag_cover_embedded.training.labels import NO_SPAN, Example
+from rag_cover_embedded.training.example import NO_SPAN, Example
 from rag_cover_embedded.training.splits import FITTING, LEARNING
 
 ROWS: list[dict[str, Any]] = (

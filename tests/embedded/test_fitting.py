@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="needs the extra 'train'")
 
 from rag_cover_embedded.answers import Calibration, Evidence
 from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.training.example import NOT_ENTAILED, Example
 from rag_cover_embedded.training.fitting import (
     certain_cuts,
     correctness_temperature,
@@ -19,7 +20,6 @@ from rag_cover_embedded.training.fitting import (
     fit_calibration,
     labelled,
 )
-from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
 
 RNG = np.random.default_rng(5)
 

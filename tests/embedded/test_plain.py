@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_cover_embedded.training.labels import Example
+from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.plain import plain_examples, relations
 from rag_cover_embedded.training.splits import FITTING, LEARNING
 

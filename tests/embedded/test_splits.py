@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.examples import plain_texts, training_examples
-from rag_cover_embedded.training.labels import Example
 from rag_cover_embedded.training.splits import bucket, trains, trains_by_document
 
 SPLIT_FILES = (

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rag_cover_embedded.training.labels import ENTAILMENT, NOT_ENTAILED
+from rag_cover_embedded.training.example import ENTAILMENT, NOT_ENTAILED
 from rag_cover_embedded.training.swaps import (
     exchanged_roles,
     near_number,

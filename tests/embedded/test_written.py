@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra 'train'")
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.labels import NO_SPAN, Example
+from rag_cover_embedded.training.authored_examples import TEXTS, written_examples
+from rag_cover_embedded.training.example import NO_SPAN, Example
 from rag_cover_embedded.training.splits import FITTING, LEARNING
-from rag_cover_embedded.training.written import TEXTS, written_examples
 
 
 def rows(name: str) -> list[dict[str, Any]]:

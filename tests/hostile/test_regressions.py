@@ -13,7 +13,7 @@ import pytest
 from rag_cover.backends import Sampling
 from rag_cover.errors import InputError, InvalidValueError, MalformedReplyError
 from rag_cover.importers import import_traces
-from rag_cover.importers.moments import moment_of
+from rag_cover.importers.timestamps import moment_of
 from rag_cover.setqueries import SetQuery
 from rag_cover.stores import read_traces
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Generation, Message, Prompt, Sampling, ScoringItem
 from rag_cover.errors import ModelFailedError
-from rag_cover.fencing import escaped
 from rag_cover.judges import PromptedJudge
+from rag_cover.prompt_safety import escaped
 from rag_cover.traces import Sample
 
 INJECTIONS: list[str] = json.loads((Path(__file__).parent / "injections.json").read_text(encoding="utf-8"))

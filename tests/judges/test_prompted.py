@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from rag_cover.backends import Failure, Generation, Prompt, Sampling, ScoringItem
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.judges import PromptedJudge
-from rag_cover.remote import RemoteRun
+from rag_cover.llm_session import LLMSession
 from rag_cover.traces import Sample
 
 TEXT = "The Moselle is 545 km long. It rises in the Vosges."
@@ -167,7 +167,7 @@ def test_questions_with_one_fault_are_told_of_it_together() -> None:
 @unusable
 def test_what_stays_unusable_is_a_counted_failure_and_no_number(verdict: dict[str, Any]) -> None:
     generator = Scripted(verdicts(yes("in the Vosges"), verdict), verdicts(verdict))
-    run = RemoteRun()
+    run = LLMSession()
     judge = PromptedJudge(generator).for_run(run)
 
     with pytest.raises(ModelFailedError) as raised:
@@ -191,7 +191,7 @@ def test_the_others_of_a_failed_batch_are_not_asked_for_again() -> None:
         return Failure("server error", "it broke") if "river" in prompt else verdicts(yes("545 km"))
 
     generator = Scripted(reply)
-    judge = PromptedJudge(generator).for_run(RemoteRun())
+    judge = PromptedJudge(generator).for_run(LLMSession())
     broken = ScoringItem(LENGTH.question, "It is a river.")
 
     with pytest.raises(ModelFailedError, match="it broke"):

@@ -26,8 +26,8 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover.errors import InvalidValueError
-from rag_cover_langchain import calls, notes, runs
-from rag_cover_langchain.recording import RagCoverCallbackHandler, attach
+from rag_cover_langchain import callbacks, run_recorder, runs
+from rag_cover_langchain.handler import RagCoverCallbackHandler, attach
 from tests.langchain.recordings import (
     ANSWER,
     HEAT,
@@ -54,9 +54,12 @@ def fail(*_: object, **__: object) -> Any:
 
 
 INSIDE = {
-    **{f"calls.{name}": (calls, name) for name in ("record_of", "documents_in", "question_in", "answer_text")},
-    **{f"notes.{name}": (notes, name) for name in ("read_output", "read_answer", "place", "Run", "_around", "names_of")},
-    **{f"runs.{name}": (runs, name) for name in ("read_inputs", "records_of", "shown_in", "written_in")},
+    **{f"runs.{name}": (runs, name) for name in ("record_of", "documents_in", "question_in", "answer_text")},
+    **{
+        f"run_recorder.{name}": (run_recorder, name)
+        for name in ("read_output", "read_answer", "place", "Run", "_around", "names_of")
+    },
+    **{f"callbacks.{name}": (callbacks, name) for name in ("read_inputs", "records_of", "shown_in", "written_in")},
 }
 GATHERING = ("begin", "settle", "find", "knows", "above", "is_root", "draft_of")
 

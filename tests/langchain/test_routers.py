@@ -34,10 +34,10 @@ from rag_cover import read_traces
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import json_value
 from rag_cover.testing import KeywordScorer, ScriptedScorer
-from rag_cover_langchain.recording import RagCoverCallbackHandler
+from rag_cover_langchain.handler import RagCoverCallbackHandler
 from rag_cover_langchain.route_events import EVENT
 from rag_cover_langchain.routers import ComplexityRouter
-from rag_cover_langchain.tags import PROBE, UNHEARD
+from rag_cover_langchain.tags import INTERNAL_TAGS, PROBE
 from tests.gates import Gate
 from tests.langchain.parts import ScriptedChatModel
 from tests.langchain.trees import RunTree
@@ -255,7 +255,7 @@ def test_a_chat_model_that_judges_is_part_of_the_probe(store: InMemoryVectorStor
     router(store, judge=ScriptedChatModel(default=verdict)).invoke(COST, {"callbacks": [tree]})
 
     assert set(tree.of("ScriptedChatModel")) == {"ComplexityRouter"}
-    assert all(UNHEARD & set(tags) for tags in tree.tags("ScriptedChatModel"))
+    assert all(INTERNAL_TAGS & set(tags) for tags in tree.tags("ScriptedChatModel"))
 
 
 def test_a_recording_tells_the_route_and_what_the_chosen_chain_retrieves_and_leaves_the_probe_out(

@@ -29,7 +29,7 @@ from rag_cover.stores import read_traces
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover_langchain.evaluation_inputs import trace_of, trace_of_traced
 from rag_cover_langchain.evaluators import GroundednessEvaluator, SubQuestionCoverageEvaluator
-from rag_cover_langchain.recording import RagCoverCallbackHandler
+from rag_cover_langchain.handler import RagCoverCallbackHandler
 from rag_cover_langchain.run_traces import revived
 from tests.langchain.langsmiths import example
 from tests.langchain.parts import ScriptedAgentModel, ScriptedChatModel

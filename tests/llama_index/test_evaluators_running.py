@@ -22,9 +22,9 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from rag_cover import Models, SubQuestion
-from rag_cover.adaptation import LazyModels
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import BackendNotFoundError
+from rag_cover.integration import LazyModels
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover_llama_index.evaluation_results import CoverageEvaluationResult
 from rag_cover_llama_index.evaluators import (

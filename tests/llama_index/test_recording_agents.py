@@ -310,5 +310,5 @@ def test_agents_at_once_are_kept_apart(recording: Recording, index: VectorStoreI
 
 
 def _told(trace: Trace) -> tuple[Any, ...]:
-    written_from = [passage.text for passage in trace.prompt or ()]
-    return (trace.question.text, trace.question.id, [step.query for step in trace.steps], trace.answer, written_from)
+    sample_from_completion = [passage.text for passage in trace.prompt or ()]
+    return (trace.question.text, trace.question.id, [step.query for step in trace.steps], trace.answer, sample_from_completion)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from rag_cover.backends import Failure
 from rag_cover.caching import ResponseFile
 from rag_cover.cli import app
+from rag_cover.llm_session import LLMSession
 from rag_cover.registry import open_generator
-from rag_cover.remote import RemoteRun
 from rag_cover.setqueries import GeneratedParser, ParsedQuery, SetQuery
 
 BIRDS = "Which birds of Chile, or of Peru, are not kept as pets?"
@@ -67,7 +67,7 @@ def test_the_schema_that_a_server_is_held_to_is_flat(server: Any, options: dict[
 
 def test_use_is_counted_by_purpose_and_a_question_is_read_once(server: Any, options: dict[str, Any], tmp_path: Path) -> None:
     server.reply = as_json
-    first, again = (RemoteRun(ResponseFile(tmp_path / "answers.sqlite")) for _ in range(2))
+    first, again = (LLMSession(ResponseFile(tmp_path / "answers.sqlite")) for _ in range(2))
     found = parser_for(options).for_run(first).parse_all([BIRDS])
 
     recalled = parser_for(options).for_run(again).parse_all([BIRDS])

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[None]:
     pytest.importorskip("ray", reason="needs ray (extra ray)")
-    from rag_cover_ray.surroundings import prepare
+    from rag_cover_ray.environment import prepare
 
     prepare(None)
     from rag_cover_ray.clusters import connected

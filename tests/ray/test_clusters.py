@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_cover.errors import EngineError
-from rag_cover_ray.surroundings import prepare
+from rag_cover_ray.environment import prepare
 
 ray = pytest.importorskip("ray", reason="needs ray (extra ray)")
 

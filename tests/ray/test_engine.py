@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, evaluate, measure_of
-from rag_cover.accounting import Ledger, Usage
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EngineError, EvaluationError, InvalidValueError, UnknownOptionError
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 from rag_cover.threads import open_engine
+from rag_cover.usage import Usage, UsageMeter
 from rag_cover_ray import RayEngine
 
 pytestmark = [
@@ -98,7 +98,7 @@ class _Spending:
     """Counts a call of a remote model for each item."""
 
     def __init__(self) -> None:
-        self.ledger = Ledger()
+        self.ledger = UsageMeter()
 
     def __call__(self, number: int) -> int:
         self.ledger.add(Usage("openai:small", "judge", calls=1, prompt_tokens=number))

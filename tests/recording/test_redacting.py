@@ -12,8 +12,8 @@ import pytest
 from rag_cover import Evaluation, Models, Redaction, evaluate
 from rag_cover.errors import InvalidValueError, StoreError
 from rag_cover.measures import TraceResult
+from rag_cover.placeholder import Placeholder
 from rag_cover.recording import Recording
-from rag_cover.stand_ins import StandIn
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, ask, record
 
@@ -93,7 +93,7 @@ def test_what_goes_wrong_is_told_without_its_words(caplog: pytest.LogCaptureFixt
 
     where, _, said = recording.errors[0].message.partition(": ")
     assert (recording.errors[0].kind, where) == ("ValueError", "noting a chain")
-    assert StandIn.read(said)
+    assert Placeholder.read(said)
     assert recording.errors[1].message == "keeping results: the disk is full"
     assert "Erika" not in caplog.text
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.placeholder import Placeholder
 from rag_cover.questions import Question
 from rag_cover.redaction import Redaction
-from rag_cover.stand_ins import StandIn
 from rag_cover.summaries import question_key
 
 KEY = b"a key of thirty-two bytes or so."
@@ -50,7 +50,7 @@ def test_a_text_without_a_character_stays(blank: str) -> None:
 
 
 def test_the_words_and_characters_of_a_text_are_told() -> None:
-    told = StandIn.read(Redaction().text("Air scatters blue light."))
+    told = Placeholder.read(Redaction().text("Air scatters blue light."))
 
     assert told is not None
     assert (told.words, told.characters) == (4, 24)

@@ -20,8 +20,8 @@ from rag_cover.comparison import compare
 from rag_cover.demo import trace_paths
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.placeholder import Placeholder
 from rag_cover.redaction import Redaction, redacted_result
-from rag_cover.stand_ins import StandIn
 from rag_cover.stores import read_traces
 from rag_cover.studies import study_components
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
@@ -196,8 +196,8 @@ def test_a_failure_keeps_its_kind_and_its_attempts() -> None:
     failure = redacted_result(result, BY).failures["coverage"]
 
     assert (failure.kind, failure.attempts) == ("malformed", 3)
-    assert StandIn.read(failure.message)
-    assert StandIn.read(failure.raw or "")
+    assert Placeholder.read(failure.message)
+    assert Placeholder.read(failure.raw or "")
 
 
 def test_an_outcome_that_is_not_known_is_refused() -> None:

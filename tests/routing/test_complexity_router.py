@@ -15,7 +15,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
 from rag_cover.results import Complexity
 from rag_cover.routing.complexity_router import ComplexityRouter, RoutedOutcome
-from rag_cover.routing.demands import Demand, complexity_score, demand_of
+from rag_cover.routing.decision import Demand, complexity_score, demand_of
 
 NAMES: Mapping[Demand, str] = {"direct": "one shot", "complex": "sub-questions", "unanswerable": "web"}
 ANSWER = Passage("The tower is tall because of steel.", id="a", title="Towers")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing.choices import best_trade, best_within, cheapest_reaching
 from rag_cover.routing.frontiers import Policy, mixture_quality, trace_frontier
+from rag_cover.routing.selection_rules import best_trade, best_within, cheapest_reaching
 
 COSTS = np.array([1.0, 4.0])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure, Generation, Message, Prompt
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.remote import RemoteRun
+from rag_cover.llm_session import LLMSession
 from rag_cover.setqueries import MOST_ATOMS, GeneratedParser, SetQuery
 from rag_cover.testing import ScriptedGenerator
 from rag_cover.traces import Sample
@@ -215,9 +215,9 @@ def test_a_blank_question_asks_nothing(question: str) -> None:
 
 def test_a_dataset_is_read_once_for_all_runs_that_share_a_cache() -> None:
     generator, shelf = scripted(), Shelf()
-    found = GeneratedParser(generator).for_run(RemoteRun(shelf)).parse_all([BIRDS])
+    found = GeneratedParser(generator).for_run(LLMSession(shelf)).parse_all([BIRDS])
 
-    again = GeneratedParser(generator).for_run(RemoteRun(shelf)).parse_all([BIRDS])
+    again = GeneratedParser(generator).for_run(LLMSession(shelf)).parse_all([BIRDS])
 
     assert again == found
     assert generator.asked.calls == 1
@@ -225,10 +225,10 @@ def test_a_dataset_is_read_once_for_all_runs_that_share_a_cache() -> None:
 
 def test_what_was_kept_and_is_damaged_is_asked_for_again() -> None:
     generator, shelf = scripted(), Shelf()
-    found = GeneratedParser(generator).for_run(RemoteRun(shelf)).parse_all([BIRDS])
+    found = GeneratedParser(generator).for_run(LLMSession(shelf)).parse_all([BIRDS])
     shelf.answers = dict.fromkeys(shelf.answers, b'{"symmetric difference": ["birds", "pets"]}')
 
-    assert GeneratedParser(generator).for_run(RemoteRun(shelf)).parse_all([BIRDS]) == found
+    assert GeneratedParser(generator).for_run(LLMSession(shelf)).parse_all([BIRDS]) == found
     assert generator.asked.calls == 2
 
 
@@ -259,7 +259,7 @@ def test_it_travels_between_processes_without_its_memories() -> None:
 
 
 def test_a_question_with_characters_that_nobody_can_decode_is_read_all_the_same() -> None:
-    parser = GeneratedParser(scripted()).for_run(RemoteRun(Shelf()))
+    parser = GeneratedParser(scripted()).for_run(LLMSession(Shelf()))
 
     assert parser(f"{BIRDS} \ud800").query == QUERY
 

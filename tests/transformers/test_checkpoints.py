@@ -16,7 +16,7 @@ from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 from rag_cover.errors import InvalidValueError
 from rag_cover.registry import open_embedder, open_entailer, open_receiver, open_scorer
 from rag_cover_transformers.checkpoints import find_checkpoint
-from rag_cover_transformers.refusals import (
+from rag_cover_transformers.errors import (
     CheckpointNotFoundError,
     UnsafeWeightsError,
     UnsuitableCheckpointError,

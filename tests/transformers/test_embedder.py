@@ -15,7 +15,7 @@ from transformers import AutoModel, AutoTokenizer, ModernBertConfig, MPNetConfig
 
 from rag_cover.backends import Embedder
 from rag_cover.registry import open_embedder
-from rag_cover_transformers.refusals import UnsuitableCheckpointError
+from rag_cover_transformers.errors import UnsuitableCheckpointError
 
 TEXTS = ["The river froze.", "She paid for the car in cash and then the shop closed.", "a"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_cover_embedded.training.labels import Example, agreeing
+from rag_cover_embedded.training.example import Example, agreeing
 from rag_cover_embedded.training.sources import rows_of, window_around
 from rag_cover_embedded.training.splits import Part
 

@@ -12,11 +12,11 @@ from itertools import combinations
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.training.authored_examples import CLAIMS, LONG_REPLY, TEXTS, around, windows_of
 from rag_cover_embedded.training.crossed import is_held_out
-from rag_cover_embedded.training.labels import ENTAILMENT, NO_SPAN, Example, answering, not_answering
+from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, Example, answering, not_answering
 from rag_cover_embedded.training.sources import rows_of, sentence_spans
 from rag_cover_embedded.training.splits import Part
-from rag_cover_embedded.training.written import CLAIMS, LONG_REPLY, TEXTS, around, windows_of
 
 WHOLE = 600
 """Characters of the longest text that is always one window of the judge."""

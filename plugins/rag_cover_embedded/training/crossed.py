@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.labels import ABSTAINS, NO_SPAN, Example
+from rag_cover_embedded.training.example import ABSTAINS, NO_SPAN, Example
 from rag_cover_embedded.training.sources import rows_of
 from rag_cover_embedded.training.splits import Part
 

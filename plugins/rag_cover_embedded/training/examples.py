@@ -17,25 +17,25 @@ from rag_cover_embedded.training.agreement import (
     similar_answer_examples,
     verdict_examples,
 )
-from rag_cover_embedded.training.answering import qed_examples, retrieved_examples, squad_examples, two_hop_examples
-from rag_cover_embedded.training.cases import case_examples
-from rag_cover_embedded.training.crossed import crossed_examples
-from rag_cover_embedded.training.labels import Example
-from rag_cover_embedded.training.natural import natural_agreement, natural_answers, natural_claims, part_rows
-from rag_cover_embedded.training.plain import plain_examples
-from rag_cover_embedded.training.sources import excerpt, paragraphs_of, rows_of, squad_paragraphs
-from rag_cover_embedded.training.splits import LEARNING, Part
-from rag_cover_embedded.training.statements import entailment_examples, passage_entailment_examples
-from rag_cover_embedded.training.surrounded import surrounded_examples
-from rag_cover_embedded.training.swaps import swapped_claims
-from rag_cover_embedded.training.unrelated import unrelated_examples
-from rag_cover_embedded.training.written import (
+from rag_cover_embedded.training.authored_examples import (
     abstention_examples,
     agreement_examples,
     claim_examples,
     contrast_examples,
     written_examples,
 )
+from rag_cover_embedded.training.cases import case_examples
+from rag_cover_embedded.training.crossed import crossed_examples
+from rag_cover_embedded.training.example import Example
+from rag_cover_embedded.training.natural import natural_agreement, natural_answers, natural_claims, part_rows
+from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
+from rag_cover_embedded.training.plain import plain_examples
+from rag_cover_embedded.training.qa_examples import qed_examples, retrieved_examples, squad_examples, two_hop_examples
+from rag_cover_embedded.training.sources import excerpt, paragraphs_of, rows_of, squad_paragraphs
+from rag_cover_embedded.training.splits import LEARNING, Part
+from rag_cover_embedded.training.surrounded import surrounded_examples
+from rag_cover_embedded.training.swaps import swapped_claims
+from rag_cover_embedded.training.unrelated import unrelated_examples
 
 Source = Callable[[Path, random.Random, Part], Iterator[Example]]
 

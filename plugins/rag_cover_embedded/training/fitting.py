@@ -29,8 +29,8 @@ from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.cases import case_texts
 from rag_cover_embedded.training.crossed import crossed_examples
+from rag_cover_embedded.training.example import NOT_ENTAILED, Example
 from rag_cover_embedded.training.examples import training_examples
-from rag_cover_embedded.training.labels import NOT_ENTAILED, Example
 from rag_cover_embedded.training.natural import REPLY_KINDS, part_rows, sampled
 from rag_cover_embedded.training.packing import UNCALIBRATED
 from rag_cover_embedded.training.sources import squad_articles

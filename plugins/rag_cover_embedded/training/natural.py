@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.labels import ABSTAINS, ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, agreeing
+from rag_cover_embedded.training.example import ABSTAINS, ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, agreeing
 from rag_cover_embedded.training.sources import sentence_spans
 from rag_cover_embedded.training.splits import Part, bucket
 

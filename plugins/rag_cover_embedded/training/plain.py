@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.labels import NO_SPAN, Example, answering, not_answering
+from rag_cover_embedded.training.example import NO_SPAN, Example, answering, not_answering
 from rag_cover_embedded.training.sources import sentences_of, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
 

@@ -12,13 +12,13 @@ from itertools import chain
 from pathlib import Path
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.answering import qed_examples, squad_examples
+from rag_cover_embedded.training.authored_examples import claim_examples, contrast_examples
 from rag_cover_embedded.training.crossed import crossed_examples
-from rag_cover_embedded.training.labels import Example
+from rag_cover_embedded.training.example import Example
+from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
+from rag_cover_embedded.training.qa_examples import qed_examples, squad_examples
 from rag_cover_embedded.training.sources import sentences_of, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
-from rag_cover_embedded.training.statements import entailment_examples, passage_entailment_examples
-from rag_cover_embedded.training.written import claim_examples, contrast_examples
 
 LONGEST = 50
 """Words of a text that is surrounded."""

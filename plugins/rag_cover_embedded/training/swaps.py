@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.labels import ENTAILMENT, NOT_ENTAILED, Example
+from rag_cover_embedded.training.example import ENTAILMENT, NOT_ENTAILED, Example
 from rag_cover_embedded.training.sources import sentences_of
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w])")

@@ -13,7 +13,7 @@ from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, join, reply_question
 from rag_cover_embedded.relevance import asked_words, words_of_tokens
 from rag_cover_embedded.segments import segmented
-from rag_cover_embedded.training.labels import Example
+from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.sources import stems
 from rag_cover_embedded.verdicts import correctness_inputs
 

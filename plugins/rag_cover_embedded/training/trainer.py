@@ -17,8 +17,8 @@ from torch.nn import functional
 from transformers import BertModel
 
 from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tokenizer
+from rag_cover_embedded.training.example import NOT_ENTAILED
 from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
-from rag_cover_embedded.training.labels import NOT_ENTAILED
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
 from rag_cover_embedded.training.restoring import restore
 from rag_cover_embedded.training.schedule import Schedule

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.training.authored_examples import TEXTS, is_learned
 from rag_cover_embedded.training.crossed import crossed_topics
-from rag_cover_embedded.training.labels import ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, not_answering
+from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, not_answering
 from rag_cover_embedded.training.natural import LONGEST, part_rows, sampled
 from rag_cover_embedded.training.sources import excerpt, rows_of, sentences_of, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
-from rag_cover_embedded.training.written import TEXTS, is_learned
 
 SHORTEST = 8
 """Words of a text that can be told to be about something else."""

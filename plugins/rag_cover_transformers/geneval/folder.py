@@ -15,8 +15,8 @@ from transformers import AutoModel
 from rag_cover.errors import CorruptFileError
 from rag_cover_transformers.checkpoints import Checkpoint, encoder_class
 from rag_cover_transformers.devices import Placement
+from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.geneval.network import READINGS, GenEvalNetwork, Reading
-from rag_cover_transformers.refusals import WrongKindError
 
 __all__ = ["Fitted", "backbone_of", "is_geneval", "open_network", "read_fitted", "save_model"]
 

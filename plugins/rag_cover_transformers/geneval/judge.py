@@ -23,7 +23,7 @@ from rag_cover_transformers.devices import Placement, placed
 from rag_cover_transformers.encodings import TextEncoder, longest_input
 from rag_cover_transformers.geneval.folder import Fitted, open_network, read_fitted
 from rag_cover_transformers.geneval.layout import InputLayout, Laid
-from rag_cover_transformers.sources import Source
+from rag_cover_transformers.model_source import Source
 
 __all__ = ["GenEvalJudge", "open_geneval"]
 

@@ -15,13 +15,13 @@ from rag_cover.coverage.augmentation.retrieving import Retrieval
 from rag_cover.questions import Passage
 from rag_cover.searching import plain
 
-__all__ = ["search_where_it_pays", "surely"]
+__all__ = ["confident_threshold", "search_uncovered"]
 
 _SURE = 0.7
 _READ = 5  # passages that an answer is read from: those that cover its sub-question best
 
 
-def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: float, rounds: int) -> None:
+def search_uncovered(retrieval: Retrieval, evidence: Evidence, *, sure: float, rounds: int) -> None:
     """Search for a question, then in at most so many rounds for the sub-questions that are not surely covered.
 
     ``sure`` is the probability from which one is.
@@ -43,10 +43,10 @@ def search_where_it_pays(retrieval: Retrieval, evidence: Evidence, *, sure: floa
         covered = _settled(retrieval, evidence, sure)
 
 
-def surely(threshold: float) -> float:
+def confident_threshold(threshold: float) -> float:
     """Return the probability from which a judge with this threshold is sure: seven tenths of the way from there to 1.
 
-    >>> round(surely(0.5), 6)
+    >>> round(confident_threshold(0.5), 6)
     0.85
     """
     return threshold + _SURE * (1 - threshold)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from rag_cover.backends import Entailer, Failure, Generator, Receiver, Retriever, Scorer
-from rag_cover.coverage.augmentation.adaptive import search_where_it_pays, surely
+from rag_cover.coverage.augmentation.adaptive import confident_threshold, search_uncovered
 from rag_cover.coverage.augmentation.chains import Chain
 from rag_cover.coverage.augmentation.core import decomposed
 from rag_cover.coverage.augmentation.evidence import Evidence
@@ -152,12 +152,12 @@ class Augmenter:
             case "end-to-end" if retrieval.chain.texts(retrieval.chain.numbers):
                 search_and_answer(retrieval)
             case "auto" if evidence is not None:
-                search_where_it_pays(retrieval, evidence, sure=self._sure(evidence), rounds=self.rounds)
+                search_uncovered(retrieval, evidence, sure=self._sure(evidence), rounds=self.rounds)
             case _:
                 search_for_all(retrieval)
 
     def _sure(self, evidence: Evidence) -> float:
-        return surely(evidence.threshold) if self.sure is None else self.sure
+        return confident_threshold(evidence.threshold) if self.sure is None else self.sure
 
     def _prompt(self, question: str, chain: Chain, passages: Sequence[Passage]) -> Conversation:
         texts = chain.texts(chain.numbers)

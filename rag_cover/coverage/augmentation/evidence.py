@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.coverage.passages import titled
+from rag_cover.model_calls import probabilities, threshold_in_range
 from rag_cover.questions import Passage
-from rag_cover.verdicts import probabilities, threshold_in_range
 
 __all__ = ["Evidence"]
 

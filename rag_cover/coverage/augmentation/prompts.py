@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rag_cover.coverage.passages import titled
 from rag_cover.coverage.prompts import Conversation, conversation
-from rag_cover.fencing import fenced
+from rag_cover.prompt_safety import fenced
 from rag_cover.questions import Passage
 
 __all__ = ["combining", "from_passages", "with_definition", "with_sub_questions"]

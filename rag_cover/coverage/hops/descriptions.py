@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag_cover.coverage.hops.ends import end_of_description
+from rag_cover.coverage.hops.description_span import end_of_description
 from rag_cover.coverage.hops.words import (
     AUXILIARIES,
     BE,

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover.setqueries.parsing.alternatives import disjoined
-from rag_cover.setqueries.parsing.completion import conjoined, negatives
+from rag_cover.setqueries.parsing.conjuncts import conjoined, negatives
+from rag_cover.setqueries.parsing.disjuncts import disjoined
 from rag_cover.setqueries.parsing.facet_groups import partitions
 from rag_cover.setqueries.parsing.naming import Atom, named
 from rag_cover.setqueries.parsing.parallels import Phrase
 from rag_cover.setqueries.parsing.phrases import fragment_of
-from rag_cover.setqueries.parsing.sharing import Group, sharings
+from rag_cover.setqueries.parsing.shared_modifiers import Group, sharings
 from rag_cover.setqueries.parsing.splitting import Cut, Item, sides_of
 
 __all__ = ["Reading", "query_of_reading", "readings_of"]

@@ -9,7 +9,7 @@ from rag_cover.setqueries.parsing.kinds import kind_of
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.setqueries.parsing.parallels import Phrase
 from rag_cover.setqueries.parsing.phrases import Facet
-from rag_cover.setqueries.parsing.sharing import Group
+from rag_cover.setqueries.parsing.shared_modifiers import Group
 
 __all__ = ["partitions"]
 

@@ -14,11 +14,11 @@ from itertools import pairwise
 
 from rag_cover.setqueries.parsing.candidates import Reading
 from rag_cover.setqueries.parsing.clauses import Chunk, begins_post, chunks_of, is_verb
-from rag_cover.setqueries.parsing.fronts import alternatives_in_front
 from rag_cover.setqueries.parsing.gazetteer import lexicon
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.setqueries.parsing.phrases import fragment_of
-from rag_cover.setqueries.parsing.posts import Head, denied, follows, head_of, plainly, posts_of, taken_apart
+from rag_cover.setqueries.parsing.postmodifiers import Head, denied, follows, head_of, plainly, posts_of, taken_apart
+from rag_cover.setqueries.parsing.premodifiers import alternatives_in_front
 from rag_cover.setqueries.parsing.tokens import joined
 
 __all__ = ["general_readings"]

@@ -6,7 +6,7 @@ import pytest
 
 from rag_cover.backends import Failure
 from rag_cover.coverage.augmentation import Augmenter, augment
-from rag_cover.coverage.augmentation.adaptive import surely
+from rag_cover.coverage.augmentation.adaptive import confident_threshold
 from rag_cover.questions import Passage
 from rag_cover.results import Augmentation
 from rag_cover.testing import KeywordScorer, ScriptedReceiver, ScriptedRetriever, ScriptedScorer
@@ -88,9 +88,9 @@ def test_sure_can_be_the_threshold_itself() -> None:
 
 
 def test_a_judge_is_sure_seven_tenths_of_the_way_to_1() -> None:
-    assert surely(0.0) == 0.7
-    assert surely(0.5) == pytest.approx(0.85)
-    assert surely(1.0) == 1.0
+    assert confident_threshold(0.0) == 0.7
+    assert confident_threshold(0.5) == pytest.approx(0.85)
+    assert confident_threshold(1.0) == 1.0
 
 
 def test_a_chain_goes_on_from_what_is_covered_at_no_cost() -> None:

@@ -15,7 +15,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from rag_cover.errors import InvalidValueError
 from rag_cover.registry import open_entailer
 from rag_cover_transformers.canaries import CANARIES, refuse_a_wrong_order
-from rag_cover_transformers.refusals import CanaryError, LabelOrderError, WrongKindError
+from rag_cover_transformers.errors import CanaryError, LabelOrderError, WrongKindError
 
 Folder = Callable[[str], Path]
 Saved = Callable[[Any, Any], Path]

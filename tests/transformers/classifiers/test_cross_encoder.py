@@ -14,7 +14,7 @@ from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover.registry import Models, open_scorer
 from rag_cover_transformers.canaries import QUESTIONS
-from rag_cover_transformers.refusals import CanaryError
+from rag_cover_transformers.errors import CanaryError
 
 Folder = Callable[[int], Path]
 

@@ -19,7 +19,7 @@ from rag_cover_transformers.canaries import CANARIES
 from rag_cover_transformers.classifiers import Classifier, open_classifier
 from rag_cover_transformers.encodings import Encoded
 from rag_cover_transformers.entailer import NliEntailer
-from rag_cover_transformers.sources import Source
+from rag_cover_transformers.model_source import Source
 
 Folder = Callable[[str], Path]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag_cover.errors import InvalidValueError
+from rag_cover_transformers.errors import LabelOrderError
 from rag_cover_transformers.labels import label_order
-from rag_cover_transformers.refusals import LabelOrderError
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from rag_cover_transformers.canaries import QUESTIONS
 from rag_cover_transformers.classifiers import Classifier, open_classifier
 from rag_cover_transformers.encodings import Encoded
 from rag_cover_transformers.entailer import NliEntailer
+from rag_cover_transformers.errors import CanaryError, LabelOrderError, WrongKindError
+from rag_cover_transformers.model_source import Source
 from rag_cover_transformers.nli_scorer import HYPOTHESIS, NliScorer
-from rag_cover_transformers.refusals import CanaryError, LabelOrderError, WrongKindError
-from rag_cover_transformers.sources import Source
 
 NliFolder = Callable[..., Path]
 Saved = Callable[[Any, Any], Path]

@@ -19,10 +19,10 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.registry import Models, open_entailer, open_scorer
 from rag_cover_transformers.canaries import CANARIES, QUESTIONS
 from rag_cover_transformers.checkpoints import find_checkpoint
-from rag_cover_transformers.refusals import CanaryError, WordsError, WrongKindError
+from rag_cover_transformers.errors import CanaryError, WordsError, WrongKindError
+from rag_cover_transformers.model_source import Source
 from rag_cover_transformers.seq2seq import Seq2SeqModel, read_seq2seq
 from rag_cover_transformers.seq2seq_scorer import Seq2SeqScorer
-from rag_cover_transformers.sources import Source
 from rag_cover_transformers.templates import AGREES, ANSWERS, ENTAILS
 
 Folder = Callable[[str], Path]

@@ -18,10 +18,10 @@ from rag_cover.registry import Models, open_relevance, open_scorer
 from rag_cover_transformers.checkpoints import find_checkpoint
 from rag_cover_transformers.devices import placed
 from rag_cover_transformers.encodings import TextEncoder
+from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
 from rag_cover_transformers.geneval.network import GenEvalNetwork, Reading
-from rag_cover_transformers.refusals import WrongKindError
 
 Made = Callable[[Reading], Path]
 

@@ -1,0 +1,175 @@
+"""Questions, answers and documents in what LangChain's runs take and return: texts, messages, mappings, states of graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ChatMessage, HumanMessage, ToolMessage
+from langchain_core.prompt_values import PromptValue
+from pydantic import BaseModel
+
+from rag_cover.integration import ANSWERED, ASKED
+
+__all__ = ["answer_text", "documents_in", "fields_of", "question_in", "texts_in"]
+
+_USERS = ("human", "user")
+_MODELS = ("ai", "assistant")
+_HOW_DEEP = 6  # values within values: a command's update of a state, its messages, their artifacts, the documents of these
+_HOW_MANY = 3_000  # values that are looked at for documents: states may hold very many
+_PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
+_PAIR = 4  # a document and its scores; more numbers in a row are a vector
+
+
+def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
+    """Find the question: a text, the last thing that a person said, or the like by its usual name; None where there is none."""
+    match value:
+        case str():
+            return value if value.strip() else None
+        case BaseMessage():
+            return question_in(value.text)
+        case PromptValue():
+            return question_in(value.to_messages())
+        case Sequence():
+            return question_in(_last_said(value, _USERS))
+        case _:
+            return _named_question(fields_of(value), depth)
+
+
+def answer_text(value: object, asked: object = None) -> str | None:
+    """Find the answer: a text, the last thing that a model said, or the like by its usual name; None where there is none.
+
+    Of several texts without a usual name, what was ``asked`` already holds is no answer: states of graphs keep both.
+    """
+    match value:
+        case None | Document():
+            return None
+        case str():
+            return value
+        case BaseMessage():
+            return value.text or None
+        case Sequence():
+            return _last_said(value, _MODELS, until=_USERS)
+        case BaseModel():
+            return value.model_dump_json()
+        case _:
+            return _named_answer(fields_of(value), asked)
+
+
+def texts_in(value: object) -> set[str]:
+    """Return the texts that a mapping, a model or a dataclass holds by name, but for those that ask."""
+    return set(_texts(_unasked(fields_of(value))))
+
+
+def documents_in(value: object) -> list[Document]:
+    """List the documents in a value, in its order: those of lists, with or without scores, of fields, of tools' artifacts."""
+    return list(_documents((value,), _HOW_DEEP, iter(range(_HOW_MANY))))
+
+
+def _documents(values: Iterable[object], depth: int, left: Iterator[int]) -> Iterator[Document]:
+    """Walk values no deeper, and no further than numbers are left."""
+    for value in values:
+        if type(value) in _PLAIN:
+            continue
+        if isinstance(value, Document):
+            yield value
+        elif next(left, None) is None:
+            return
+        elif depth > 0:
+            yield from _documents(_inside(value), depth - 1, left)
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, ToolMessage):
+        return (value.artifact,)
+    if isinstance(value, str | bytes | bytearray | BaseMessage):
+        return ()
+    if isinstance(value, list | tuple | Sequence):
+        is_vector = len(value) > _PAIR and isinstance(value[0], int | float)
+        return () if is_vector else value
+    return fields_of(value).values()
+
+
+def _named_question(given: Mapping[str, Any], depth: int) -> str | None:
+    """Take what has a usual name, else the only text there is."""
+    named = (question_in(given[name], depth - 1) for name in ASKED if name in given and depth > 0)
+    return next(filter(None, named), None) or _only(list(_texts(given)))
+
+
+def _named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEEP) -> str | None:
+    known = fields_of(asked)
+    named = (_said(given[name], depth) for name in ANSWERED if name in given and not _same(given[name], known.get(name)))
+    said = next(filter(None, named), None)
+    if said is None and "messages" in given:
+        said = _said(given["messages"], depth)
+    old = {*_texts(known), *([asked] if isinstance(asked, str) else [])}
+    return said or _only([text for text in _texts(_unasked(given)) if text not in old])
+
+
+def _unasked(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in given.items() if name not in ASKED or name in ANSWERED}
+
+
+def _said(value: object, depth: int) -> str | None:
+    """Return what an answer by its name says: a text, messages, or data written out; documents are none."""
+    if isinstance(value, Mapping):
+        return _named_answer(value, None, depth - 1) if depth > 0 else None
+    return answer_text(value) if isinstance(value, str | BaseMessage | Sequence | BaseModel) else None
+
+
+def _same(one: object, other: object) -> bool:
+    """Tell whether two values are one; only texts are compared, since tables and arrays compare their cells."""
+    return one is other or (isinstance(one, str) and one == other)
+
+
+def _last_said(messages: Sequence[object], by: Sequence[str], until: Sequence[str] = ()) -> str | None:
+    """Return what was said last by somebody, since somebody else spoke."""
+    for each in reversed(messages):
+        if text := _spoken(each, by):
+            return text
+        if _spoken(each, until):
+            return None
+    return None
+
+
+def _spoken(message: object, by: Sequence[str]) -> str | None:
+    """Return what a message says, in any form in which LangChain takes one; None if somebody else says it."""
+    match message:
+        case AIMessage() if message.tool_calls:  # it asks for more, and says so
+            return None
+        case AIMessage() | AIMessageChunk() | HumanMessage():
+            return message.text if message.type.removesuffix("MessageChunk").lower() in by else None
+        case ChatMessage():
+            return message.text if message.role in by else None
+        case Mapping():
+            role, said = message.get("role", message.get("type")), message.get("content")
+        case (str() as role, said):
+            pass
+        case _:
+            return None
+    return said if role in by and isinstance(said, str) else None
+
+
+def _texts(given: Mapping[str, Any]) -> Iterator[str]:
+    yield from (value for value in given.values() if isinstance(value, str) and value.strip())
+
+
+def _only(texts: Sequence[str]) -> str | None:
+    return texts[0] if len(texts) == 1 else None
+
+
+def fields_of(value: object) -> Mapping[str, Any]:
+    """Return what a mapping, a model or a dataclass holds, by name."""
+    match value:
+        case Mapping():
+            return value
+        case _ if type(value).__name__ == "Command":  # LangGraph's: where to go, and what to go on with, is neither
+            return fields_of(getattr(value, "update", None))
+        case BaseModel():
+            return {name: getattr(value, name) for name in type(value).model_fields}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return {field.name: getattr(value, field.name) for field in fields(value)}
+        case _:
+            return {}

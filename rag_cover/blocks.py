@@ -1,0 +1,217 @@
+"""What is measured of a block of traces, in as few model calls as the measures can do with, and the name of the result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+from rag_cover.backends import Failure, fingerprint_of
+from rag_cover.engines import Block
+from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
+from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names, result_type_of
+from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
+from rag_cover.traces import Trace, content_hash
+
+__all__ = [
+    "DefaultMeasures",
+    "OnError",
+    "blocks_of",
+    "chosen_measures",
+    "content_key",
+    "judge_among",
+    "measure_block",
+    "model_kinds",
+    "surroundings",
+]
+
+OnError = Literal["record", "raise"]
+
+_MEMBERS = (
+    "name",
+    "version",
+    "parameters",
+    "required_inputs",
+    "required_models",
+    "optional_models",
+    "result_type",
+    "metrics",
+    "not_applicable_reason",
+    "measure",
+    "score",
+)
+"""What every measure has."""
+_OF_RESULTS = ("to_dict", "from_dict", "values")
+"""What every result has."""
+
+BLOCK_TRACES = 32
+BLOCK_CHARACTERS = 2_000_000
+
+
+class DefaultMeasures(tuple[Measure, ...]):
+    """The measures of an evaluation that names none: what cannot be measured for want of a receiver is left out."""
+
+    __slots__ = ()
+
+
+def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
+    """Return the measures asked for, by name or as values; None: `DefaultMeasures`.
+
+    Raises:
+        InvalidValueError: an unknown name, no measure, one asked for twice, two with a metric of the same name, or one whose
+            results could not be stored.
+    """
+    if isinstance(measures, str):
+        message = f"measures is one text; give a list, if only of one: [{measures!r}]"
+        raise InvalidValueError(message)
+    asked: Sequence[str | Measure] = DEFAULT_MEASURES if measures is None else measures
+    chosen = tuple(map(_measure, asked))
+    names = [measure.name for measure in chosen]
+    if not names or len(set(names)) < len(names):
+        message = f"each measure may be asked for once, and one at least; asked for: {', '.join(names) or 'none'}"
+        raise InvalidValueError(message)
+    metrics = Counter(metric.name for measure in chosen for metric in measure.metrics)
+    if twice := [name for name, count in metrics.items() if count > 1]:
+        message = f"two of the measures {', '.join(names)} have a metric called {twice[0]!r}; give one of them another name"
+        raise InvalidValueError(message)
+    return DefaultMeasures(chosen) if measures is None or isinstance(measures, DefaultMeasures) else chosen
+
+
+def _measure(asked: object) -> Measure:
+    """Return the measure asked for; refuse what is none, and one whose results a store could not keep.
+
+    That is known before anything is paid for.
+    """
+    if isinstance(asked, str):
+        return measure_named(asked)
+    if missing := [name for name in _MEMBERS if not hasattr(asked, name)]:
+        message = (
+            f"{asked!r} is no measure: it has no {', '.join(missing)} (rag_cover.Measure). rag_cover.measure_of makes one of a "
+            "function."
+        )
+        raise InvalidValueError(message)
+    measure = cast("Measure", asked)
+    if missing := [name for name in _OF_RESULTS if not hasattr(measure.result_type, name)]:
+        message = (
+            f"The results of the measure {measure.name!r} cannot be stored: {measure.result_type.__name__} has no "
+            f"{', '.join(missing)} (rag_cover.MeasureResult)."
+        )
+        raise InvalidValueError(message)
+    if measure.name in own_measure_names() and measure.result_type is not result_type_of(measure.name):
+        message = f"{measure.name!r} is the name of one of the package's own measures; give yours another"
+        raise InvalidValueError(message)
+    return measure
+
+
+def model_kinds(measures: Sequence[Measure]) -> list[ModelKind]:
+    """List the kinds of models that measures ask, each once."""
+    return list(dict.fromkeys(kind for each in measures for kind in (*each.required_models, *each.optional_models)))
+
+
+def judge_among(models: Mapping[ModelKind, Any]) -> str:
+    """Name who judges: the scorer, or the entailer where none scores, by its fingerprint."""
+    return fingerprint_of(models.get("scorer") or models.get("entailer"))
+
+
+def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> Callable[[Trace], str]:
+    """Make the function that names a result by all it depends on: the trace, the measures, the models, the schema."""
+    around = surroundings(measures, models)
+    return lambda trace: content_hash({"trace": trace.to_dict(), **around})
+
+
+def surroundings(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> dict[str, Any]:
+    """Tell as JSON data what results depend on beside their traces: the measures, the models, the schema."""
+    return {
+        "schema": RESULT_SCHEMA,
+        "measures": {measure.name: _version(measure) | dict(measure.parameters) for measure in measures},
+        "models": {kind: fingerprint_of(model) for kind, model in models.items()},
+    }
+
+
+def _version(measure: Measure) -> dict[str, int]:
+    return {} if measure.version == 1 else {"version": measure.version}
+
+
+def blocks_of(traces: Iterable[Trace]) -> Iterator[Block]:
+    """Cut a stream into blocks of at most 32 traces and, beyond the first trace, 2 million characters."""
+    block: list[Trace] = []
+    size = 0
+    for trace in traces:
+        length = _characters(trace)
+        if block and (len(block) == BLOCK_TRACES or size + length > BLOCK_CHARACTERS):
+            yield block
+            block, size = [], 0
+        block.append(trace)
+        size += length
+    if block:
+        yield block
+
+
+def _characters(trace: Trace) -> int:
+    return len(trace.answer or "") + sum(len(passage.text) for step in trace.steps for passage in step.passages)
+
+
+def measure_block(
+    traces: Block,
+    *,
+    measures: Sequence[Measure],
+    models: Mapping[ModelKind, Any],
+    on_error: OnError = "record",
+    auto_selected: bool = False,
+) -> list[TraceResult]:
+    """Measure a block of traces with as few model calls as the measures can do with.
+
+    A result does not mention a measure that was ``auto_selected`` and has no receiver.
+    """
+    outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
+    for measure in measures:
+        missing = [_missing_models(measure, models, trace) for trace in traces]
+        reasons = [_reason(kinds) or measure.not_applicable_reason(trace) for kinds, trace in zip(missing, traces, strict=True)]
+        able = [index for index, reason in enumerate(reasons) if reason is None]
+        measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
+        for index, reason in enumerate(reasons):
+            if reason is None:
+                outcomes[index][measure.name] = next(measured)
+            elif not (auto_selected and "receiver" in missing[index]):
+                outcomes[index][measure.name] = NotApplicable(reason)
+    return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
+
+
+def _missing_models(measure: Measure, models: Mapping[ModelKind, Any], trace: Trace) -> list[ModelKind]:
+    """List the models that a measure needs and does not have; samples in a trace stand in for their receiver."""
+    spared = "receiver" if trace.samples else None
+    return [kind for kind in measure.required_models if kind not in models and kind != spared]
+
+
+def _reason(missing: Sequence[ModelKind]) -> str | None:
+    if "receiver" in missing:
+        return "no receiver was named, and the trace has no recorded samples"
+    return f"the judge offers no {missing[0]}, and none was named ({missing[0]}='embedded' has one)" if missing else None
+
+
+def _measured(
+    measure: Measure, traces: Sequence[Trace], models: Mapping[ModelKind, Any], on_error: OnError
+) -> Sequence[Outcome]:
+    """Measure together; where that fails, one by one, so that one trace's failure costs no other its result."""
+    if not traces:
+        return []
+    try:
+        outcomes = measure.measure(traces, models)
+    except Exception as error:  # per item in evaluation: recorded below, or raised
+        if on_error == "raise":
+            message = f"{measure.name} failed: {error}"
+            raise EvaluationError(message) from error
+        if len(traces) > 1:
+            return [outcome for trace in traces for outcome in _measured(measure, [trace], models, on_error)]
+        return [_failure(error)]
+    first = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
+    if first and on_error == "raise":
+        message = f"{measure.name} failed: {first.message}"
+        raise EvaluationError(message)
+    return outcomes
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, ModelFailedError):
+        return Failure.of(error)
+    return Failure(type(error).__name__, str(error))

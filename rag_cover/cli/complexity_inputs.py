@@ -1,0 +1,126 @@
+"""Questions on their way to being described: with what is retrieved for them from a corpus, and back with what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import typer
+
+from rag_cover.backends import Retriever
+from rag_cover.cli.console import busy, warn
+from rag_cover.complexity import Kind, Standing, description_of, kinds_of, standing_of
+from rag_cover.errors import InputError, nearest
+from rag_cover.measures import TraceResult
+from rag_cover.registry import build_retriever
+from rag_cover.stores import read_passages
+from rag_cover.traces import RetrievalStep, Trace
+
+__all__ = ["Corpus", "Questions", "kinds_asked_for"]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A file of passages, and how k of them are retrieved for a question."""
+
+    path: Path
+    columns: Mapping[str, str] | None
+    retriever: str
+    index: Path | None
+    k: int
+
+    def opened(self, *, quiet: bool) -> Retriever:
+        """Read the passages and index them; a corpus of fewer than k is told.
+
+        Raises:
+            InputError: the passages cannot be read.
+            RagCoverError: there is no such retriever, or it cannot index them.
+        """
+        passages = tuple(read_passages(self.path, columns=self.columns))
+        with busy(f"Indexing {len(passages):,} passages", quiet=quiet):
+            opened = build_retriever(self.retriever, passages, index=self.index)
+        if (count := len(passages)) < self.k and not quiet:
+            them = "its only passage is" if count == 1 else f"all its {count:,} passages are"
+            line = f"{self.path} holds fewer than the {self.k} passages asked for (--k): {them} judged for each question."
+            warn(line)
+        return opened
+
+
+@dataclass(slots=True)
+class Questions:
+    """The questions of a file, kept as they came. Without a corpus, what their traces retrieved is judged."""
+
+    path: Path
+    corpus: Corpus | None
+    kinds: Collection[Kind] = ()
+    quiet: bool = False
+    asked: list[Trace] = field(default_factory=list)
+
+    def prepared(self, traces: Iterable[Trace]) -> Iterable[Trace]:
+        """Return the traces to measure: those of the kinds asked for, with what is retrieved for each from the corpus.
+
+        Raises:
+            InputError: no question is of these kinds, or there are neither a corpus nor retrieval steps.
+        """
+        self.asked = [trace for trace in traces if not self.kinds or {*self.kinds} & {*kinds_of(trace.question.text)}]
+        if not self.asked:
+            problem = f"no question here is of this kind, as far as its wording tells: {', '.join(self.kinds)}"
+            raise InputError(problem, file=self.path)
+        if self.corpus is not None:
+            return _Searched(self.asked, self.corpus.opened(quiet=self.quiet), self.corpus.k)
+        if not any(trace.steps for trace in self.asked):
+            problem = "no question here comes with retrieved passages; name the passages to retrieve from with --corpus"
+            raise InputError(problem, file=self.path)
+        return self.asked
+
+    def described(self, results: Sequence[TraceResult], only: Standing | None) -> list[Trace]:
+        """Return the questions as they came, each with what was found under ``complexity`` in its metadata."""
+        found = zip(self.asked, results, strict=True)
+        return [_described(trace, result) for trace, result in found if only is None or stands(result, only)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """Traces whose steps are one retrieval from a corpus, made as they are measured."""
+
+    traces: Sequence[Trace]
+    retriever: Retriever
+    k: int
+
+    def __len__(self) -> int:
+        return len(self.traces)
+
+    def __iter__(self) -> Iterator[Trace]:
+        for trace in self.traces:
+            passages = tuple(self.retriever.retrieve(trace.question.text, k=self.k))
+            step = RetrievalStep(query=trace.question.text, passages=passages)
+            yield trace.model_copy(update={"steps": (step,), "prompt": None})
+
+
+def kinds_asked_for(names: Iterable[str] | None) -> tuple[Kind, ...]:
+    """Read ``--kind`` options, with or without hyphens.
+
+    >>> kinds_asked_for(["set-operation", "multihop"])
+    (<Kind.SET_OPERATION: 'set operation'>, <Kind.MULTI_HOP: 'multi-hop'>)
+    """
+    known = {_plain(kind): kind for kind in Kind}
+    for name in names or ():
+        if _plain(name) not in known:
+            message = f"no kind of question is called {name!r}.{nearest(name, list(Kind))} There are: {', '.join(Kind)}."
+            raise typer.BadParameter(message, param_hint="--kind")
+    return tuple(known[_plain(name)] for name in names or ())
+
+
+def stands(result: TraceResult, standing: Standing) -> bool:
+    """Tell whether a question was measured and stands there."""
+    return result.complexity is not None and standing_of(result.complexity) == standing
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalpha())
+
+
+def _described(trace: Trace, result: TraceResult) -> Trace:
+    metadata = {**trace.metadata, "complexity": description_of(result)}
+    return Trace.model_validate({**trace.to_dict(), "metadata": metadata})

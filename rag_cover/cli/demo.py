@@ -1,0 +1,138 @@
+"""``rag-cover demo``: two pipelines whose losses are known, evaluated and compared offline."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.backends import Failure
+from rag_cover.caching import cache_for
+from rag_cover.cli.console import busy, say, screen
+from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.json_output import write_page
+from rag_cover.cli.options import MEASURING, OUTPUT, Judge, Quiet
+from rag_cover.cli.run import Run
+from rag_cover.comparison import compare
+from rag_cover.coverage.augmentation import Augmenter
+from rag_cover.demo import corpus_path, trace_paths
+from rag_cover.errors import ModelFailedError, StoreError
+from rag_cover.evaluation import Evaluation
+from rag_cover.llm_session import LLMSession, bound
+from rag_cover.registry import Models, build_retriever
+from rag_cover.reports import before_and_after, write_report
+from rag_cover.reports.comparison import comparison_headline
+from rag_cover.reports.gains import Augmented
+from rag_cover.reports.text import headline, loss_advice, losses_sentence
+from rag_cover.stores import read_traces
+from rag_cover.summaries import Comparison
+
+__all__ = ["fetched", "show_demo"]
+
+_SHOWN = "q07"  # of which judge and labels say the same, sub-question by sub-question: two found before, all after, of four
+_KEPT = 3
+
+
+def show_demo(
+    *,
+    out: Annotated[
+        Path, typer.Option(help="The folder for results and reports.", metavar="DIR", rich_help_panel=OUTPUT)
+    ] = Path("rag-cover-demo"),
+    judge: Judge = "embedded",
+    retriever: Annotated[
+        str,
+        typer.Option(help="What fetches what is missing of one question.", metavar="NAME", rich_help_panel=MEASURING),
+    ] = "embedded",
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.
+
+    Then fetch what is missing of one of them.
+
+    [bold]Example[/bold]
+
+      rag-cover demo
+    """
+    _make(out)
+    paths = trace_paths()
+    evaluations = [
+        Run(TraceFile(path), out / f"{path.stem}.sqlite", Models(judge=judge), resume=True, quiet=quiet).evaluated()
+        for path in paths
+    ]
+    comparison = compare(*evaluations)
+    pages = [out / f"{path.stem}.html" for path in paths]
+    for evaluation, page in zip(evaluations, pages, strict=True):
+        write = partial(write_report, page, evaluation.results, evaluation.summary(), comparison=comparison)
+        write_page(page, write)
+    _tell(evaluations, comparison, quiet=quiet)
+    if not quiet:
+        _tell_fetched(fetched(judge, retriever, out))
+    _tell_next(pages, quiet=quiet)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as denied:
+        message = f"The folder {folder} cannot be made ({denied.strerror}); name another one with --out."
+        raise StoreError(message) from denied
+
+
+def fetched(judge: str, retriever: str, out: Path) -> Augmented:
+    """Retrieve passages for one question, then for those of its core sub-questions that they do not cover."""
+    trace = next(trace for trace in read_traces(trace_paths()[0]) if trace.question.id == _SHOWN)
+    run = LLMSession(cache_for(True, out / "augmented.sqlite"))  # noqa: FBT003  # the parameter says what it is
+    with busy("Fetching what is missing", quiet=False):
+        models = bound(Models(judge=judge).open(["scorer"]), run)
+        augmenter = Augmenter(
+            retriever=build_retriever(retriever, corpus_path()), scorer=models["scorer"], mode="auto", k=_KEPT
+        )
+        try:
+            return Augmented(trace, augmenter.augment(trace.question, sub_questions=trace.sub_questions))
+        except ModelFailedError as failed:
+            return Augmented(trace, Failure.of(failed))
+
+
+def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool) -> None:
+    out = screen(quiet=quiet)
+    out.print("Two pipelines answered the same questions about heat pumps and insulation.\n")
+    for evaluation, name in zip(evaluations, (comparison.name_a, comparison.name_b), strict=True):
+        summary = evaluation.summary()
+        story = [headline(summary).text + ".", losses_sentence(summary.losses), loss_advice(summary.losses)]
+        out.print(f"{name}: {' '.join(part for part in story if part)}\n")
+    out.print(f"{comparison_headline(comparison)}.\n")
+
+
+def _tell_fetched(found: Augmented) -> None:
+    out = screen()
+    if isinstance(found.made, Failure):
+        say(f"What is missing could not be fetched: {found.made.message}\n")
+        return
+    searches = found.made.calls - 1
+    out.print(
+        f"What retrieval misses can be fetched. One of the questions, picked because it gains: what the first {_KEPT} passages "
+        f"that it finds cover, and what {_KEPT} cover that are chosen after {searches} more searches.\n"
+    )
+    out.print(before_and_after([found]))
+    say(f"All questions:\n  rag-cover augment {trace_paths()[0]} --corpus {corpus_path()} --mode auto --k {_KEPT}\n")
+
+
+def _tell_next(pages: list[Path], *, quiet: bool) -> None:
+    out = screen(quiet=quiet)
+    first, second = pages
+    out.print(
+        f"""\
+Open a report in your browser:
+  {first}
+  {second}
+
+The figures side by side, with the questions that changed:
+  rag-cover compare {first.with_suffix(".sqlite")} {second.with_suffix(".sqlite")}
+
+Next, with your own answers, one a line such as {{"question": "…", "answer": "…"}}:
+  rag-cover evaluate traces.jsonl
+  rag-cover compare before.jsonl after.jsonl
+  rag-cover --help"""
+    )

@@ -1,0 +1,84 @@
+"""How a command that measured ends: its report, its screen or its JSON document, its gates, its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import typer
+from rich.console import Console
+
+from rag_cover.cli.console import print_json, screen
+from rag_cover.cli.gates import Gate, exit_code_for, gates_of, print_failed_gates
+from rag_cover.cli.json_output import spending_document, write_page
+from rag_cover.cli.run import Run, print_output_paths, run_document
+from rag_cover.evaluation import Evaluation
+from rag_cover.reports import spending_table
+from rag_cover.summaries import Summary, metrics_of_installed
+from rag_cover.usage import Price, read_prices
+
+__all__ = ["Ending"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is wanted at the end, read before anything is measured; ``page=None`` writes no report."""
+
+    page: Path | None
+    as_json: bool
+    gates: Sequence[Gate]
+    strict: bool
+    prices: Mapping[str, Price]
+
+    @classmethod
+    def read(  # the options that such commands share
+        cls,
+        page: Path | None,
+        *,
+        as_json: bool,
+        fail_under: Sequence[str] | None,
+        fail_under_lower: Sequence[str] | None,
+        strict: bool,
+        prices: Path | None,
+    ) -> Self:
+        """Read the options.
+
+        Raises:
+            BadParameter: a gate that is none.
+            InputError: a table of prices that cannot be read.
+        """
+        known = metrics_of_installed() if fail_under or fail_under_lower else {}
+        gates = [
+            *gates_of(fail_under, lower=False, known=known),
+            *gates_of(fail_under_lower, lower=True, known=known),
+        ]
+        return cls(page, as_json, gates, strict, read_prices(prices) if prices else {})
+
+    def come(
+        self,
+        run: Run,
+        evaluation: Evaluation,
+        summary: Summary,
+        *,
+        write: Callable[[Path], None],
+        show: Callable[[Console], None],
+        document: Callable[[], Mapping[str, Any]] = dict,
+    ) -> NoReturn:
+        """Write the report, show the figures (or print the document, with what it adds), tell the gates, and exit."""
+        if (page := self.page) is not None:
+            write_page(page, lambda: write(page))
+        results = [gate.check(summary) for gate in self.gates]
+        spending = evaluation.spending
+        if self.as_json:
+            spent = {"spending": spending_document(spending, self.prices)} if spending else {}
+            print_json(run_document(run, summary, page, results) | dict(document()) | spent)
+        else:
+            out = screen(quiet=run.quiet)
+            show(out)
+            if spending:
+                out.print(spending_table(spending, self.prices))
+            print_output_paths(run, summary, page)
+        print_failed_gates(results)
+        raise typer.Exit(exit_code_for(summary, results, strict=self.strict))

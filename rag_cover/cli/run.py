@@ -1,0 +1,178 @@
+"""One evaluation as the command runs it: with a progress bar, a store, and a word on what was kept when it is interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from rag_cover.blocks import chosen_measures
+from rag_cover.cli.console import progress_bar, say, warn
+from rag_cover.cli.exit_codes import ExitCode
+from rag_cover.cli.gates import GateResult
+from rag_cover.cli.inputs import TraceFile, is_store, name_of, opened
+from rag_cover.cli.json_output import summary_document
+from rag_cover.coverage import CoverageMeasure
+from rag_cover.engines import Engine
+from rag_cover.errors import InputError
+from rag_cover.evaluation import Evaluation, evaluate
+from rag_cover.measures import Measure
+from rag_cover.redaction import Redaction, redacted_problem
+from rag_cover.registry import Models
+from rag_cover.stores import Store
+from rag_cover.summaries import Summary
+from rag_cover.traces import Trace
+
+__all__ = [
+    "Run",
+    "kept_or_evaluated",
+    "measures_of",
+    "print_output_paths",
+    "report_for",
+    "run_document",
+    "store_for",
+    "warn_skipped_traces",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What to evaluate, and how; ``store=None`` keeps the results in memory. ``prepare`` makes the traces that are measured."""
+
+    file: TraceFile
+    store: Path | None
+    models: Models = field(default_factory=Models)
+    measures: Sequence[str | Measure] | None = None
+    resume: bool = False
+    workers: int | None = None
+    quiet: bool = False
+    cache: bool = True
+    deadline_s: float | None = None
+    prepare: Callable[[Iterable[Trace]], Iterable[Trace]] = lambda traces: traces  # as they are
+    redaction: Redaction | None = None
+    engine: str | Engine = "local"
+
+    def evaluated(self) -> Evaluation:
+        """Evaluate; skipped traces are told on stderr, an interrupt says how to go on.
+
+        Raises:
+            RagCoverError: what `evaluate` and the file raise; with a redaction it quotes nothing of the file.
+        """
+        if self.redaction is None:
+            return self._evaluated()
+        try:
+            return self._evaluated()
+        except InputError as wrong:
+            raise redacted_problem(wrong) from None
+
+    def _evaluated(self) -> Evaluation:
+        traces = self.prepare(opened(self.file))
+        try:
+            with progress_bar(quiet=self.quiet) as show:
+                evaluation = evaluate(
+                    traces,
+                    measures=self.measures,
+                    models=self.models,
+                    store=self.store,
+                    resume=self.resume,
+                    engine=self.engine,
+                    workers=self.workers,
+                    progress=show,
+                    cache=self.cache,
+                    deadline_s=self.deadline_s,
+                    redact=self.redaction or False,
+                )
+        except KeyboardInterrupt:
+            warn(_interrupted(self.store), style="red")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        if self.redaction:
+            self.file.skipped[:] = map(redacted_problem, self.file.skipped)
+        warn_skipped_traces(self.file)
+        return evaluation
+
+
+def kept_or_evaluated(run: Run) -> Evaluation:
+    """Open the evaluation that a store or a folder of parts holds; evaluate a file of traces."""
+    path = run.file.path
+    if path.is_dir():
+        return Evaluation.open(path)
+    if not is_store(path):
+        return run.evaluated()
+    with Store.open(path, create=False) as store:
+        if not store.finished:
+            line = f"{path} holds an unfinished evaluation: {len(store):,} of its traces are used."
+            warn(line)
+    return Evaluation.open(path)
+
+
+def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequence[str | Measure] | None:
+    """Choose the measures; a threshold is for coverage.
+
+    >>> measures_of(["groundedness"], None), measures_of(None, None)
+    (['groundedness'], None)
+    """
+    if threshold is None:
+        return list(names) if names else None
+    chosen = chosen_measures(names or None)
+    if not any(measure.name == "coverage" for measure in chosen):
+        message = "a threshold is for the measure 'coverage', which is not among those asked for"
+        raise typer.BadParameter(message, param_hint="--threshold")
+    return type(chosen)(CoverageMeasure(threshold=threshold) if each.name == "coverage" else each for each in chosen)
+
+
+def warn_skipped_traces(file: TraceFile) -> None:
+    """Say on stderr how many traces could not be read, and why the first could not."""
+    if skipped := file.skipped:
+        count = "1 trace was" if len(skipped) == 1 else f"{len(skipped):,} traces were"
+        line = f"{count} left out, the first because: {skipped[0]}"
+        warn(line)
+
+
+def print_output_paths(run: Run, summary: Summary, page: Path | None) -> None:
+    """Say where results and report are, and how to go on where something failed."""
+    for what, path in (("Results", run.store), ("Report", page)):
+        if path:
+            say(f"{what}: {path}", quiet=run.quiet)
+    if run.store and (failed := summary.failed):
+        what = "1 measurement" if failed == 1 else f"{failed:,} measurements"
+        say(f"{what} failed; the same command with --resume tries again, and keeps the rest.", quiet=run.quiet)
+
+
+def run_document(run: Run, summary: Summary, page: Path | None, results: Sequence[GateResult]) -> dict[str, Any]:
+    """Write as JSON data what a command measured, what its gates say, and where it put the rest."""
+    gates = [
+        {"option": result.gate.option, "value": result.value, "passed": result.problem is None, "problem": result.problem}
+        for result in results
+    ]
+    return {
+        "summary": summary_document(summary),
+        "skipped": [str(error) for error in run.file.skipped],
+        "gates": gates,
+        "store": str(run.store) if run.store else None,
+        "report": str(page) if page else None,
+    }
+
+
+def store_for(traces: Path, measured: str = "coverage") -> Path:
+    """Name the store that an evaluation of this file is kept in, in the current directory.
+
+    >>> store_for(Path("runs/traces.jsonl")).as_posix()
+    'traces-coverage.sqlite'
+    """
+    return Path(f"{name_of(traces)}-{measured}.sqlite")
+
+
+def report_for(traces: Path, measured: str = "coverage") -> Path:
+    """Name the report of an evaluation of this file, in the current directory."""
+    return Path(f"{name_of(traces)}-{measured}.html")
+
+
+def _interrupted(path: Path | None) -> str:
+    if path is None or not path.exists():
+        return "Interrupted. Nothing was kept."
+    with Store.open(path, create=False) as store:
+        kept = "1 trace is" if len(store) == 1 else f"{len(store):,} traces are"
+    return f"Interrupted. {kept} kept in {path}; run the same command with --resume to go on."

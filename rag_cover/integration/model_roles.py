@@ -1,0 +1,131 @@
+"""A framework's objects in the places of rag_cover's models, and the names of rag_cover's own.
+
+A language model generates, judges, reads and decomposes; an embedding model embeds. How a framework's object becomes a
+generator or an embedder is the adapter's to say, in a `Framework`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from rag_cover.backends import AbstentionDetector, Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.belief import GeneratorReceiver
+from rag_cover.errors import InvalidValueError
+from rag_cover.integration.refusals import describe_argument
+from rag_cover.judges import PromptedJudge
+from rag_cover.registry import Models, open_embedder, open_generator
+
+__all__ = ["Framework"]
+
+T = TypeVar("T")
+
+_PLACES: Mapping[str, type[Any]] = {
+    "judge": Scorer,
+    "locator": Locator,
+    "relevance": Relevance,
+    "entailer": Entailer,
+    "receiver": Receiver,
+    "generator": Generator,
+    "embedder": Embedder,
+    "abstention": AbstentionDetector,
+}
+"""What must stand in each place of `Models`."""
+_WRITING: Mapping[str, Callable[[Generator], Any]] = {
+    "judge": PromptedJudge,
+    "locator": PromptedJudge,
+    "receiver": GeneratorReceiver,
+    "generator": lambda writer: writer,
+    "decomposer": lambda writer: writer,
+}
+"""What is made of a language model in each place that it can fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """How a framework's models become rag_cover's.
+
+    Attributes:
+        language_model: what a language model is called where one was expected, such as ``"a LlamaIndex LLM"``.
+        embedding_model: the same of an embedding model.
+        written_by: makes a language model a generator; None of what is none.
+        embedded_by: makes an embedding model an embedder; None of what is none.
+        judged_by: makes what can judge without writing a judge; None of what cannot.
+    """
+
+    language_model: str
+    embedding_model: str
+    written_by: Callable[[object], Generator | None]
+    embedded_by: Callable[[object], Embedder | None]
+    judged_by: Callable[[object], Scorer | None] = lambda _: None
+
+    def generator_of(self, model: object) -> Generator:
+        """Return a model, or what a name opens, as a generator.
+
+        Raises:
+            InvalidValueError: it is none.
+        """
+        made = self.written_by(model)
+        return made if made is not None else self._named_or(model, "generator", open_generator)
+
+    def embedder_of(self, model: object) -> Embedder:
+        """Return a model, or what a name opens, as an embedder: (n, d) vectors of unit length, float32.
+
+        Raises:
+            InvalidValueError: it is none.
+        """
+        made = self.embedded_by(model)
+        return made if made is not None else self._named_or(model, "embedder", open_embedder)
+
+    def models_of(self, **given: object) -> Models:
+        """Return the models that measures ask, by the fields of `Models`, the framework's own objects translated.
+
+        A language model in several places is one model: what it refuses, and as a judge what it has judged, is known in all.
+        One that judges does not tell what follows from what: the embedded entailer does, unless another is given. Names are
+        looked up when the models are opened.
+
+        Raises:
+            InvalidValueError: an object that cannot serve as what it is given as.
+        """
+        made: dict[tuple[int, object], Any] = {}
+        models = Models(**{place: self._placed(model, place, made) for place, model in given.items()})
+        if models.entailer is None and not isinstance(models.judge, str | Entailer) and models.judge is not given.get("judge"):
+            models = replace(models, entailer="embedded")
+        self._refuse_unfit(models)
+        return models
+
+    def _placed(self, model: object, place: str, made: dict[tuple[int, object], Any]) -> Any:
+        if model is None or isinstance(model, str):
+            return model
+        if place == "embedder":
+            return self.embedded_by(model) or model
+        if place == "judge" and (judge := self.judged_by(model)) is not None:
+            return judge
+        if (make := _WRITING.get(place)) is None or (writer := self.written_by(model)) is None:
+            return model
+        asked = made.setdefault((id(model), "writer"), writer)
+        return made.setdefault((id(model), make), make(asked))
+
+    def _named_or(self, model: object, place: str, open_by_name: Callable[[str], T]) -> T:
+        if isinstance(model, str):
+            return open_by_name(model)
+        if isinstance(model, _PLACES[place]) and not isinstance(model, type):
+            return cast("T", model)
+        raise self._unfit(model, place)
+
+    def _refuse_unfit(self, models: Models) -> None:
+        for place, protocol in _PLACES.items():
+            model = getattr(models, place)
+            given = model is not None or place == "judge"
+            if given and (isinstance(model, type) or not isinstance(model, str | protocol)):  # a class has the methods, too
+                raise self._unfit(model, place)
+        if not isinstance(models.decomposer, str | Path | Generator | None):  # those take other models to open
+            models.open(["decomposer"])
+
+    def _unfit(self, model: object, place: str) -> InvalidValueError:
+        fitting = f"an object with the methods of rag_cover.backends.{_PLACES[place].__name__}"
+        framework = self.embedding_model if place == "embedder" else self.language_model if place in _WRITING else None
+        offered = f"give the name of one, {fitting}, or {framework}" if framework else f"give the name of one, or {fitting}"
+        return InvalidValueError(f"{describe_argument(model)} cannot serve as {place}: {offered}")

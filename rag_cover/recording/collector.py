@@ -1,0 +1,229 @@
+"""Calls put together as they begin and end, from many threads and tasks at once: one draft for each outermost question.
+
+This runs on the thread of whoever answers the question: a few dictionary operations under a lock, and no more.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Protocol
+
+from rag_cover.importers.spans import SpanKind
+from rag_cover.recording.calls import Asked, Call, Draft
+
+__all__ = ["CallCollector", "Noting"]
+
+_MOST_LEFT = 10_000
+_STALE_S = 3600.0
+_STARTS: frozenset[SpanKind] = frozenset({"question", "retriever", "reranker", "postprocessor", "tool"})
+
+
+class CallCollector:
+    """The drafts under way.
+
+    A call belongs to the draft of the call around it. One that stands alone begins a draft if it asks or retrieves, and is
+    left out otherwise. What one question's draft holds is bounded, and so is how many are under way: what goes beyond makes
+    its draft broken, or is not begun, and is counted; one that is under way for more than an hour makes room.
+
+    Args:
+        finished: called with every draft that is over, from the thread that ended it.
+        sampling: the share of questions that are recorded, in [0, 1].
+        seed: of which ones.
+        most_drafts: how many questions may be under way.
+        most_calls: how many calls one question may make.
+    """
+
+    def __init__(
+        self,
+        finished: Callable[[Draft], object],
+        *,
+        sampling: float = 1.0,
+        seed: int = 0,
+        most_drafts: int = 10_000,
+        most_calls: int = 10_000,
+    ) -> None:
+        self._finished, self._sampling = finished, sampling
+        self._most_drafts, self._most_calls = most_drafts, most_calls
+        self._draw = random.Random(seed)  # noqa: S311  # which questions are recorded is no secret
+        self._lock = threading.RLock()  # taken twice where a stream is collected, and so settled, while it is held
+        self._open: dict[str, tuple[Draft | None, Call | None]] = {}
+        self._drafts: dict[str, Draft] = {}
+        self._left: dict[str, None] = {}
+        self.begun = self.unsampled = self.refused = 0
+
+    def begin(self, call_id: str, parent: str | None, call: Call | None, asked: Asked | None = None) -> Call | None:
+        """Note that a call began; ``call`` is None for one that says nothing itself. Return it where it is recorded."""
+        with self._lock:
+            draft, above = self._open.get(parent, (None, None)) if parent else (None, None)
+            if parent in self._open and (draft is None or draft.taken):  # inside a question that is not, or no longer, recorded
+                self._leave([call_id])
+                return None
+            if draft is None:
+                return self._start(call_id, call, asked)
+            if call is None:
+                self._open[call_id] = (draft, above)
+                return None
+            call.parent = above.id if above else None
+            return self._join(draft, call)
+
+    def above(self, call_id: str | None) -> Call | None:
+        """Return the nearest call that says something, from an open one outward; None where nothing is recorded."""
+        with self._lock:
+            return self._open.get(call_id, (None, None))[1] if call_id else None
+
+    def knows(self, call_id: str) -> bool:
+        """Tell whether a call is open, recorded or not."""
+        with self._lock:
+            return call_id in self._open
+
+    def is_root(self, call: Call) -> bool:
+        """Tell whether a call is the outermost of its question."""
+        with self._lock:
+            draft, _ = self._open.get(call.id, (None, None))
+            return draft is not None and draft.root is call
+
+    def find(self, call_id: str) -> Call | None:
+        """Return an open call that is recorded, to be filled in before it is settled."""
+        with self._lock:
+            draft, call = self._open.get(call_id, (None, None))
+            return call if draft is not None and call is not None and call.id == call_id else None
+
+    def mute(self, call_id: str) -> None:
+        """Record nothing below a call, until it is settled: what happens there does not reach the answer."""
+        with self._lock:
+            self._leave([call_id])
+
+    def await_answer(self, call_id: str) -> None:
+        """Keep a draft waiting for an answer that is written after its call is over; `answered` ends that."""
+        with self._lock:
+            draft, _ = self._open.get(call_id, (None, None))
+            if draft is not None:
+                draft.awaited += 1
+
+    def draft_of(self, call_id: str) -> Draft | None:
+        """Return the draft that an open call belongs to, where it is recorded."""
+        with self._lock:
+            return self._open.get(call_id, (None, None))[0]
+
+    def settle(self, call_id: str) -> None:
+        """Take a call that is over out of the open ones; its draft is over with its outermost call."""
+        if call_id not in self._open:  # as are most that might be: no need to wait for the lock
+            return
+        with self._lock:
+            draft, call = self._open.get(call_id, (None, None))
+            outermost = draft is not None and draft.root is call and draft.root.id == call_id
+            if not outermost:  # the outermost stays until its answer is there: what writes it hangs below it
+                self._forget(call_id)
+            if draft is None or call is None or call.id != call_id:
+                return
+            call.ended_at = datetime.now(UTC)
+            if not outermost:
+                return
+            draft.over = True
+            done = self._taken(draft)
+        if done:
+            self._finished(draft)
+
+    def answered(self, draft: Draft, answer: str | None, *, whole: bool = True) -> None:
+        """Give a draft the answer that it waited for, None where nobody read it; part of one is no answer."""
+        with self._lock:
+            draft.awaited -= 1
+            if answer is not None and whole:
+                draft.root.answer = answer
+            elif answer:
+                draft.unfinished = answer
+            done = self._taken(draft)
+        if done:
+            self._finished(draft)
+
+    @property
+    def under_way(self) -> tuple[Draft, ...]:
+        """Return the drafts that are not over, or wait for an answer."""
+        with self._lock:
+            return tuple(self._drafts.values())
+
+    def abandon(self) -> list[Draft]:
+        """Forget all that is under way; return the drafts that only waited for their answer to be read."""
+        with self._lock:
+            waiting = [draft for draft in self._drafts.values() if draft.over]
+            self.refused += len(self._drafts) - len(waiting)
+            self._drafts.clear()
+            self._open.clear()
+            self._left.clear()
+        return waiting
+
+    def _start(self, call_id: str, call: Call | None, asked: Asked | None) -> Call | None:
+        if call is None or call.kind not in _STARTS:
+            return None
+        self.begun += 1
+        if self._sampling < 1 and self._draw.random() >= self._sampling:
+            self.unsampled += 1
+        elif len(self._drafts) >= self._most_drafts and not self._drop_stale():
+            self.refused += 1
+        else:
+            draft = Draft(call, asked, [call])
+            self._drafts[call.id] = draft
+            self._open[call_id] = (draft, call)
+            return call
+        self._leave([call_id])
+        return None
+
+    def _drop_stale(self) -> bool:
+        """Make room by dropping the question that is under way for longest, as one that was cancelled is for ever."""
+        oldest = next(iter(self._drafts.values()))
+        if time.monotonic() - oldest.root.begun_s < _STALE_S:
+            return False
+        self.refused += 1
+        oldest.over, oldest.awaited = True, 0
+        return self._taken(oldest)
+
+    def _join(self, draft: Draft, call: Call) -> Call:
+        if len(draft.calls) < self._most_calls:
+            draft.calls.append(call)
+        else:
+            draft.broken = True
+        self._open[call.id] = (draft, call)
+        return call
+
+    def _taken(self, draft: Draft) -> bool:
+        """Take a draft out once nothing more is to come; a second time it is not there any more."""
+        if not draft.over or draft.awaited > 0 or draft.taken:
+            return False
+        draft.taken = self._drafts.pop(draft.root.id, None) is not None
+        self._open.pop(draft.root.id, None)
+        self._leave(call.id for call in draft.calls if call.id in self._open)
+        return draft.taken
+
+    def _leave(self, call_ids: Iterable[str]) -> None:
+        """Remember calls of which nothing is recorded, so that what they call is not either: the latest, as some never end."""
+        left = dict.fromkeys(call_ids)
+        self._open |= dict.fromkeys(left, (None, None))  # nothing of the draft is held
+        self._left |= left
+        while len(self._left) > _MOST_LEFT:
+            self._forget(next(iter(self._left)))
+
+    def _forget(self, call_id: str) -> None:
+        self._open.pop(call_id, None)
+        self._left.pop(call_id, None)
+
+
+class Noting(Protocol):
+    """Who has calls noted: a recording, or what stands in for one."""
+
+    @property
+    def gathering(self) -> CallCollector:
+        """Return where calls are put together."""
+        ...
+
+    @property
+    def asked(self) -> Asked | None:
+        """Return what was said of the question that is being asked."""
+        ...
+
+    def fail(self, error: BaseException, where: str) -> object:
+        """Take what went wrong where a call was noted."""
+        ...

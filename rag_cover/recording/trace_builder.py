@@ -1,0 +1,96 @@
+"""A draft of calls as a trace."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rag_cover.errors import InputError
+from rag_cover.importers.span_kinds import read_spans
+from rag_cover.importers.span_traces import trace_of
+from rag_cover.importers.spans import Span, trees
+from rag_cover.questions import Question
+from rag_cover.recording.calls import Asked, Draft
+from rag_cover.recording.telemetry import NAME
+from rag_cover.traces import Trace
+
+__all__ = ["References", "TraceBuilder"]
+
+References = Mapping[str, str | Sequence[str]]
+"""Gold answers by the text of their question."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceBuilder:
+    """How drafts become traces.
+
+    ``references`` are gold answers by question; ``pipeline`` names the traces' pipeline, the outermost call's own name unless
+    given. With ``own_sub_questions``, those that the pipeline took its question apart into are the trace's.
+    """
+
+    references: References
+    pipeline: str | None = None
+    own_sub_questions: bool = True
+
+    def trace(self, draft: Draft) -> Trace:
+        """Put a draft's calls together.
+
+        Raises:
+            InputError: more calls than are kept, or no question in any of them.
+        """
+        if draft.broken:
+            problem = f"one question ({draft.root.name}) made more than {len(draft.calls):,} calls: it is left out whole"
+            raise InputError(problem)
+        names = dict(zip((call.id for call in draft.calls), _numbered([call.name for call in draft.calls]), strict=True))
+        spans = _spans(draft, names)
+        spans[0] = replace(spans[0], pipeline=self.pipeline or draft.root.name, metadata=_notes(draft, names))
+        kept = spans if self.own_sub_questions else [replace(span, sub_questions=None) for span in spans]
+        (tree,) = trees(kept)
+        return self._with_what_was_said(trace_of(read_spans(tree)), draft.asked or Asked())
+
+    def _with_what_was_said(self, trace: Trace, asked: Asked) -> Trace:
+        text = asked.text or trace.question.text
+        known = self.references.get(text, self.references.get(trace.question.text, ()))
+        references = asked.references or ((known,) if isinstance(known, str) else tuple(known))
+        if not references and asked == Asked():  # nothing was said: the trace is checked already
+            return trace
+        changes: dict[str, Any] = {"question": Question(text, id=asked.id, references=references)}
+        if asked.sub_questions is not None:
+            changes["sub_questions"] = asked.sub_questions
+        if asked.metadata:
+            changes["metadata"] = {**trace.metadata, **asked.metadata}
+        return Trace.model_validate({**dict(trace), **changes})
+
+
+def _spans(draft: Draft, names: Mapping[str, str]) -> list[Span]:
+    """Return the calls as spans, each named as people read it: by its class, numbered where there are several."""
+    spans = [call.span(draft.root.id, names) for call in draft.calls]
+    if draft.root.answer is None:  # whoever recorded it knows that there is none, whatever models said on the way
+        return [replace(span, answer=None) if span.kind == "llm" else span for span in spans]
+    return spans
+
+
+def _notes(draft: Draft, names: Mapping[str, str]) -> dict[str, Any]:
+    """Say where it was sent, why there is no answer, where it failed or was left, and its place in a distributed trace."""
+    routed = {"routes": list(draft.routes)} if draft.routes else {}
+    failed = {} if draft.root.error is None else {"error": draft.root.error}
+    failed |= {} if draft.unfinished is None else {"unfinished_answer": draft.unfinished}
+    steps = {names[call.id]: list(call.place) for call in draft.calls[1:] if call.place is not None}
+    root = {} if draft.root.place is None else {"root": list(draft.root.place)}
+    return routed | failed | ({NAME: {**root, "steps": steps}} if root or steps else {})
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Number what is named alike.
+
+    >>> _numbered(["BM25", "Fusion", "BM25"])
+    ['BM25-1', 'Fusion', 'BM25-2']
+    """
+    often, seen = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(f"{name}-{seen[name]}" if often[name] > 1 else name)
+    return numbered

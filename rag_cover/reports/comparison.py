@@ -1,0 +1,103 @@
+"""Two pipelines laid side by side, as they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag_cover.reports.figures import Bar, ComparisonRow, comparison_row, difference_text, loss_bar
+from rag_cover.reports.sanitise import clipped, one_line
+from rag_cover.reports.text import SHARE, Headline, counted, losses_listed, p_value_text, percent, verdict_on
+from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison
+
+__all__ = ["ChangeView", "ComparisonView", "comparison_headline", "comparison_view"]
+
+_CHANGES_SHOWN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """One question whose core coverage changed."""
+
+    question: str
+    a: str
+    b: str
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """All that is shown of a comparison."""
+
+    headline: Headline
+    name_a: str
+    name_b: str
+    basis: str
+    rows: tuple[ComparisonRow, ...]
+    loss_bars: tuple[Bar, ...]
+    changed: tuple[ChangeView, ...]
+    changed_left_out: int
+    notes: tuple[str, ...]
+
+
+def comparison_view(comparison: Comparison) -> ComparisonView:
+    """Gather what is shown of a comparison."""
+    return ComparisonView(
+        headline=_headline(comparison),
+        name_a=one_line(comparison.name_a, limit=80),
+        name_b=one_line(comparison.name_b, limit=80),
+        basis=_basis(comparison),
+        rows=tuple(comparison_row(metric) for metric in comparison.metrics.values()),
+        loss_bars=tuple(_loss_bars(comparison)),
+        changed=tuple(_change(change) for change in comparison.changed[:_CHANGES_SHOWN]),
+        changed_left_out=max(0, len(comparison.changed) - _CHANGES_SHOWN),
+        notes=comparison.notes,
+    )
+
+
+def comparison_headline(comparison: Comparison) -> str:
+    """Say in one sentence which side covers more of what matters, and whether that is clear."""
+    return _headline(comparison).text
+
+
+def _headline(comparison: Comparison) -> Headline:
+    a, b = one_line(comparison.name_a, limit=80), one_line(comparison.name_b, limit=80)
+    for name, verb in (("core_coverage", "covers"), ("core_retrieved", "retrieves")):  # without answers, what was retrieved
+        metric = comparison.metrics.get(name)
+        if metric is not None and metric.a is not None and metric.b is not None and metric.difference is not None:
+            values = f"{b} {verb} {percent(metric.b.estimate)} of the core sub-questions, {a} {percent(metric.a.estimate)}"
+            return Headline(values, "", "", _basis_of(metric, metric.difference))
+    return Headline(f"The core coverage of {a} and {b} cannot be compared", "", "", "")
+
+
+def _basis_of(metric: MetricComparison, difference: float) -> str:
+    clear = "no clear difference" if verdict_on(metric) == "unclear" else difference_text(difference, SHARE)
+    return ", ".join([clear, p_value_text(metric.p_value), counted(metric.questions, "question")])
+
+
+def _basis(comparison: Comparison) -> str:
+    parts = [f"{counted(comparison.questions, 'question')} on both sides"]
+    for count, name in ((comparison.only_a, comparison.name_a), (comparison.only_b, comparison.name_b)):
+        parts += [f"{count:,} only in {one_line(name, limit=80)}, left out"] if count else []
+    return "; ".join(parts) + ". A difference is called better or worse where p < 0.05 (paired permutation test by question)."
+
+
+def _loss_bars(comparison: Comparison) -> Sequence[Bar]:
+    sides = ((comparison.name_a, comparison.losses_a), (comparison.name_b, comparison.losses_b))
+    listed = losses_listed(comparison.losses_a, comparison.losses_b)  # one key explains both bars
+    return [
+        replace(bar, name=f"{one_line(name, limit=40)}: {sum(losses.values())} lost")
+        for name, losses in sides
+        if (bar := loss_bar(losses, listed)) is not None
+    ]
+
+
+def _change(change: ChangedQuestion) -> ChangeView:
+    return ChangeView(
+        question=clipped(change.question, 500),
+        a="–" if change.a is None else percent(change.a),
+        b="–" if change.b is None else percent(change.b),
+        gained=tuple(clipped(text, 500) for text in change.gained),
+        lost=tuple(clipped(text, 500) for text in change.lost),
+    )

@@ -1,0 +1,116 @@
+"""What a summary or a comparison needs of the results, gathered by question in one pass."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.coverage import CoverageTable, statistics_of
+from rag_cover.coverage.measures import coverage_sums
+from rag_cover.known_measures import measure_named, measure_names
+from rag_cover.measures import (
+    Measure,
+    MeasureResult,
+    NumberResult,
+    SummaryMetric,
+    TraceResult,
+    UnknownResult,
+    number_metric,
+)
+from rag_cover.placeholder import Placeholder
+from rag_cover.questions import Question, Role
+from rag_cover.results import Loss
+from rag_cover.summaries.metrics import OwnedMetric, SumsOf
+from rag_cover.summaries.question_matrix import QuestionRows
+
+__all__ = ["Sums", "question_key"]
+
+Floats = NDArray[np.float64]
+
+_WIDTH_OF_COVERAGE = len(statistics_of(CoverageTable()))
+
+
+class Sums:
+    """By question: for each measure rows of what its metrics add up, and core losses.
+
+    Args:
+        measures: measures given as values; those of other names are the installed ones.
+    """
+
+    def __init__(self, measures: Iterable[Measure] = ()) -> None:
+        self._measures = {measure.name: measure for measure in measures}
+        self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
+        self._rows: dict[SumsOf, QuestionRows] = {}
+        self.places: dict[str, int] = {}
+        self.losses = QuestionRows(len(Loss), places=self.places)
+
+    def add(self, result: TraceResult) -> None:
+        """Add one trace's result to its question's rows."""
+        key = question_key(result.trace.question)
+        self.places.setdefault(key, len(self.places))
+        for name, measured in result.measured.items():
+            for sums_of in dict.fromkeys(metric.sums for metric in self._metrics_for(name, measured)):
+                self._add(sums_of, key, np.asarray(sums_of(measured), dtype=np.float64))
+        if result.coverage:
+            lost = [each.loss for each in result.coverage.sub_questions if each.role == Role.CORE]
+            self.losses.add(key, [lost.count(loss) for loss in Loss])
+
+    @property
+    def metrics(self) -> dict[str, OwnedMetric]:
+        """Return the metrics of the results that were added, by name."""
+        return {each.name: OwnedMetric(measure, each) for measure, several in self._metrics.items() for each in several}
+
+    def matrix(self, owned: OwnedMetric) -> Floats:
+        """Return what a metric is a statistic of: (questions, k), in the order in which questions came."""
+        rows = self._rows.get(owned.metric.sums)
+        return np.zeros((len(self.places), 2)) if rows is None else rows.matrix()
+
+    def rows_of(self, owned: OwnedMetric, questions: Sequence[str]) -> Floats:
+        """Return what a metric is a statistic of, for some questions."""
+        return self.matrix(owned)[[self.places[question] for question in questions]]
+
+    @property
+    def coverage(self) -> Floats:
+        """Return the sums of coverage over all questions, (k,)."""
+        rows = self._rows.get(coverage_sums)
+        return np.zeros(_WIDTH_OF_COVERAGE) if rows is None else rows.matrix().sum(axis=0)
+
+    def _metrics_for(self, name: str, measured: MeasureResult) -> tuple[SummaryMetric[Any], ...]:
+        if isinstance(measured, UnknownResult):
+            return ()
+        if name not in self._metrics:
+            self._metrics[name] = self._metrics_known(name, measured)
+        return self._metrics[name]
+
+    def _metrics_known(self, name: str, measured: MeasureResult) -> tuple[SummaryMetric[Any], ...]:
+        if name in self._measures:
+            return self._measures[name].metrics
+        if name in measure_names():
+            return measure_named(name).metrics
+        return (number_metric(name),) if isinstance(measured, NumberResult) else ()
+
+    def _add(self, sums_of: SumsOf, question: str, row: Floats) -> None:
+        if sums_of not in self._rows:
+            self._rows[sums_of] = QuestionRows(len(row), places=self.places)
+        self._rows[sums_of].add(question, row)
+
+    def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
+        """Count where these questions' core sub-questions were lost."""
+        return {loss: int(total) for loss, total in zip(Loss, self.losses.sums_of(questions), strict=True)}
+
+
+def question_key(question: Question) -> str:
+    """Tell questions apart: by id where there is one, else by text up to case, width and white space.
+
+    >>> question_key(Question("Why  is the sky blue?")) == question_key(Question("why is the sky BLUE?"))
+    True
+    """
+    if question.id is not None:
+        return f"id:{question.id}"
+    if (told := Placeholder.read(question.text)) and told.asked_as:
+        return f"text:{told.asked_as}"
+    return "text:" + " ".join(unicodedata.normalize("NFKC", question.text).casefold().split())

@@ -1,0 +1,139 @@
+"""One pass over the results of an evaluation: every metric with its interval, what was lost where, what was not measured."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.backends import Failure
+from rag_cover.coverage import scenarios_of
+from rag_cover.coverage.notes import notes_on
+from rag_cover.intervals import Interval
+from rag_cover.known_measures import measure_named, measure_names
+from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
+from rag_cover.summaries.accumulators import Sums
+from rag_cover.summaries.complexities import ComplexitySums
+from rag_cover.summaries.metrics import OwnedMetric, SumsOf, metrics_of
+from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
+from rag_cover.summaries.utilities import UtilitySums
+
+__all__ = ["summarise"]
+
+Floats = NDArray[np.float64]
+
+_OF_RETRIEVAL = frozenset(
+    ("core_retrieved", "background_retrieved", "follow_up_retrieved", "core_use", "retrieval_headroom", "frequency_gap")
+)
+_ALWAYS = ("coverage", "groundedness")
+"""The measures whose metrics stand in every summary, undefined where they were not measured."""
+
+
+def summarise(
+    results: Iterable[TraceResult],
+    *,
+    judge: str,
+    query_type: str = "query_type",
+    seed: int = 0,
+    measures: Iterable[Measure] = (),
+) -> Summary:
+    """Sum up results in one pass, with 95% bootstrap intervals clustered by question.
+
+    Args:
+        results: are read once.
+        judge: who judged, for the summary to name.
+        query_type: the key of a trace's metadata that tells types of questions apart, for their utilities.
+        seed: of the bootstrap.
+        measures: measures of your own whose metrics are wanted; those of installed measures are known.
+    """
+    sums, utilities, complexities, traces = Sums(measures), UtilitySums(query_type), ComplexitySums(), 0
+    pipelines: dict[str, None] = {}
+    outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    notes: Counter[str] = Counter()
+    retrieval = False
+    for result in results:
+        traces += 1
+        retrieval = retrieval or _knows_retrieval(result)
+        sums.add(result)
+        utilities.add(result)
+        complexities.add(result)
+        if result.trace.pipeline:
+            pipelines[result.trace.pipeline] = None
+        for name, outcome in result.outcomes.items():
+            outcomes[name][_state(outcome)] += 1
+        notes.update(notes_on(result.coverage) if result.coverage else ())
+        notes.update(_unknown_in(result))
+    counts = {name: _counts(states) for name, states in outcomes.items()}
+    drawn: defaultdict[SumsOf, dict[bytes, Floats]] = defaultdict(dict)
+    metrics = metrics_of(map(measure_named, _ALWAYS)) | _asked(counts) | sums.metrics
+    intervals = {
+        name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.metric.sums]) for name, each in metrics.items()
+    }
+    return Summary(
+        traces=traces,
+        questions=len(sums.places),
+        pipelines=tuple(pipelines),
+        judge=judge,
+        metrics={name: _value(metric, intervals[name], counts, retrieval=retrieval) for name, metric in metrics.items()},
+        scenarios=scenarios_of(sums.coverage) if sums.places else {},
+        losses=sums.losses_of(sums.places),
+        outcomes=counts,
+        notes=tuple(f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())),
+        utility=utilities.summary(seed=seed),
+        complexity=complexities.summary(seed=seed),
+    )
+
+
+def _asked(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:
+    """Return the metrics of the installed measures that were asked for, whether they measured anything or not."""
+    return metrics_of(measure_named(name) for name in measure_names() if name in counts)
+
+
+def _unknown_in(result: TraceResult) -> Iterator[str]:
+    """Say which results are not summed up, since their measure is not known here."""
+    for name, measured in result.measured.items():
+        if isinstance(measured, UnknownResult):
+            whose = f" ({measured.made_by})" if measured.made_by else ""
+            yield f"results of {name!r}{whose} are not summed up, since that measure is not installed here"
+
+
+def _state(outcome: object) -> tuple[str, str]:
+    match outcome:
+        case NotApplicable(reason):
+            return "not applicable", reason
+        case Failure(kind, message):
+            return "failed", f"{kind}: {message}"
+        case _:
+            return "measured", ""
+
+
+def _counts(states: Counter[tuple[str, str]]) -> OutcomeCounts:
+    totals: Counter[str] = Counter()
+    for (state, _), number in states.items():
+        totals[state] += number
+    reasons = {reason: number for (state, reason), number in states.most_common() if state != "measured"}
+    return OutcomeCounts(totals["measured"], totals["not applicable"], totals["failed"], reasons)
+
+
+def _knows_retrieval(result: TraceResult) -> bool:
+    return result.coverage is not None and any(each.chunks is not None for each in result.coverage.sub_questions)
+
+
+def _value(
+    owned: OwnedMetric, interval: Interval | None, counts: Mapping[str, OutcomeCounts], *, retrieval: bool
+) -> MetricValue:
+    reason = None if interval else _reason(owned, counts, retrieval=retrieval)
+    metric = owned.metric
+    return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better, owned.measure)
+
+
+def _reason(metric: OwnedMetric, counts: Mapping[str, OutcomeCounts], *, retrieval: bool) -> str:
+    if metric.measure not in counts:
+        return f"{metric.measure} was not measured"
+    if not counts[metric.measure].measured:
+        return next(iter(counts[metric.measure].reasons), "no traces")
+    if metric.name in _OF_RETRIEVAL and not retrieval:
+        return "not applicable: no trace has retrieval steps"
+    return metric.metric.undefined_because

@@ -1,0 +1,48 @@
+"""Drafts become traces that say no more than what was seen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from rag_cover.recording.calls import Call, Draft
+from rag_cover.recording.trace_builder import TraceBuilder
+
+BEGAN = datetime(2026, 3, 1, 10, tzinfo=UTC)
+
+
+def draft(root: Call, *calls: Call) -> Draft:
+    for call in calls:
+        call.parent = call.parent or root.id
+    return Draft(root, calls=[root, *calls], over=True, taken=True)
+
+
+def ended(id_: str, kind: str, **fields: object) -> Call:
+    return Call(id_, kind, id_, ended_at=BEGAN, started_at=BEGAN, **fields)  # type: ignore[arg-type]  # its fields
+
+
+def test_a_retrieval_that_never_ended_did_not_find_nothing() -> None:
+    hanging = Call("Dense", "retriever", "Dense", query="Why?", started_at=BEGAN)
+
+    trace = TraceBuilder({}).trace(draft(ended("Chain", "question", query="Why?"), hanging))
+
+    assert [(step.passages, step.error) for step in trace.steps] == [((), "it was not over when its question was")]
+
+
+@pytest.mark.parametrize("answer", [None, "Air."])
+def test_what_models_said_on_the_way_is_no_answer_of_a_question_without_one(answer: str | None) -> None:
+    rewriting = ended("model", "llm", prompt="Rewrite.", answer="Why is it blue?")
+
+    trace = TraceBuilder({}).trace(draft(ended("Chain", "question", query="Why?", answer=answer), rewriting))
+
+    assert trace.answer == answer
+
+
+def test_what_is_remembered_from_earlier_questions_is_no_step() -> None:
+    old = {"id": "old", "text": "Violet scatters, too.", "metadata": {}}
+    root = ended("Chain", "question", query="Why?", answer="Air.", remembered=[old])
+
+    trace = TraceBuilder({}).trace(draft(root, ended("model", "llm", prompt="Violet scatters, too.", answer="Air.")))
+
+    assert (trace.steps, [each.id for each in trace.prompt or ()]) == ((), ["old"])
