@@ -3,7 +3,7 @@
 from rag_cover.agreement.assessment import LEAST_LABELS, LEAST_QUESTIONS, assess, notes_on
 from rag_cover.agreement.cuts import best_cut, cross_fitted
 from rag_cover.agreement.labels import LabelledText
-from rag_cover.agreement.prediction_powered import Powered, labelled_share, powered_share
+from rag_cover.agreement.ppi import Powered, labelled_share, powered_share
 from rag_cover.agreement.reliability import ReliabilityBin, calibration_error, reliability_bins
 from rag_cover.agreement.result import (
     Agreement,

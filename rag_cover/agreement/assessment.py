@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rag_cover.agreement.cuts import best_cut, cross_fitted
 from rag_cover.agreement.labels import LabelledText
-from rag_cover.agreement.prediction_powered import labelled_share, powered_share
+from rag_cover.agreement.ppi import labelled_share, powered_share
 from rag_cover.agreement.reliability import calibration_error, reliability_bins
 from rag_cover.agreement.result import Agreement, Disagreement, SharesCovered, ThresholdFit
 from rag_cover.agreement.scores import accuracy, area_under_roc, by_cluster, counts, kappa, precision, recall

@@ -5,7 +5,7 @@ Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing respon
 
 from rag_cover.pairwise.answers import Answer, AnswersByQuestion, Pair
 from rag_cover.pairwise.by_llm import by_generator
-from rag_cover.pairwise.by_rating import by_rating
+from rag_cover.pairwise.rating_verdicts import by_rating
 from rag_cover.pairwise.result import PairwiseComparison
 from rag_cover.pairwise.summing import compare_answers
 from rag_cover.pairwise.win_rates import PairVerdict, PositionBias, UnjudgedPair, WinRate, position_bias, win_rates_of

@@ -9,7 +9,7 @@ from rag_cover.backends import Generator, fingerprint_of
 from rag_cover.intervals import Interval
 from rag_cover.pairwise.answers import AnswersByQuestion, Pair
 from rag_cover.pairwise.by_llm import by_generator
-from rag_cover.pairwise.by_rating import by_rating, ratings_of
+from rag_cover.pairwise.rating_verdicts import by_rating, ratings_of
 from rag_cover.pairwise.result import PairwiseComparison
 from rag_cover.pairwise.win_rates import (
     PairVerdict,

@@ -4,9 +4,9 @@ from rag_cover.importers.spans import SpanKind as CallKind
 from rag_cover.recording.arguments import asked_from, refuse_closed
 from rag_cover.recording.calls import Asked, Call, Draft
 from rag_cover.recording.collector import Noting
-from rag_cover.recording.counts import RecordingCounts
 from rag_cover.recording.measurement import LIVE_MODELS
 from rag_cover.recording.recorder import Recording
+from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.telemetry import place
 from rag_cover.recording.trace_builder import References
 

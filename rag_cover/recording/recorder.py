@@ -20,10 +20,10 @@ from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.calls import Asked, Draft
 from rag_cover.recording.collector import CallCollector
-from rag_cover.recording.counts import RecordingCounts
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
 from rag_cover.recording.notifications import LOG, FailureLog, deliver
 from rag_cover.recording.recent import recent_results, recent_traces
+from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.shutdown import close_at_exit, is_closed
 from rag_cover.recording.sinks import Keeping
 from rag_cover.recording.trace_builder import References, TraceBuilder

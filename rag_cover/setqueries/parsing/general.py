@@ -17,7 +17,7 @@ from rag_cover.setqueries.parsing.clauses import Chunk, begins_post, chunks_of, 
 from rag_cover.setqueries.parsing.gazetteer import lexicon
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.setqueries.parsing.phrases import fragment_of
-from rag_cover.setqueries.parsing.postmodifiers import Head, denied, follows, head_of, plainly, posts_of, taken_apart
+from rag_cover.setqueries.parsing.postmodifier_attachment import Head, denied, follows, head_of, plainly, posts_of, taken_apart
 from rag_cover.setqueries.parsing.premodifiers import alternatives_in_front
 from rag_cover.setqueries.parsing.tokens import joined
 

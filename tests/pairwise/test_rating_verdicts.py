@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
 from rag_cover.measures import NotApplicable, Outcome, TraceResult
-from rag_cover.pairwise import Answer, AnswersByQuestion, Pair, PairVerdict, UnjudgedPair, by_rating
-from rag_cover.pairwise.by_rating import ratings_of
+from rag_cover.pairwise import Answer, AnswersByQuestion, Pair, PairVerdict, UnjudgedPair
+from rag_cover.pairwise.rating_verdicts import by_rating, ratings_of
 from rag_cover.questions import Question
 from rag_cover.traces import Trace
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rag_cover.agreement.prediction_powered import Powered, labelled_share, powered_share
+from rag_cover.agreement.ppi import Powered, labelled_share, powered_share
 from rag_cover.errors import InvalidValueError
 from rag_cover.intervals import Interval
 
