@@ -42,7 +42,8 @@ class AnswerRelevanceMeasure:
         """Measure all the traces, in one call to the scorer; a blank answer has relevance 0."""
         items = [ScoringItem(trace.question.text, trace.answer or "", user_question=trace.question.text) for trace in traces]
         found = probabilities(models["scorer"], (item for item in items if item.text.strip()))
-        return [NumberResult(float(found.get(item, 0.0)), "P(the answer replies to the question)") for item in items]
+        values = [float(found.get(item, 0.0)) for item in items]
+        return [NumberResult(value, f"the answer replies to the question with probability {value:.2f}") for value in values]
 
     def score(self, result: NumberResult) -> Score:
         """Return the probability."""

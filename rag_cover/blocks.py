@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
-from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names, result_type_of
+from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names
 from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace, content_hash
 
@@ -41,6 +42,13 @@ _MEMBERS = (
     "score",
 )
 """What every measure has."""
+RESERVED = frozenset(
+    (
+        *("trace", "pipeline", "question", "sub_question", "role", "answered", "answer_probability", "retrieved", "in_prompt"),
+        *("position", "loss", "rating", "is_complex", "answerable", "max_answer_probability"),
+    )
+)
+"""Columns of the data frame that no measure may be called as."""
 _OF_RESULTS = ("to_dict", "from_dict", "values")
 """What every result has."""
 
@@ -61,8 +69,8 @@ def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, 
         InvalidValueError: an unknown name, no measure, one asked for twice, two with a metric of the same name, or one whose
             results could not be stored.
     """
-    if isinstance(measures, str):
-        message = f"measures is one text; give a list, if only of one: [{measures!r}]"
+    if isinstance(measures, str) or (measures is not None and not isinstance(measures, Iterable)):
+        message = f"measures is {measures!r}; give a list, if only of one: [{measures!r}]"
         raise InvalidValueError(message)
     asked: Sequence[str | Measure] = DEFAULT_MEASURES if measures is None else measures
     chosen = tuple(map(_measure, asked))
@@ -97,10 +105,34 @@ def _measure(asked: object) -> Measure:
             f"{', '.join(missing)} (rag_cover.MeasureResult)."
         )
         raise InvalidValueError(message)
-    if measure.name in own_measure_names() and measure.result_type is not result_type_of(measure.name):
-        message = f"{measure.name!r} is the name of one of the package's own measures; give yours another"
-        raise InvalidValueError(message)
+    _refuse_wrong(measure)
     return measure
+
+
+def _refuse_wrong(measure: Measure) -> None:
+    """Refuse a measure whose members cannot be used."""
+    if isinstance(measure, type):
+        problem = "it is a class; give an instance of it"
+    elif measure.name in own_measure_names() and not isinstance(measure, type(measure_named(measure.name))):
+        problem = "that is the name of one of the package's own measures; give yours another"
+    elif measure.name in RESERVED:
+        problem = "that is a column of the data frame; give it another name"
+    elif wrong := [kind for kind in (*measure.required_models, *measure.optional_models) if kind not in get_args(ModelKind)]:
+        problem = f"it asks for a model {wrong[0]!r}; models are a tuple of {', '.join(get_args(ModelKind))}"
+    elif not _is_json(dict(measure.parameters)):
+        problem = f"its parameters are no JSON data: {dict(measure.parameters)!r}"
+    else:
+        return
+    message = f"The measure {measure.name!r} cannot be used: {problem}."
+    raise InvalidValueError(message)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def model_kinds(measures: Sequence[Measure]) -> list[ModelKind]:
@@ -110,7 +142,8 @@ def model_kinds(measures: Sequence[Measure]) -> list[ModelKind]:
 
 def judge_among(models: Mapping[ModelKind, Any]) -> str:
     """Name who judges: the scorer, or the entailer where none scores, by its fingerprint."""
-    return fingerprint_of(models.get("scorer") or models.get("entailer"))
+    judge = models.get("scorer") or models.get("entailer")
+    return "none" if judge is None else fingerprint_of(judge)
 
 
 def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> Callable[[Trace], str]:
@@ -166,15 +199,25 @@ def measure_block(
     outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
-        reasons = [_reason(kinds) or measure.not_applicable_reason(trace) for kinds, trace in zip(missing, traces, strict=True)]
+        reasons = [_reason(kinds) or _inapplicable(measure, trace) for kinds, trace in zip(missing, traces, strict=True)]
         able = [index for index, reason in enumerate(reasons) if reason is None]
         measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
         for index, reason in enumerate(reasons):
             if reason is None:
                 outcomes[index][measure.name] = next(measured)
+            elif isinstance(reason, Failure):
+                outcomes[index][measure.name] = reason
             elif not (auto_selected and "receiver" in missing[index]):
                 outcomes[index][measure.name] = NotApplicable(reason)
     return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
+
+
+def _inapplicable(measure: Measure, trace: Trace) -> str | Failure | None:
+    """Ask a measure whether it applies; what it raises is the failure of that trace."""
+    try:
+        return measure.not_applicable_reason(trace)
+    except Exception as error:  # noqa: BLE001  # per item in evaluation: recorded
+        return _failure(error)
 
 
 def _missing_models(measure: Measure, models: Mapping[ModelKind, Any], trace: Trace) -> list[ModelKind]:
@@ -197,6 +240,7 @@ def _measured(
         return []
     try:
         outcomes = measure.measure(traces, models)
+        _refuse_wrong_results(measure, outcomes, len(traces))
     except Exception as error:  # per item in evaluation: recorded below, or raised
         if on_error == "raise":
             message = f"{measure.name} failed: {error}"
@@ -209,6 +253,18 @@ def _measured(
         message = f"{measure.name} failed: {first.message}"
         raise EvaluationError(message)
     return outcomes
+
+
+def _refuse_wrong_results(measure: Measure, outcomes: Sequence[Outcome], count: int) -> None:
+    """Refuse results that are not one for each trace, or of another type than the measure says."""
+    if len(outcomes) != count:
+        message = f"{measure.name} returned {len(outcomes)} results for {count} traces; it must return one for each, in order"
+        raise InvalidValueError(message)
+    for outcome in outcomes:
+        if not isinstance(outcome, measure.result_type | NotApplicable | Failure):
+            expected = measure.result_type.__name__
+            message = f"{measure.name} returned a {type(outcome).__name__}; results are {expected}, NotApplicable or Failure"
+            raise InvalidValueError(message)
 
 
 def _failure(error: Exception) -> Failure:

@@ -240,6 +240,8 @@ def _compared(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str
         p_value=permutation_p_value(a, b, metric.statistic, seed=seed),
         questions=len(shared),
         higher_is_better=metric.higher_is_better,
+        low=metric.low,
+        high=metric.high,
     )
 
 

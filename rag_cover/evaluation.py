@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_cover.blocks import OnError
+from rag_cover.blocks import OnError, chosen_measures
 from rag_cover.caching import cache_for
 from rag_cover.deadline import Deadline
 from rag_cover.engines import Engine
@@ -52,24 +52,25 @@ class Evaluation:
     given: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
-    def open(cls, path: Path | str, *, measures: Iterable[Measure] = ()) -> Evaluation:
+    def open(cls, path: Path | str, *, measures: Sequence[Measure] = ()) -> Evaluation:
         """Open the evaluation kept in a store, or in a folder of parts.
 
         ``measures`` are those of your own that it was made with, if any: results of a measure that is neither among them nor
         installed are kept as they are (`UnknownResult`), and in no summary.
 
         Raises:
+            InvalidValueError: one of ``measures`` is no measure.
             StoreError: there is no such store, it is damaged, or it holds no evaluation.
         """
+        given = chosen_measures(tuple(measures)) if measures else ()
         if Path(path).is_dir():
-            return cls._of(ResultFolder(Path(path)), tuple(measures))
+            return cls._of(ResultFolder(Path(path)), given)
         store = Store.open(Path(path), create=False)
         about = store.meta.get("evaluation")
         if about is None:
             message = f"{path} holds no evaluation yet; make one with 'rag-cover evaluate … --store {path}'"
             raise StoreError(message)
         store.check()
-        given = tuple(measures)
         return cls(store.results(given), about["judge"], tuple(about["measures"]), about["seed"], store.spending, given)
 
     @classmethod
@@ -96,11 +97,11 @@ class Evaluation:
 
 
 def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by name
-    traces: Iterable[Trace] | Path,
+    traces: Iterable[Trace] | Path | str,
     *,
     measures: Sequence[str | Measure] | None = None,
     models: Models = Models(),  # noqa: B008  # frozen
-    store: Store | Path | None = None,
+    store: Store | Path | str | None = None,
     resume: bool = False,
     engine: str | Engine = "local",
     workers: int | None = None,
@@ -138,6 +139,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             process fills with something else.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
+    traces = Path(traces) if isinstance(traces, str) else traces
+    store = Path(store) if isinstance(store, str) else store
     redaction = Redaction.asked_for(redact)
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))

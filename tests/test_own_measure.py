@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rag_cover import (
@@ -296,3 +298,102 @@ def test_what_is_no_number_is_a_failure(traces: list[Trace], value: Any) -> None
     found = evaluate(traces[:1], measures=[measure_of(lambda _: value, name="n")], models=MODELS)
 
     assert [failure.kind for failure in found.results[0].failures.values()] == ["InvalidValueError"]
+
+
+def test_two_measures_of_numbers_are_summed_up_apart(traces: list[Trace]) -> None:
+    five, ten = (measure_of(lambda _, value=value: value, name=name) for name, value in (("five", 5), ("ten", 10)))  # type: ignore[misc]
+
+    summary = evaluate(traces, measures=[five, ten], models=MODELS).summary()
+
+    means = [metric.interval.estimate for name in ("five", "ten") if (metric := summary.metrics[name]).interval]
+    assert means == [5, 10]
+
+
+def test_what_a_function_says_of_a_trace_that_it_does_not_apply_to_is_redacted(traces: list[Trace]) -> None:
+    measure = measure_of(lambda trace: NotApplicable(f"no {trace.answer}"), name="never")
+
+    found = evaluate(traces, measures=[measure], models=MODELS, redact=True)
+
+    assert "Austen" not in str([result.outcomes for result in found.results])
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.int64(4), np.bool_(True), Decimal("0.5"), True, np.array(0.5)])  # noqa: FBT003
+def test_numbers_of_every_kind_are_numbers(value: Any) -> None:
+    assert NumberResult(value).value == float(value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"name": "pipeline"}, "that is a column of the data frame"),
+        ({"name": "answer_relevance"}, "the name of one of the package's own measures"),
+        ({"required_models": ("scorerr",)}, "it asks for a model 'scorerr'; models are a tuple of scorer, locator"),
+        ({"parameters": {"words": {"a"}}}, "its parameters are no JSON data"),
+    ],
+)
+def test_a_measure_with_a_wrong_member_is_refused(traces: list[Trace], changed: dict[str, Any], problem: str) -> None:
+    measure: Any = type("Wrong", (LettersMeasure,), changed)()
+    if "parameters" in changed:
+        measure = LettersMeasure(**changed)
+
+    with pytest.raises(InvalidValueError, match=problem):
+        evaluate(traces, measures=[measure], models=MODELS)
+
+
+@pytest.mark.parametrize("results", [[], [1, 2], [None, None]])
+def test_wrong_results_are_failures_that_say_what_is_wrong(traces: list[Trace], results: list[Any]) -> None:
+    class Wrong(LettersMeasure):
+        def measure(self, traces: list[Trace], models: object) -> list[Any]:
+            del traces, models
+            return results
+
+    measure: Any = Wrong()
+    found = evaluate(traces[:2], measures=[measure], models=MODELS)
+
+    failures = [failure.message for result in found.results for failure in result.failures.values()]
+    assert len(failures) == 2
+    assert all("letters returned" in failure for failure in failures)
+
+
+def test_a_reason_that_cannot_be_told_is_the_failure_of_its_trace(traces: list[Trace]) -> None:
+    class Wrong(LettersMeasure):
+        def not_applicable_reason(self, trace: Trace) -> str | None:
+            return "no answer" if len(trace.answer) == 0 else None  # type: ignore[arg-type]  # what is tested
+
+    measure: Any = Wrong()
+    found = evaluate(traces, measures=[measure], models=MODELS)
+
+    assert [sorted(result.failures) for result in found.results] == [[], [], ["letters"]]
+
+
+@pytest.mark.parametrize(
+    "options", [{"name": "two words"}, {"name": None}, {"low": 1, "high": 0}, {"version": 0}, {"version": "2"}, {"low": "0"}]
+)
+def test_options_that_make_no_measure_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValueError, match="This makes no measure"):
+        measure_of(answer_length, **{"name": "n", **options})
+
+
+def test_a_value_out_of_its_range_is_a_failure(traces: list[Trace]) -> None:
+    found = evaluate(traces[:1], measures=[measure_of(lambda _: 2.0, name="n", low=0, high=1)], models=MODELS)
+
+    assert [failure.message for failure in found.results[0].failures.values()] == ["n is 2, and its values lie in [0, 1]"]
+
+
+def test_a_report_of_it_alone_is_about_it(traces: list[Trace], tmp_path: Path) -> None:
+    found = evaluate(traces, measures=[LENGTH])
+
+    found.to_html(tmp_path / "report.html")
+
+    page = tmp_path.joinpath("report.html").read_text(encoding="utf-8")
+    assert "Answer length: <strong>3.5</strong>" in page
+    assert "Core coverage" not in page
+    assert "NoneType" not in page
+
+
+def test_a_store_and_a_trace_file_may_be_named_by_a_text(traces: list[Trace], tmp_path: Path) -> None:
+    write_traces(tmp_path / "traces.jsonl", traces)
+
+    found = evaluate(str(tmp_path / "traces.jsonl"), measures=[LENGTH], store=str(tmp_path / "results.sqlite"))
+
+    assert _values(found) == WANTED

@@ -46,10 +46,20 @@ def measure_of(
         higher_is_better: None where the number describes and does not judge.
 
     Raises:
-        InvalidValueError: ``name`` is not an identifier, or is the name of one of the package's own measures.
+        InvalidValueError: ``name`` is not an identifier, ``function`` cannot be called, ``low`` is not below ``high``, or
+            ``version`` is no whole number from 1.
     """
-    if not name.isidentifier():
-        message = f"a measure is called {name!r}; give it a name of letters, digits and underscores, such as 'answer_length'"
+    problem = ""
+    if not (isinstance(name, str) and name.isidentifier()):
+        problem = f"its name is {name!r}; give it a name of letters, digits and underscores, such as 'answer_length'"
+    elif not callable(function):
+        problem = f"{function!r} is no function"
+    elif not all(isinstance(bound, int | float) for bound in (low, high)) or not low < high:
+        problem = f"low is {low!r} and high is {high!r}; low is a number below high"
+    elif not isinstance(version, int) or version < 1:
+        problem = f"version is {version!r}; versions are whole numbers from 1"
+    if problem:
+        message = f"This makes no measure: {problem}."
         raise InvalidValueError(message)
     return FunctionMeasure(function, name, version, low, high, higher_is_better)
 
@@ -99,6 +109,14 @@ class FunctionMeasure:
     def _result(self, trace: Trace) -> NumberResult | NotApplicable | Failure:
         try:
             found = self.function(trace)
-            return found if isinstance(found, NumberResult | NotApplicable | Failure) else NumberResult(found)
+            if isinstance(found, NotApplicable | Failure):
+                return found
+            return self._in_range(found if isinstance(found, NumberResult) else NumberResult(found))
         except Exception as error:  # noqa: BLE001  # the user's function, per trace: recorded as its failure
             return Failure(type(error).__name__, str(error))
+
+    def _in_range(self, found: NumberResult) -> NumberResult:
+        if found.value is not None and not self.low <= found.value <= self.high:
+            message = f"{self.name} is {found.value:g}, and its values lie in [{self.low:g}, {self.high:g}]"
+            raise InvalidValueError(message)
+        return found

@@ -27,9 +27,11 @@ class NumberResult:
 
     def __post_init__(self) -> None:
         """Refuse what is no number: undefined is None."""
-        if self.value is not None and not (isinstance(self.value, int | float) and math.isfinite(self.value)):
+        value = self.value if self.value is None or isinstance(self.value, str) else _as_float(self.value)
+        if value is not None and not (isinstance(value, float) and math.isfinite(value)):
             message = f"the value of a NumberResult is {self.value!r}; it is a finite number, or None where it is undefined"
             raise InvalidValueError(message)
+        object.__setattr__(self, "value", value)
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
@@ -44,6 +46,14 @@ class NumberResult:
     def values(self) -> Mapping[str, float | None]:
         """Return the number."""
         return {"value": self.value}
+
+
+def _as_float(value: object) -> float:
+    """Turn a number of any kind into a float: numpy's too, and decimals; what is none becomes NaN."""
+    try:
+        return float(value)  # type: ignore[arg-type]  # what cannot be turned is caught
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def number_metric(

@@ -89,7 +89,7 @@ class SummaryMetric(Generic[R]):
         name: its stable name, as in ``--fail-under``; no two metrics of an evaluation share one.
         label: its name for people.
         explanation: its formula in words.
-        sums: what one result adds to its question's row, (k,). Metrics with the same function share the row, and the work.
+        sums: what one result adds to its question's row, (k,). A measure's metrics with one function share it.
         statistic: maps sums of rows (..., k) to values (...), NaN where undefined; by default the first sum over the second.
         units: the verdicts behind a share, for intervals that contain the judge's error; None: there are none.
         low: the lowest value it can have.

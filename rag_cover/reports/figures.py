@@ -113,7 +113,7 @@ class ComparisonRow:
 
 def metric_row(metric: MetricValue) -> MetricRow:
     """Show one metric; what is undefined gets a dash and its reason, never a number."""
-    scale, interval = scale_of(metric.name), metric.interval
+    scale, interval = scale_of(metric), metric.interval
     return MetricRow(
         name=metric.name,
         label=capitalised(one_line(metric.label)),
@@ -129,7 +129,7 @@ def metric_row(metric: MetricValue) -> MetricRow:
 
 def comparison_row(metric: MetricComparison) -> ComparisonRow:
     """Show one metric of both sides, their difference, and whether it is clear."""
-    scale = scale_of(metric.name)
+    scale = scale_of(metric)
     return ComparisonRow(
         label=capitalised(one_line(metric.label)),
         a=scale.text(metric.a.estimate) if metric.a else "–",
@@ -188,7 +188,7 @@ def stacked_bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
 
 def track_of(interval: Interval | None, scale: Scale) -> Track | None:
     """Draw an interval on its scale; None where there is none."""
-    if interval is None:
+    if interval is None or not scale.is_bounded:
         return None
     low = scale.at(interval.estimate if interval.lower is None else interval.lower)
     high = scale.at(interval.estimate if interval.upper is None else interval.upper)

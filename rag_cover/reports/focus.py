@@ -1,17 +1,17 @@
-"""What a report is about first of all: coverage, unless only something else was measured."""
+"""What a report is about first of all: coverage, unless only other measures were asked for."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from rag_cover.reports.complexity_text import complexity_headline
-from rag_cover.reports.text import Headline, headline
+from rag_cover.reports.text import Headline, headline, headline_of_metric
 from rag_cover.reports.utility_text import utility_headline
 from rag_cover.summaries import MetricValue, Summary
 
 __all__ = ["Subject", "headline_of", "is_asked_for", "subject_of"]
 
-Subject = Literal["coverage", "utility", "complexity"]
+Subject = Literal["coverage", "utility", "complexity", "other"]
 
 
 def subject_of(summary: Summary) -> Subject:
@@ -20,7 +20,9 @@ def subject_of(summary: Summary) -> Subject:
         return "coverage"
     if summary.utility is not None:
         return "utility"
-    return "complexity" if summary.complexity is not None else "coverage"
+    if summary.complexity is not None:
+        return "complexity"
+    return "other" if summary.outcomes else "coverage"
 
 
 def is_asked_for(metric: MetricValue, summary: Summary) -> bool:
@@ -33,4 +35,6 @@ def headline_of(summary: Summary) -> Headline:
     subject = subject_of(summary)
     if subject == "utility" and summary.utility is not None:
         return utility_headline(summary.utility)
+    if subject == "other":
+        return headline_of_metric(next(metric for metric in summary.metrics.values() if metric.measure in summary.outcomes))
     return complexity_headline(summary) if subject == "complexity" else headline(summary)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count, takewhile
 
-from rag_cover.reports.utility_text import SIGNED
+from rag_cover.reports.text import SIGNED
 from rag_cover.studies import SettingFigures, Study
 
 __all__ = ["HEIGHT", "WIDTH", "Plot", "Point", "Tick", "plot_of", "ticks_between"]

@@ -50,6 +50,7 @@ _ORDERS: Mapping[Subject, tuple[str, str]] = {
     "coverage": ("with the lowest core coverage", "lowest core coverage"),
     "utility": ("with the lowest utility", "lowest utility"),
     "complexity": ("whose questions are hardest", "hardest"),
+    "other": ("in their order", "in their order"),
 }
 _TILES = ("core_retrieved", "core_use", "retrieval_headroom", "groundedness", "answerable_questions", "rating", "utility")
 
@@ -98,7 +99,7 @@ def write_skills(path: Path | str, description: SkillDescription, *, title: str 
 def _overview(summary: Summary) -> dict[str, Any]:
     subject = subject_of(summary)
     rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if is_asked_for(metric, summary)}
-    hero = rows.get(_HEROES[subject])
+    hero = rows.get(_HEROES.get(subject, ""))
     bars = [scenario_bar(role, cells) for role, cells in summary.scenarios.items() if cells is not None]
     return {
         "summary": summary,

@@ -13,8 +13,8 @@ from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.frontiers import Plot, plot_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import Headline, counted, p_value_text, percent
-from rag_cover.reports.utility_text import SIGNED, interval_words, tone_of
+from rag_cover.reports.text import SIGNED, Headline, counted, p_value_text, percent
+from rag_cover.reports.utility_text import interval_words, tone_of
 from rag_cover.studies import Difference, Effect, SettingFigures, Study, shown
 
 __all__ = ["EffectRow", "HurtRow", "SettingRow", "StudyView", "study_table", "study_view"]

@@ -143,7 +143,9 @@ def _undefined_lines(summary: Summary) -> list[Text]:
 
 def _gauge(metric: MetricValue) -> Text:
     """Draw the interval on the metric's scale, as wide as `_GAUGE` characters."""
-    interval, scale = metric.interval or Interval(0.0, None, None, 0), scale_of(metric.name)
+    interval, scale = metric.interval or Interval(0.0, None, None, 0), scale_of(metric)
+    if not scale.is_bounded:
+        return Text("")
 
     def at(value: float | None) -> int:
         return round(scale.at(interval.estimate if value is None else value) * (_GAUGE - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,11 +12,13 @@ from rag_cover.summaries import MetricComparison, MetricValue, Summary
 
 __all__ = [
     "SHARE",
+    "SIGNED",
     "Headline",
     "Scale",
     "capitalised",
     "counted",
     "headline",
+    "headline_of_metric",
     "in_plain_words",
     "interval_text",
     "loss_advice",
@@ -46,15 +49,23 @@ _FATES: Mapping[Loss, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The range that a metric is drawn on, and whether it reads as a percentage."""
+    """The range that a metric is drawn on, and whether it reads as a percentage, with its sign, or as any number."""
 
     low: float = 0.0
     high: float = 1.0
     is_share: bool = True
+    is_signed: bool = True
 
     def text(self, value: float) -> str:
-        """Write a value: a share as percent, anything else with its sign."""
-        return percent(value) if self.is_share else _signed(value)
+        """Write a value: a share as percent, anything else as a number, with its sign where that tells good from bad."""
+        if self.is_share:
+            return percent(value)
+        return _signed(value) if self.is_signed else _number(value)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Tell whether a value can be drawn on it."""
+        return math.isfinite(self.high - self.low)
 
     def at(self, value: float) -> float:
         """Return where a value lies on the scale, in [0, 1]."""
@@ -62,17 +73,21 @@ class Scale:
 
 
 SHARE = Scale()
+SIGNED = Scale(-1.0, 1.0, is_share=False)
 _SIGNED: Mapping[str, Scale] = {
     "rating": Scale(-1.0, 1.5, is_share=False),
-    "frequency_gap": Scale(-1.0, 1.0, is_share=False),
-    "order_alignment": Scale(-1.0, 1.0, is_share=False),
-    "utility": Scale(-1.0, 1.0, is_share=False),
+    "frequency_gap": SIGNED,
+    "order_alignment": SIGNED,
+    "utility": SIGNED,
 }
 
 
-def scale_of(metric: str) -> Scale:
-    """Return the scale of a metric, by its name; what is not known to carry a sign is a share."""
-    return _SIGNED.get(metric, SHARE)
+def scale_of(metric: MetricValue | MetricComparison) -> Scale:
+    """Return the scale of a metric: those of our own that carry a sign, shares, and any other number."""
+    if metric.name in _SIGNED:
+        return _SIGNED[metric.name]
+    is_share = (metric.low, metric.high) == (0.0, 1.0)
+    return SHARE if is_share else Scale(metric.low, metric.high, is_share=False, is_signed=False)
 
 
 def percent(share: float) -> str:
@@ -106,7 +121,7 @@ def interval_text(interval: Interval, scale: Scale) -> str:
         return "no interval"
     if scale.is_share:
         return f"{percent(interval.lower)}–{percent(interval.upper)}".replace("%", "")
-    return f"{_signed(interval.lower)} to {_signed(interval.upper)}"
+    return f"{scale.text(interval.lower)} to {scale.text(interval.upper)}"
 
 
 _PLAIN: Mapping[str, str] = {
@@ -157,6 +172,16 @@ class Headline:
     def text(self) -> str:
         """Join the parts to the sentence."""
         return " ".join(part for part in (self.before, self.value, self.after, f"({self.basis})" if self.basis else "") if part)
+
+
+def headline_of_metric(metric: MetricValue) -> Headline:
+    """Say what a metric is, over how many questions, or why it is undefined."""
+    if metric.interval is None:
+        return Headline("", f"{capitalised(metric.label)} is undefined:", metric.undefined_because or "no reason was given", "")
+    interval, scale = metric.interval, scale_of(metric)
+    sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, scale)}"
+    before = f"{capitalised(metric.label)}:"
+    return Headline(before, scale.text(interval.estimate), "", f"{sure}, {counted(interval.n, 'question')}")
 
 
 def headline(summary: Summary) -> Headline:
@@ -228,6 +253,17 @@ def verdict_on(metric: MetricComparison) -> str:
 def _fate(loss: Loss, count: int) -> str:
     was, its = ("was", "its") if count == 1 else ("were", "their")
     return f"{was} {_FATES[loss].format(its=its)}"
+
+
+def _number(value: float) -> str:
+    """Write a number of any size shortly.
+
+    >>> _number(3.5), _number(123472.5), _number(0.0019), _number(-2.0), _number(0.0)
+    ('3.5', '123,472', '0.0019', '-2', '0')
+    """
+    if abs(value) >= 100:  # noqa: PLR2004  # from here on, fractions tell nothing
+        return f"{value:,.0f}"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.2g}"
 
 
 def _signed(value: float) -> str:

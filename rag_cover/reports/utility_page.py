@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.text import SIGNED
 from rag_cover.reports.utility_text import (
-    SIGNED,
     GroupTable,
     HurtingStep,
     group_tables,

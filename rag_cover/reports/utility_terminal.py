@@ -13,9 +13,8 @@ from rich.text import Text
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import counted
+from rag_cover.reports.text import SIGNED, counted
 from rag_cover.reports.utility_text import (
-    SIGNED,
     GroupTable,
     belief_text,
     group_tables,

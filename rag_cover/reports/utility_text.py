@@ -10,12 +10,11 @@ from typing import Literal
 from rag_cover.intervals import Interval
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import Headline, counted, interval_text, scale_of
+from rag_cover.reports.text import SIGNED, Headline, counted, interval_text
 from rag_cover.results import StepUtility
 from rag_cover.summaries import UtilityGroup, UtilitySummary, own_name
 
 __all__ = [
-    "SIGNED",
     "GroupTable",
     "HurtingStep",
     "Tone",
@@ -34,7 +33,6 @@ __all__ = [
 
 Tone = Literal["gain", "loss", "same"]
 
-SIGNED = scale_of("utility")
 """The scale that utilities are written and drawn on."""
 
 

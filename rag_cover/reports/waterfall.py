@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Literal
 
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import counted, percent
-from rag_cover.reports.utility_text import SIGNED, Tone, belief_text, interval_words, step_label, tone_of
+from rag_cover.reports.text import SIGNED, counted, percent
+from rag_cover.reports.utility_text import Tone, belief_text, interval_words, step_label, tone_of
 from rag_cover.results import Belief, StepUtility, TraceUtility
 from rag_cover.summaries import BINS, UtilitySummary
 

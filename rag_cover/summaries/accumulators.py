@@ -44,7 +44,7 @@ class Sums:
     def __init__(self, measures: Iterable[Measure] = ()) -> None:
         self._measures = {measure.name: measure for measure in measures}
         self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
-        self._rows: dict[SumsOf, QuestionRows] = {}
+        self._rows: dict[tuple[str, SumsOf], QuestionRows] = {}
         self.places: dict[str, int] = {}
         self.losses = QuestionRows(len(Loss), places=self.places)
 
@@ -54,7 +54,7 @@ class Sums:
         self.places.setdefault(key, len(self.places))
         for name, measured in result.measured.items():
             for sums_of in dict.fromkeys(metric.sums for metric in self._metrics_for(name, measured)):
-                self._add(sums_of, key, np.asarray(sums_of(measured), dtype=np.float64))
+                self._add((name, sums_of), key, np.asarray(sums_of(measured), dtype=np.float64))
         if result.coverage:
             lost = [each.loss for each in result.coverage.sub_questions if each.role == Role.CORE]
             self.losses.add(key, [lost.count(loss) for loss in Loss])
@@ -66,7 +66,7 @@ class Sums:
 
     def matrix(self, owned: OwnedMetric) -> Floats:
         """Return what a metric is a statistic of: (questions, k), in the order in which questions came."""
-        rows = self._rows.get(owned.metric.sums)
+        rows = self._rows.get((owned.measure, owned.metric.sums))
         return np.zeros((len(self.places), 2)) if rows is None else rows.matrix()
 
     def rows_of(self, owned: OwnedMetric, questions: Sequence[str]) -> Floats:
@@ -76,7 +76,7 @@ class Sums:
     @property
     def coverage(self) -> Floats:
         """Return the sums of coverage over all questions, (k,)."""
-        rows = self._rows.get(coverage_sums)
+        rows = self._rows.get(("coverage", coverage_sums))
         return np.zeros(_WIDTH_OF_COVERAGE) if rows is None else rows.matrix().sum(axis=0)
 
     def _metrics_for(self, name: str, measured: MeasureResult) -> tuple[SummaryMetric[Any], ...]:
@@ -93,10 +93,10 @@ class Sums:
             return measure_named(name).metrics
         return (number_metric(name),) if isinstance(measured, NumberResult) else ()
 
-    def _add(self, sums_of: SumsOf, question: str, row: Floats) -> None:
-        if sums_of not in self._rows:
-            self._rows[sums_of] = QuestionRows(len(row), places=self.places)
-        self._rows[sums_of].add(question, row)
+    def _add(self, which: tuple[str, SumsOf], question: str, row: Floats) -> None:
+        if which not in self._rows:
+            self._rows[which] = QuestionRows(len(row), places=self.places)
+        self._rows[which].add(question, row)
 
     def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
         """Count where these questions' core sub-questions were lost."""

@@ -66,10 +66,11 @@ def summarise(
         notes.update(notes_on(result.coverage) if result.coverage else ())
         notes.update(_unknown_in(result))
     counts = {name: _counts(states) for name, states in outcomes.items()}
-    drawn: defaultdict[SumsOf, dict[bytes, Floats]] = defaultdict(dict)
+    drawn: defaultdict[tuple[str, SumsOf], dict[bytes, Floats]] = defaultdict(dict)
     metrics = metrics_of(map(measure_named, _ALWAYS)) | _asked(counts) | sums.metrics
     intervals = {
-        name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.metric.sums]) for name, each in metrics.items()
+        name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.measure, each.metric.sums])
+        for name, each in metrics.items()
     }
     return Summary(
         traces=traces,
@@ -126,7 +127,17 @@ def _value(
 ) -> MetricValue:
     reason = None if interval else _reason(owned, counts, retrieval=retrieval)
     metric = owned.metric
-    return MetricValue(metric.name, metric.label, metric.explanation, interval, reason, metric.higher_is_better, owned.measure)
+    return MetricValue(
+        metric.name,
+        metric.label,
+        metric.explanation,
+        interval,
+        reason,
+        metric.higher_is_better,
+        owned.measure,
+        metric.low,
+        metric.high,
+    )
 
 
 def _reason(metric: OwnedMetric, counts: Mapping[str, OutcomeCounts], *, retrieval: bool) -> str:

@@ -26,6 +26,8 @@ class MetricValue:
     undefined_because: str | None
     higher_is_better: bool | None
     measure: str
+    low: float = 0.0
+    high: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class MetricComparison:
     p_value: float | None
     questions: int
     higher_is_better: bool | None
+    low: float = 0.0
+    high: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import pytest
 
 from rag_cover.intervals import Interval
 from rag_cover.reports.text import (
+    SIGNED,
     headline,
     interval_text,
     loss_advice,
     losses_listed,
     losses_sentence,
     percent,
-    scale_of,
     verdict_on,
 )
 from rag_cover.results import Loss
@@ -53,7 +53,7 @@ def test_almost_none_and_almost_all_are_not_rounded_away() -> None:
 
 
 def test_a_metric_with_a_sign_shows_it() -> None:
-    assert interval_text(Interval(0.1, -0.25, 0.3, 5), scale_of("rating")) == "\N{MINUS SIGN}0.25 to +0.30"
+    assert interval_text(Interval(0.1, -0.25, 0.3, 5), SIGNED) == "\N{MINUS SIGN}0.25 to +0.30"
 
 
 def test_no_losses_is_a_sentence_and_gives_no_advice() -> None:
