@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,8 @@ MARK = "ragCoverRan"
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless_shell")
 _FLAGS = ("--headless=shell", "--no-sandbox", "--no-zygote", "--single-process", "--disable-gpu", "--disable-dev-shm-usage")
+_OF_THE_BROWSER = re.compile(r"(?:^|[./])(?:google|gvt1|googleapis|gstatic|googleusercontent)\.com(?:[:/]|$)")
+"""Where a Chromium calls by itself; no page of ours or of an attacker's text here names these hosts."""
 _LONGEST_S = 30.0
 _BEGIN = """\
 import fcntl, os, sys
@@ -156,12 +159,16 @@ def opened_chromium(path: str, proxy: int) -> Iterator[Chromium]:
 
 @contextmanager
 def counting_proxy() -> Iterator[tuple[int, list[str]]]:
-    """Serve as a proxy that answers everything with nothing; yield its port and the list of what it was asked for."""
+    """Serve as a proxy that answers everything with nothing; yield its port and the list of what pages asked it for.
+
+    What the browser asks by itself (the time, updates) does not count.
+    """
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def _noted(self) -> None:
-            asked.append(f"{self.command} {self.path}")
+            if not _OF_THE_BROWSER.search(self.path):
+                asked.append(f"{self.command} {self.path}")
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()

@@ -150,8 +150,8 @@ def _results(text: str) -> list[TraceResult]:
 
 def _summary(text: str, results: Sequence[TraceResult]) -> Summary:
     made = summarise(results, judge=text)
-    label = MetricValue("core_coverage", text, text, _HALF, None, higher_is_better=True)
-    undefined = MetricValue("order_alignment", text, text, None, text, higher_is_better=None)
+    label = MetricValue("core_coverage", text, text, _HALF, None, higher_is_better=True, measure="coverage")
+    undefined = MetricValue("order_alignment", text, text, None, text, higher_is_better=None, measure="coverage")
     return Summary(
         traces=made.traces,
         questions=made.questions,

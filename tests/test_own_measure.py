@@ -282,7 +282,7 @@ def test_what_is_no_measure_is_refused_with_what_it_lacks(traces: list[Trace]) -
 def test_a_name_of_the_packages_own_is_refused(traces: list[Trace]) -> None:
     mine = measure_of(answer_length, name="coverage")
 
-    with pytest.raises(InvalidValueError, match="'coverage' is the name of one of the package's own measures"):
+    with pytest.raises(InvalidValueError, match="'coverage' cannot be used: that is the name of one of the package's own"):
         evaluate(traces, measures=[mine], models=MODELS)
 
 

@@ -41,7 +41,7 @@ sys.addaudithook(refuse)
 from pathlib import Path
 from rag_cover.cli import app, demo
 
-demonstration.trace_paths = lambda: (Path("traces.jsonl"), Path("others.jsonl"))  # one question of the demo's is enough
+demo.trace_paths = lambda: (Path("traces.jsonl"), Path("others.jsonl"))  # one question of the demo's is enough
 codes = []
 for words in json.loads(sys.argv[1]):
     try:

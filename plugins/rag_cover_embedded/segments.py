@@ -96,6 +96,6 @@ def _segmented(spans: Sequence[Span], encodings: Sequence[_Encoding]) -> Segment
             bounds.append(bounds[-1] + min(LONGEST_SEGMENT, len(ids) - start))
             parts.append(span)
     empty = (np.zeros(0, np.int32), np.zeros((0, 2), np.int32))
-    placed = [(ids, offsets + span.start) for span, (ids, offsets) in zip(spans, encodings, strict=True)]
+    placed = [(ids, np.minimum(offsets + span.start, span.end)) for span, (ids, offsets) in zip(spans, encodings, strict=True)]
     ids, offsets = (np.concatenate(arrays) for arrays in zip(empty, *placed, strict=True))
     return SegmentedText(ids, offsets.astype(np.int32), np.array(bounds, dtype=np.int32), tuple(parts))

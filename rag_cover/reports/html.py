@@ -50,7 +50,7 @@ _ORDERS: Mapping[Subject, tuple[str, str]] = {
     "coverage": ("with the lowest core coverage", "lowest core coverage"),
     "utility": ("with the lowest utility", "lowest utility"),
     "complexity": ("whose questions are hardest", "hardest"),
-    "other": ("in their order", "in their order"),
+    "other": ("in the order of the results", ""),
 }
 _TILES = ("core_retrieved", "core_use", "retrieval_headroom", "groundedness", "answerable_questions", "rating", "utility")
 
@@ -142,6 +142,8 @@ def _questions(questions: Sequence[QuestionView], total: int, subject: Subject) 
 
 def _shown_words(shown: int, total: int, order: tuple[str, str]) -> str:
     which, first = order
+    if not first:
+        return f"{counted(shown, 'trace')} of {total:,}, {which}." if shown < total else f"{counted(total, 'trace')}, {which}."
     if shown < total:
         return f"Of {counted(total, 'trace')}, the {shown:,} {which} are shown, {first.split()[0]} first."
     return f"{counted(total, 'trace')}, {first} first."

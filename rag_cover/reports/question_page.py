@@ -5,19 +5,19 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
 from rag_cover.complexity.standing import hardness
-from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, NumberResult, TraceResult
 from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.complexity_page import EvidenceView, evidence_view
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
 from rag_cover.reports.passages import StepView, covering, numbered, steps_of
 from rag_cover.reports.sanitise import clipped, one_line
 from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, has_lost_core, state_of
-from rag_cover.reports.text import counted, percent
+from rag_cover.reports.text import capitalised, counted, number_text, percent
 from rag_cover.reports.utility_text import total_of
 from rag_cover.reports.waterfall import Waterfall, waterfall_of
 from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
@@ -48,6 +48,18 @@ class SubQuestionView:
     found_in: tuple[int, ...] | None
 
 
+_WITH_SECTIONS = frozenset(("coverage", "groundedness", "utility", "complexity"))
+
+
+@dataclass(frozen=True, slots=True)
+class ValueView:
+    """One number of a measure that has no section of its own, and the reason for it."""
+
+    label: str
+    text: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionView:
     """All that is shown of one trace; ``name`` is its anchor in the page."""
@@ -67,6 +79,7 @@ class QuestionView:
     notes: tuple[str, ...]
     waterfall: Waterfall | None
     evidence: EvidenceView | None
+    values: tuple[ValueView, ...]
 
     def tone(self, numbers: Sequence[int]) -> str:
         """Return the style class of a fragment: of the first lost sub-question among those it answers, if there is one."""
@@ -111,7 +124,18 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         notes=tuple(_notes(result)),
         waterfall=waterfall_of(result.utility, numbers) if result.utility else None,
         evidence=evidence_view(result.complexity, numbers) if result.complexity else None,
+        values=tuple(_values(result)),
     )
+
+
+def _values(result: TraceResult) -> Iterator[ValueView]:
+    for measure, measured in result.measured.items():
+        if measure in _WITH_SECTIONS:
+            continue
+        reason = measured.reason if isinstance(measured, NumberResult) else ""
+        for name, value in measured.values.items():
+            label = capitalised(one_line((measure if name == "value" else f"{measure} {name}").replace("_", " "), limit=80))
+            yield ValueView(label, "undefined" if value is None else number_text(value), clipped(reason, 500))
 
 
 def _losses(coverage: CoverageResult | None) -> str:

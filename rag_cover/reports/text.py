@@ -24,6 +24,7 @@ __all__ = [
     "loss_advice",
     "losses_listed",
     "losses_sentence",
+    "number_text",
     "p_value_text",
     "percent",
     "scale_of",
@@ -60,7 +61,7 @@ class Scale:
         """Write a value: a share as percent, anything else as a number, with its sign where that tells good from bad."""
         if self.is_share:
             return percent(value)
-        return _signed(value) if self.is_signed else _number(value)
+        return _signed(value) if self.is_signed else number_text(value)
 
     @property
     def is_bounded(self) -> bool:
@@ -255,10 +256,10 @@ def _fate(loss: Loss, count: int) -> str:
     return f"{was} {_FATES[loss].format(its=its)}"
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """Write a number of any size shortly.
 
-    >>> _number(3.5), _number(123472.5), _number(0.0019), _number(-2.0), _number(0.0)
+    >>> number_text(3.5), number_text(123472.5), number_text(0.0019), number_text(-2.0), number_text(0.0)
     ('3.5', '123,472', '0.0019', '-2', '0')
     """
     if abs(value) >= 100:  # noqa: PLR2004  # from here on, fractions tell nothing

@@ -116,7 +116,7 @@ def test_a_setting_is_played_in_rounds(module: Import) -> None:
     proposing = module("proposing")
     scores = np.array([[0.9, 0.8, 0.7, 0.6, -np.inf], [0.5, 0.4, -np.inf, -np.inf, -np.inf]])
     probabilities = np.array([[0.1, 0.2, 0.9, 0.1, 0.0], [0.1, 0.9, 0.0, 0.0, 0.0]])
-    windows = proposing.Windows(scores, probabilities)
+    windows = proposing.Windows(scores, probabilities, np.ones(len(scores), dtype=bool))
 
     all_read = proposing.play(windows, (-1.0, 2.0, 100), 0.5)
     floored = proposing.play(windows, (0.45, 2.0, 100), 0.5)

@@ -114,7 +114,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
         SetQueryQuestionGenerator("sets", otherwise="nowhere").generate(TOOLS, QueryBundle(TWO))
     with pytest.raises(InvalidValueError, match="the question is blank"):
         SetQueryQuestionGenerator("sets").generate(TOOLS, QueryBundle(" "))
-    with pytest.raises(InvalidValueError, match="'int' makes no sub-questions: give a BaseQuestionGenerator, or the name"):
+    with pytest.raises(InvalidValueError, match="'int' makes no sub-questions: give a BaseQuestionGenerator or the name"):
         SetQueryQuestionGenerator("sets", otherwise=5)  # type: ignore[arg-type]  # that is the test
     with pytest.raises(InvalidValueError, match="min_confidence is 7"):
         SetQueryQuestionGenerator("sets", min_confidence=7)

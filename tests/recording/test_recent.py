@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult, UnknownResult
 from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.traces import Trace
 
@@ -29,7 +29,7 @@ def test_a_result_comes_back_equal() -> None:
 
 def test_what_cannot_be_read_back_is_kept_as_it_is() -> None:
     kept = recent_results(3)
-    result = TraceResult(Trace(question="Why?"), {"politeness": NotApplicable("a measure of the user's own")})
+    result = TraceResult(Trace(question="Why?"), {"politeness": UnknownResult({"polite": True})})
 
     kept.extend([result])
 

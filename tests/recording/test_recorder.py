@@ -456,7 +456,7 @@ def test_measures_that_cannot_be_are_refused_at_once(measures: list[str]) -> Non
 
 
 def test_one_measure_is_given_in_a_list() -> None:
-    with pytest.raises(InvalidValueError, match=r"measures is one text; give a list, if only of one: \['coverage'\]"):
+    with pytest.raises(InvalidValueError, match=r"measures is 'coverage'; give a list, if only of one: \['coverage'\]"):
         Recording(measures="coverage")
 
 
