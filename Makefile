@@ -1,5 +1,5 @@
 # make demo   install the base into .venv and see a report on the demo pipelines
-# make test   install everything but torch and run the test suite
+# make test   install everything but torch and run the test suite, on all processors
 # make models install torch too and test the plugin for checkpoints
 # make lint   ruff, mypy and the import contracts
 # make audit  scan the code, and ask whether the pinned packages have known vulnerabilities
@@ -22,7 +22,7 @@ demo: $(VENV)/.base
 	@$(BIN)/rag-cover demo --out $(OUT)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 models: $(VENV)/.models
 	$(BIN)/python -m pytest tests/transformers plugins/rag_cover_transformers $(PYTEST_ARGS)
