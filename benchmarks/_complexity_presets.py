@@ -18,7 +18,7 @@ from _tables import percent, show
 from rag_cover.backends import Scorer, fingerprint_of
 from rag_cover.complexity import Calibration, Labelled, calibrate
 from rag_cover.complexity.shipped_calibrations import NUMBERS
-from rag_cover.results import AnswerSource, Constraints, Reading
+from rag_cover.results import AnswerSource, CompletenessMethod, Constraints
 
 __all__ = ["fit"]
 
@@ -40,7 +40,7 @@ def fit(data: Path, scorer: Scorer, seed: int, kept: Path | None, limit: int | N
     rows = []
     for source, constraints in product(SOURCES, get_args(Constraints)):
         labelled = probe.labelled(source)
-        reading: Reading = "joint" if constraints == "completeness" else "covered"
+        reading: CompletenessMethod = "joint" if constraints == "completeness" else "covered"
         found = calibrate(labelled, constraints=constraints, readings=(reading,), seed=seed, name=name)
         shipped = _rounded(_about(found.calibration, labelled) if constraints == "both" else found.calibration)
         fitted[f"{source}/{constraints}"] = shipped.to_dict()

@@ -17,7 +17,7 @@ from rag_cover.backends import Generation, Sampling, ScoringItem
 from rag_cover.coverage.written import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
 from rag_cover.importers import import_traces
-from rag_cover.judges.judge_prompt import Sheet, reading_of
+from rag_cover.judges.judge_prompt import JudgePrompt, reading_of
 from rag_cover.pairwise.by_llm import PreferenceReply
 from rag_cover.replies import parsed_reply
 from rag_cover.setqueries import SetQuery, parse
@@ -109,7 +109,7 @@ _ITEMS = (ScoringItem("What is a weir?", _JUDGED), ScoringItem("What does it do?
 
 def _verdicts(reply: str) -> object:
     """Read a judge's reply; every fragment must stand in the text."""
-    sheet = Sheet(_JUDGED, 0, _ITEMS)
+    sheet = JudgePrompt(_JUDGED, 0, _ITEMS)
     reading = reading_of(sheet, Generation((Sample(reply),)))
     for judgment in reading.judgments.values():
         if not 0 <= judgment.probability <= 1 or (judgment.fragment and not judgment.fragment.of(_JUDGED)):

@@ -17,7 +17,7 @@ from rag_cover.complexity import Calibration, Evidence, Labelled, complexities_o
 from rag_cover.complexity.completeness import completeness_of
 from rag_cover.complexity.probing import Retrieved
 from rag_cover.complexity.rrcp import Evidential
-from rag_cover.results import AnswerSource, Complexity, Reading
+from rag_cover.results import AnswerSource, CompletenessMethod, Complexity
 
 __all__ = ["K", "Probed", "completeness_in", "probed"]
 
@@ -86,6 +86,6 @@ def _judged(retrieved: Sequence[Retrieved], scorer: Scorer) -> Iterator[Complexi
             yield each
 
 
-def completeness_in(evidence: Evidential, reading: Reading) -> float:
+def completeness_in(evidence: Evidential, reading: CompletenessMethod) -> float:
     """Read completeness from relevance as it is."""
     return completeness_of(evidence.relevance or (), documents=len(evidence.answer_probabilities), reading=reading)

@@ -32,7 +32,7 @@ from rag_cover.regression import probabilities as probabilities_by_logit
 from rag_cover.setqueries.answering import MOST_PAIRS
 from rag_cover.setqueries.calibration import NUMBERS, MembershipCalibration, features_of
 from rag_cover.setqueries.candidates import DEPTH, depths_of, pooled
-from rag_cover.setqueries.judging import Pair, within
+from rag_cover.setqueries.judging import AtomPassage, within
 from rag_cover.setqueries.memberships import COMBINATIONS, membership
 from rag_cover.setqueries.metrics import best_threshold
 
@@ -101,7 +101,7 @@ def _judged(drawn: Drawn, question: SetQuestion, scorer: Scorer) -> Rows:
     found = {atom: drawn.retriever.retrieve(atom, k=depth) for atom, depth in depths.items()}
     candidates = within(pooled(question.query, found), len(depths), MOST_PAIRS)
     ids = tuple(str(each.passages[0].id) for each in candidates)
-    pairs = {atom: [Pair(atom, each.passages[0]) for each in candidates] for atom in depths}
+    pairs = {atom: [AtomPassage(atom, each.passages[0]) for each in candidates] for atom in depths}
     said = probabilities(scorer, [pair.item for some in pairs.values() for pair in some])
     features = {
         atom: features_of([said[pair.item] for pair in some], [(pair.predicate, pair.text) for pair in some])

@@ -44,7 +44,7 @@ from rag_cover.complexity.rrcp import Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.intervals import Interval, bootstrap, wilson
 from rag_cover.regression import fit_weights, probabilities_of
-from rag_cover.results import AnswerSource, Complexity, Constraints, Reading
+from rag_cover.results import AnswerSource, CompletenessMethod, Complexity, Constraints
 
 Floats = NDArray[np.float64]
 Said = NDArray[np.bool_]
@@ -52,7 +52,7 @@ Said = NDArray[np.bool_]
 STRING_IN = 5  # passages, as the baseline was first measured
 FOLDS = 5
 EMBEDDING_RIDGE = 30.0
-READINGS: tuple[Reading, ...] = get_args(Reading)
+READINGS: tuple[CompletenessMethod, ...] = get_args(CompletenessMethod)
 FORMS = "who what when where which why how is are was were do does did or of and".split()  # noqa: SIM905  # one line
 
 
@@ -146,7 +146,7 @@ class Table:
         pairs = matched_auc(scores, self.probe, self.pairings, self.seed)
         return [plain(auc(scores, truth, keys, seed=self.seed)), plain(pairs)]
 
-    def add_rule(self, name: str, source: AnswerSource, constraints: Constraints, reading: Reading) -> None:
+    def add_rule(self, name: str, source: AnswerSource, constraints: Constraints, reading: CompletenessMethod) -> None:
         """Add the paper's rule, its thresholds and the temperature of the reading cross-fitted."""
         found = calibrate(
             self.probe.labelled(source), constraints=constraints, readings=(reading,), folds=FOLDS, seed=self.seed

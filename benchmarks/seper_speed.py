@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Entailer
-from rag_cover.belief.entailment import Judgments, together
+from rag_cover.belief.entailment import Judgments, gather
 from rag_cover.belief.opinions import estimate_belief
 from rag_cover.results import BeliefKind
 from rag_cover.traces import Sample
@@ -80,7 +80,7 @@ def planned(questions: Sequence[Asked], entailer: Entailer, kind: BeliefKind) ->
         estimate_belief([asked.reference], drawn, question=asked.question, kind=kind, preset="unbiased")
         for asked, drawn in zip(questions, samples, strict=True)
     ]
-    return [opinion.belief.score for opinion in Judgments(entailer).settle(together(inquiries))]
+    return [opinion.belief.score for opinion in Judgments(entailer).settle(gather(inquiries))]
 
 
 class CountingSession(Session):

@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 
 from rag_cover import open_entailer, open_receiver
 from rag_cover.backends import Entailer, Receiver
-from rag_cover.belief.entailment import Judgments, together
-from rag_cover.belief.kernels import meanings
+from rag_cover.belief.entailment import Judgments, gather
+from rag_cover.belief.kernels import cluster_by_meaning
 from rag_cover.belief.scoring import cluster_masses, entropy_of, uniform_weights
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
@@ -132,8 +132,8 @@ def _gains(
 def _certainty_gained(
     block: Sequence[Supported], answers: Sequence[Sequence[Sequence[str]]], judgments: Judgments
 ) -> list[float]:
-    asked = [meanings(row.question, texts) for row, sets in zip(block, answers, strict=True) for texts in sets]
-    clusters = iter(judgments.settle(together(asked)))
+    asked = [cluster_by_meaning(row.question, texts) for row, sets in zip(block, answers, strict=True) for texts in sets]
+    clusters = iter(judgments.settle(gather(asked)))
     found = []
     for sets in answers:
         prior, *posteriors = (entropy_of(cluster_masses(uniform_weights(len(texts)), next(clusters))) for texts in sets)

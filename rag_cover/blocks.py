@@ -16,7 +16,7 @@ from rag_cover.traces import Trace, content_hash
 
 __all__ = [
     "DefaultMeasures",
-    "OnError",
+    "OnFailure",
     "blocks_of",
     "chosen_measures",
     "content_key",
@@ -26,7 +26,7 @@ __all__ = [
     "surroundings",
 ]
 
-OnError = Literal["record", "raise"]
+OnFailure = Literal["record", "raise"]
 
 _MEMBERS = (
     "name",
@@ -189,7 +189,7 @@ def measure_block(
     *,
     measures: Sequence[Measure],
     models: Mapping[ModelKind, Any],
-    on_error: OnError = "record",
+    on_error: OnFailure = "record",
     auto_selected: bool = False,
 ) -> list[TraceResult]:
     """Measure a block of traces with as few model calls as the measures can do with.
@@ -233,7 +233,7 @@ def _reason(missing: Sequence[ModelKind]) -> str | None:
 
 
 def _measured(
-    measure: Measure, traces: Sequence[Trace], models: Mapping[ModelKind, Any], on_error: OnError
+    measure: Measure, traces: Sequence[Trace], models: Mapping[ModelKind, Any], on_error: OnFailure
 ) -> Sequence[Outcome]:
     """Measure together; where that fails, one by one, so that one trace's failure costs no other its result."""
     if not traces:

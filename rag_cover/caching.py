@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rag_cover.errors import StoreError
-from rag_cover.sqlite_errors import close_where_opened, refuse_strangers, told, write_ahead
+from rag_cover.sqlite_errors import close_where_opened, refuse_strangers, translating_sqlite_errors, write_ahead
 
 __all__ = ["ResponseFile", "cache_for"]
 
@@ -82,13 +82,13 @@ class ResponseFile:
         return ResponseFile, (self.path,)
 
     def _begun(self) -> bool:
-        with told(self.path, kind=_KIND, remedy=_REMEDY):
+        with translating_sqlite_errors(self.path, kind=_KIND, remedy=_REMEDY):
             return self._connection is not None or self.path.exists()
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self._leave_to_parent()
-        with self._lock, told(self.path, kind=_KIND, remedy=_REMEDY):
+        with self._lock, translating_sqlite_errors(self.path, kind=_KIND, remedy=_REMEDY):
             if self._connection is None:
                 self._connection = _open(self.path)
                 self._closing = weakref.finalize(self, close_where_opened, self._connection, self._process)

@@ -32,7 +32,7 @@ from rag_cover.summaries import (
 
 __all__ = ["compare", "compare_pairwise"]
 
-Asked = Mapping[str, frozenset[str]]
+SubQuestionsAsked = Mapping[str, frozenset[str]]
 """The sub-questions of each question."""
 
 
@@ -153,7 +153,7 @@ def _shared(sides: Sequence[Collection[str]]) -> list[str]:
     return shared
 
 
-def _refuse_different(one: Asked, other: Asked, shared: Mapping[str, str]) -> None:
+def _refuse_different(one: SubQuestionsAsked, other: SubQuestionsAsked, shared: Mapping[str, str]) -> None:
     """Refuse sides whose sub-questions differ on the shared questions, which come with their texts."""
     different = [text for key, text in shared.items() if one.get(key, frozenset()) != other.get(key, frozenset())]
     if different:

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_cover.blocks import OnError, chosen_measures
+from rag_cover.blocks import OnFailure, chosen_measures
 from rag_cover.caching import cache_for
 from rag_cover.deadline import Deadline
 from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
 from rag_cover.frames import rows_of
 from rag_cover.llm_session import LLMSession
-from rag_cover.loop import Progress, evaluate_in_memory, fill
+from rag_cover.loop import Progress, evaluate_in_memory, evaluate_into_store
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.plan import EvaluationPlan
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
@@ -105,7 +105,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     resume: bool = False,
     engine: str | Engine = "local",
     workers: int | None = None,
-    on_error: OnError = "record",
+    on_error: OnFailure = "record",
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,
     cache: Path | bool = True,
@@ -158,6 +158,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     if resume:
         refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
     with run.clock:
-        fill(kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress)
+        evaluate_into_store(
+            kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress
+        )
     given = measuring.measures
     return Evaluation(kept.results(given), measuring.judge, measuring.names, seed, kept.spending, given)

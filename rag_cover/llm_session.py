@@ -10,7 +10,7 @@ from rag_cover.deadline import Deadline
 from rag_cover.errors import StoreError
 from rag_cover.usage import UsageMeter
 
-__all__ = ["LLMSession", "Remote", "ResponseCache", "bound"]
+__all__ = ["LLMSession", "Remote", "ResponseCache", "bind_models"]
 
 Kind = TypeVar("Kind", bound=str)
 
@@ -77,7 +77,7 @@ class Remote(Protocol):
         ...
 
 
-def bound(models: Mapping[Kind, Any], run: LLMSession) -> dict[Kind, Any]:
+def bind_models(models: Mapping[Kind, Any], run: LLMSession) -> dict[Kind, Any]:
     """Bind those models that are remote to a run; one object in two roles stays one object."""
     distinct = {id(model): model for model in models.values()}
     ready = {name: model.for_run(run) if isinstance(model, Remote) else model for name, model in distinct.items()}

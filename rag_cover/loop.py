@@ -20,10 +20,10 @@ from rag_cover.plan import EvaluationPlan
 from rag_cover.plugin_manager import notify_plugins
 from rag_cover.questions import Question
 from rag_cover.stores import Store
-from rag_cover.stores.leases import Claimable, Share, joined
+from rag_cover.stores.leases import Claimable, Worker, join_store
 from rag_cover.traces import Trace
 
-__all__ = ["Progress", "Watcher", "evaluate_in_memory", "fill"]
+__all__ = ["Progress", "Watcher", "evaluate_in_memory", "evaluate_into_store"]
 
 _LOT = 32  # traces claimed at once
 
@@ -60,7 +60,7 @@ def evaluate_in_memory(
     return tuple(kept)
 
 
-def fill(  # what is measured, by whom, into what
+def evaluate_into_store(  # what is measured, by whom, into what
     store: Store,
     stream: Iterable[Trace],
     *,
@@ -78,7 +78,7 @@ def fill(  # what is measured, by whom, into what
     """
     any_trace = Trace(question=Question(text="?"))  # keys differ where measures or models do, whatever the trace
     same = {**about, "key": measuring.key_of(any_trace)}
-    with joined(store, same, resume=resume) as share:
+    with join_store(store, same, resume=resume) as share:
         if measuring.redaction and not resume:
             store.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
         work = _Work(share, enumerate(stream), measuring.key_of)
@@ -95,7 +95,7 @@ def fill(  # what is measured, by whom, into what
 class _Work:
     """The traces of a stream that this run has claimed, and those put aside because another run has."""
 
-    share: Share
+    share: Worker
     stream: Iterator[tuple[int, Trace]]
     key_of: Callable[[Trace], str]
     claimed: deque[tuple[int, str]] = field(default_factory=deque)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rag_cover.blocks import DefaultMeasures, OnError, chosen_measures, content_key, judge_among, measure_block, model_kinds
+from rag_cover.blocks import DefaultMeasures, OnFailure, chosen_measures, content_key, judge_among, measure_block, model_kinds
 from rag_cover.deadline import Deadline
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
 from rag_cover.known_measures import own_measure_names
-from rag_cover.llm_session import LLMSession, ResponseCache, bound
+from rag_cover.llm_session import LLMSession, ResponseCache, bind_models
 from rag_cover.measures import Measure, ModelKind, NotApplicable, TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.redaction import Redaction, redacted_result, redacted_trace, refuse_unmarked
@@ -36,7 +36,7 @@ class EvaluationPlan:
     measures: tuple[Measure, ...]
     chosen: Models
     run: LLMSession
-    on_error: OnError = "record"
+    on_error: OnFailure = "record"
     redaction: Redaction | None = None
     auto_selected: bool = False
 
@@ -47,7 +47,7 @@ class EvaluationPlan:
         models: Models,
         run: LLMSession,
         *,
-        on_error: OnError,
+        on_error: OnFailure,
         redaction: Redaction | None = None,
     ) -> EvaluationPlan:
         """Choose the measures, by name or as values."""
@@ -63,7 +63,7 @@ class EvaluationPlan:
         Raises:
             RagCoverError: what opening a model raises.
         """
-        return bound(self.chosen.open(model_kinds(self.measures)), self.run)
+        return bind_models(self.chosen.open(model_kinds(self.measures)), self.run)
 
     def __call__(self, traces: Block) -> list[TraceResult]:
         """Measure a block of traces; one whose texts are redacted already cannot be measured."""
@@ -140,7 +140,7 @@ def without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], b
 def _opened(
     measures: tuple[Measure, ...],
     models: Models,
-    on_error: OnError,
+    on_error: OnFailure,
     redaction: Redaction | None,
     auto_selected: bool,  # noqa: FBT001  # as it travelled
     cache: ResponseCache | None,

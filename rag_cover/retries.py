@@ -20,7 +20,7 @@ from rag_cover.rate_limit import Limiter
 if TYPE_CHECKING:
     import tenacity
 
-__all__ = ["Called", "Caller", "Policy", "is_transient", "retried"]
+__all__ = ["Called", "Caller", "RetryPolicy", "is_transient", "retried"]
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ def retried(
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class RetryPolicy:
     """How the calls to one server are made.
 
     ``timeout_s`` is of one attempt, ``deadline_s`` of one call with all its attempts, from the moment the first is sent.
@@ -112,7 +112,7 @@ class Called(Generic[T]):
 class Caller:
     """Makes the calls to one server under one policy, from as many threads as there are."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: RetryPolicy) -> None:
         self.policy = policy
         self._slots = threading.BoundedSemaphore(policy.max_concurrency)
         self._limiter = Limiter(requests_per_minute=policy.requests_per_minute, tokens_per_minute=policy.tokens_per_minute)

@@ -11,7 +11,14 @@ from pathlib import Path
 
 from rag_cover.errors import StoreError
 
-__all__ = ["close_where_opened", "read_only_address", "refuse_strangers", "told", "writable", "write_ahead"]
+__all__ = [
+    "close_where_opened",
+    "read_only_address",
+    "refuse_strangers",
+    "translating_sqlite_errors",
+    "writable",
+    "write_ahead",
+]
 
 _PAUSE_S = 0.02
 _INHERITED: list[sqlite3.Connection] = []  # of a process that forked this one off: not ours to close
@@ -30,7 +37,7 @@ _MEANING = {
 
 
 @contextmanager
-def told(path: Path, *, kind: str, remedy: str) -> Iterator[None]:
+def translating_sqlite_errors(path: Path, *, kind: str, remedy: str) -> Iterator[None]:
     """Turn SQLite's errors into a sentence that says what to do; ``remedy`` is for a file that is damaged.
 
     Raises:

@@ -7,7 +7,7 @@ import pytest
 
 from rag_cover.deadline import Deadline
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
-from rag_cover.retries import Caller, Policy, retried
+from rag_cover.retries import Caller, RetryPolicy, retried
 
 
 class _Flaky:
@@ -78,7 +78,7 @@ class _Patient(Deadline):
 
 
 def _caller(**options: Any) -> Caller:
-    return Caller(Policy(**{"wait_initial_s": 1.0, **options}))
+    return Caller(RetryPolicy(**{"wait_initial_s": 1.0, **options}))
 
 
 def test_waiting_is_no_latency() -> None:
@@ -177,4 +177,4 @@ def test_a_stopped_run_sends_nothing() -> None:
 @pytest.mark.parametrize("options", [{"attempts": 0}, {"max_concurrency": 0}, {"timeout_s": 0}, {"requests_per_minute": -1}])
 def test_a_policy_under_which_nothing_is_called_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidValueError, match=f"{next(iter(options))} is "):
-        Policy(**options)
+        RetryPolicy(**options)

@@ -24,7 +24,7 @@ from rag_cover import Models
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import Framework, describe_argument, identity_of, unit_vectors
+from rag_cover.integration import FrameworkModels, describe_argument, identity_of, unit_vectors
 from rag_cover.questions import Passage
 from rag_cover_langchain.decisions import DecisionJudge, decides
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
@@ -172,7 +172,7 @@ def _judged_by(model: object) -> Scorer | None:
     return DecisionJudge(model) if isinstance(model, Runnable) and decides(model) else None
 
 
-_LANGCHAIN = Framework(
+_LANGCHAIN = FrameworkModels(
     language_model="a chat model of LangChain",
     embedding_model="LangChain's Embeddings",
     written_by=_written_by,

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, PrivateAttr
 
 from rag_cover import Models
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import LazyModels, OnError, Reconstructible, chosen, refuse_on_error
+from rag_cover.integration import LazyModels, OnRerankError, Reconstructible, refuse_on_error, rerank_or_keep
 from rag_cover.measures import ModelKind
 from rag_cover_langchain.configs import called_under
 from rag_cover_langchain.payloads import documents_in, question_in
@@ -37,7 +37,7 @@ class ModelCompressor(Reconstructible, BaseDocumentCompressor):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    on_error: OnError = "keep"
+    on_error: OnRerankError = "keep"
     explain: bool = False
 
     model_kinds: ClassVar[Sequence[ModelKind]] = ()
@@ -85,7 +85,7 @@ class ModelCompressor(Reconstructible, BaseDocumentCompressor):
         config = None if callbacks is None else RunnableConfig(callbacks=callbacks)
         return called_under(
             config,
-            lambda: chosen(choose, documents, query, self._models, called=called, on_error=self.on_error, most=most),
+            lambda: rerank_or_keep(choose, documents, query, self._models, called=called, on_error=self.on_error, most=most),
         )
 
 

@@ -21,7 +21,7 @@ from pydantic import SkipValidation
 from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
-from rag_cover.integration import OnError, estimated_by, refuse_below, refuse_utility, reranked_by
+from rag_cover.integration import OnRerankError, estimated_by, refuse_below, refuse_utility, reranked_by
 from rag_cover.measures import ModelKind
 from rag_cover.results import Attribution
 from rag_cover_langchain.models import Writer, models_of
@@ -87,7 +87,7 @@ class CoverageCompressor(ModelCompressor):
         retrieval_weight: float = RETRIEVAL_WEIGHT,
         samples: int = 30,
         seed: int = 0,
-        on_error: OnError = "keep",
+        on_error: OnRerankError = "keep",
         explain: bool = False,
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
@@ -191,7 +191,7 @@ class UtilityFilter(ModelCompressor):
         keep: int = 1,
         samples: int = 20,
         seed: int = 0,
-        on_error: OnError = "keep",
+        on_error: OnRerankError = "keep",
         explain: bool = False,
     ) -> None:
         refuse_below(1, keep=keep, samples=samples)

@@ -17,7 +17,7 @@ from rag_cover import build_retriever
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover.integration import (
-    OnError,
+    OnRerankError,
     Reconstructible,
     augmented_if_possible,
     augmenter_by,
@@ -81,7 +81,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
     max_calls: int | None = None
     rounds: int = 4
     threshold: float | None = None
-    on_error: OnError = "keep"
+    on_error: OnRerankError = "keep"
     explain: bool = False
 
     _augmenter: Augmenter = PrivateAttr()
@@ -101,7 +101,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         max_calls: int | None = None,
         rounds: int = 4,
         threshold: float | None = None,
-        on_error: OnError = "keep",
+        on_error: OnRerankError = "keep",
         explain: bool = False,
         name: str | None = None,
         tags: list[str] | None = None,

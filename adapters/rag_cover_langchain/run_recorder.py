@@ -14,7 +14,7 @@ from uuid import UUID
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
-from rag_cover.recording import Asked, CallKind, Draft, Noting, asked_from, place
+from rag_cover.recording import CallKind, Noting, QuestionContext, TraceDraft, asked_from, place
 from rag_cover_langchain.payloads import texts_in
 from rag_cover_langchain.runs import (
     Run,
@@ -153,7 +153,7 @@ class RunNotes:
         if run.passages:
             self._root_of(run).found.update(names_of(run.passages))
 
-    def _asked(self, metadata: Mapping[str, Any] | None, name: str) -> Asked | None:
+    def _asked(self, metadata: Mapping[str, Any] | None, name: str) -> QuestionContext | None:
         said = (metadata or {}).get(SAID)
         if said is not None:
             try:
@@ -170,7 +170,7 @@ def _around() -> str | None:
     return None if run_id is None else str(run_id)
 
 
-def _last_written(draft: Draft, output: object = None) -> str | None:
+def _last_written(draft: TraceDraft, output: object = None) -> str | None:
     """Return what a model wrote last; of a graph only what its state holds: one that waits for an answer has written none."""
     written = (call.answer for call in reversed(draft.calls) if call.kind == "llm" and call.answer)
     last = next(written, None)
@@ -178,7 +178,7 @@ def _last_written(draft: Draft, output: object = None) -> str | None:
     return None if is_state and last not in texts_in(output) else last
 
 
-def _is_left(draft: Draft) -> bool:
+def _is_left(draft: TraceDraft) -> bool:
     """Tell whether a stream was left: a part of it is still at it, and so is what is around that, unlike what was cancelled."""
     open_ = {call.id for call in draft.calls if call.ended_at is None}
     writing = (call for call in draft.calls[1:] if call.kind in ("llm", "other") and call.id in open_)

@@ -16,7 +16,7 @@ from rag_cover.integration import (
     MIN_CONFIDENCE,
     EntityNames,
     Member,
-    OnError,
+    OnRerankError,
     Reconstructible,
     refuse_below,
     refuse_confidence,
@@ -80,7 +80,7 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
     threshold: float | None = None
     entity: Annotated[str | Callable[[Document], str] | None, SkipValidation] = None
     min_confidence: float = MIN_CONFIDENCE
-    on_error: OnError = "keep"
+    on_error: OnRerankError = "keep"
     explain: bool = True
 
     _answerer: SetAnswerer = PrivateAttr()
@@ -98,7 +98,7 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         threshold: float | None = None,
         entity: str | Callable[[Document], str] | None = None,
         min_confidence: float = MIN_CONFIDENCE,
-        on_error: OnError = "keep",
+        on_error: OnRerankError = "keep",
         explain: bool = True,
         name: str | None = None,
         tags: list[str] | None = None,

@@ -22,7 +22,7 @@ from rag_cover.recording import Call, CallKind
 from rag_cover_llama_index.answers import answer_text
 from rag_cover_llama_index.passages import record_of
 
-__all__ = ["Reading", "question_in", "reading_of", "records_of"]
+__all__ = ["CallReader", "question_in", "reading_of", "records_of"]
 
 Arguments = Mapping[str, Any]
 Records = list[dict[str, Any]]
@@ -33,7 +33,7 @@ _UNHEARD = "handoff"  # a tool by which agents pass a question on brings nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CallReader:
     """How the spans of one method are read: of what class its object is, what its beginning and its end say, of what kind."""
 
     of: type
@@ -42,7 +42,7 @@ class Reading:
     kind: CallKind = "other"
 
 
-def reading_of(method: str, instance: object) -> Reading | None:
+def reading_of(method: str, instance: object) -> CallReader | None:
     """Return how a span is read; None for one that says nothing."""
     reading = _READINGS.get(method)
     return reading if reading is not None and isinstance(instance, reading.of) else None
@@ -132,16 +132,16 @@ def _takes_apart(call: Call, result: Any) -> None:
     call.sub_questions = [{"text": each.sub_question, "role": role} for each, role in zip(asked, roles, strict=True)] or None
 
 
-_QUESTION = Reading(BaseQueryEngine, _asks, _answers, "question")
-_CHAT = Reading(BaseChatEngine, _asks, _answers, "question")
-_RUN = Reading(Workflow, _asks, _answers, "question")
-_RETRIEVAL = Reading(BaseRetriever, _asks, _finds, "retriever")
-_POSTPROCESSING = Reading(BaseNodePostprocessor, _takes, _finds, "postprocessor")
-_SYNTHESIS = Reading(BaseSynthesizer, _takes, _answers, "synthesis")
-_TOOL = Reading(BaseTool, _calls, _brings, "tool")
-_GENERATION = Reading(BaseQuestionGenerator, _asks, _takes_apart)
+_QUESTION = CallReader(BaseQueryEngine, _asks, _answers, "question")
+_CHAT = CallReader(BaseChatEngine, _asks, _answers, "question")
+_RUN = CallReader(Workflow, _asks, _answers, "question")
+_RETRIEVAL = CallReader(BaseRetriever, _asks, _finds, "retriever")
+_POSTPROCESSING = CallReader(BaseNodePostprocessor, _takes, _finds, "postprocessor")
+_SYNTHESIS = CallReader(BaseSynthesizer, _takes, _answers, "synthesis")
+_TOOL = CallReader(BaseTool, _calls, _brings, "tool")
+_GENERATION = CallReader(BaseQuestionGenerator, _asks, _takes_apart)
 
-_READINGS: Mapping[str, Reading] = {
+_READINGS: Mapping[str, CallReader] = {
     "query": _QUESTION,
     "aquery": _QUESTION,
     "chat": _CHAT,

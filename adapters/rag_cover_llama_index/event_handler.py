@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 
-from rag_cover.recording import Call, Draft, Recording, place
+from rag_cover.recording import Call, Recording, TraceDraft, place
 from rag_cover_llama_index.answers import read_along
 from rag_cover_llama_index.calls import reading_of
 
@@ -103,12 +103,12 @@ class Notes:
         if above is not None and gathering.is_root(above):  # not a chat within a workflow
             self._answered(gathering.draft_of(id_), "".join(parts).strip() or None, whole)
 
-    def _is_streamed(self, draft: Draft | None, result: object) -> bool:
+    def _is_streamed(self, draft: TraceDraft | None, result: object) -> bool:
         if draft is None:
             return False
         return read_along(result, partial(self._answered, draft)) or isinstance(result, StreamingAgentChatResponse)
 
-    def _answered(self, draft: Draft | None, answer: str | None, whole: bool) -> None:  # noqa: FBT001  # as `Told` is called
+    def _answered(self, draft: TraceDraft | None, answer: str | None, whole: bool) -> None:  # noqa: FBT001  # as `Told` is called
         try:
             if draft is not None:
                 self._gathering.answered(draft, answer, whole=whole)

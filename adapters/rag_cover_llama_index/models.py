@@ -22,7 +22,7 @@ from rag_cover import Models
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import Framework, describe_argument, identity_of, unit_vectors
+from rag_cover.integration import FrameworkModels, describe_argument, identity_of, unit_vectors
 from rag_cover.questions import Passage
 from rag_cover_llama_index.embeddings import RagCoverEmbedding
 from rag_cover_llama_index.generators import LlamaIndexGenerator
@@ -153,7 +153,7 @@ def _embedded_by(model: object) -> Embedder | None:
     return LlamaIndexEmbedder(model) if isinstance(model, BaseEmbedding) else None
 
 
-_LLAMA_INDEX = Framework(
+_LLAMA_INDEX = FrameworkModels(
     language_model="a LlamaIndex LLM",
     embedding_model="a LlamaIndex BaseEmbedding",
     written_by=_written_by,

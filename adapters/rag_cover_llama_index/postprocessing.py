@@ -11,7 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import LazyModels, OnError, Reconstructible, chosen
+from rag_cover.integration import LazyModels, OnRerankError, Reconstructible, rerank_or_keep
 from rag_cover_llama_index.passages import noted
 
 __all__ = ["EXPLANATION", "ModelPostprocessor", "explained", "name_of"]
@@ -32,7 +32,7 @@ class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
     ``from_dict``. A copy shares the objects; a pickle holds them.
     """
 
-    on_error: OnError = "keep"
+    on_error: OnRerankError = "keep"
     explain: bool = False
 
     model_kinds: ClassVar[Sequence[Any]] = ()
@@ -60,7 +60,7 @@ class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
             message = f"{self.class_name()} needs the question: pass query_str=… or query_bundle=… along with the nodes"
             raise InvalidValueError(message)
         called, asked = (self.class_name(), "nodes"), query_bundle.query_str
-        return chosen(choose, nodes, asked, self._models, called=called, on_error=self.on_error, most=most)
+        return rerank_or_keep(choose, nodes, asked, self._models, called=called, on_error=self.on_error, most=most)
 
     def made_with(self) -> dict[str, Any]:
         """Return what another one like this is made with."""

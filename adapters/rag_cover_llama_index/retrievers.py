@@ -18,7 +18,7 @@ from rag_cover import build_retriever
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import OnError, augmented_if_possible, explained_by_search, refuse_mode, refuse_on_error
+from rag_cover.integration import OnRerankError, augmented_if_possible, explained_by_search, refuse_mode, refuse_on_error
 from rag_cover_llama_index.augmentations import augmenter_of, searched_by
 from rag_cover_llama_index.passages import noted, passage_of
 from rag_cover_llama_index.searches import NodeSearch
@@ -76,7 +76,7 @@ class SubQuestionRetriever(BaseRetriever):
         max_calls: int | None = None,
         rounds: int = 4,
         threshold: float | None = None,
-        on_error: OnError = "keep",
+        on_error: OnRerankError = "keep",
         explain: bool = False,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,

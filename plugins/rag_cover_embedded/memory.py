@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["Memory", "Pair", "digest_of"]
+__all__ = ["Memory", "QuestionText", "digest_of"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound=tuple[str, ...])
-Pair = tuple[str, str]
+QuestionText = tuple[str, str]
 """A question and a text."""
 
 

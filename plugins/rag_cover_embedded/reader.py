@@ -26,12 +26,12 @@ from rag_cover.texts import encodable
 from rag_cover.traces import Sample
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, evidence_of
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
-from rag_cover_embedded.memory import Memory, Pair, digest_of
+from rag_cover_embedded.memory import Memory, QuestionText, digest_of
 from rag_cover_embedded.segments import SegmentedText, Window, segmented
 from rag_cover_embedded.weights import Weights
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
-__all__ = ["UNANSWERABLE", "EmbeddedReader", "Reading", "answers_in", "likely_spans"]
+__all__ = ["UNANSWERABLE", "AnswerSpans", "EmbeddedReader", "answers_in", "likely_spans"]
 
 UNANSWERABLE = "unanswerable"
 VERSION = 1
@@ -45,7 +45,7 @@ _SPANS = 50  # of a window; the rest, some 3% of the probability, is noise
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerSpans:
     """What one window says to a question: P(it answers), below 1, and the likeliest spans with their shares."""
 
     probability: float
@@ -70,7 +70,7 @@ class EmbeddedReader:
         self._fitted = opened.fitted
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
-        self._remembered: Memory[Pair, tuple[Reading, ...]] = Memory(REMEMBERED)
+        self._remembered: Memory[QuestionText, tuple[AnswerSpans, ...]] = Memory(REMEMBERED)
 
     def sample(
         self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0
@@ -96,12 +96,12 @@ class EmbeddedReader:
         """Travel to another process as what it was opened with: the network is opened there."""
         return _reopened, self._options
 
-    def _in_blocks(self, pairs: Sequence[Pair]) -> list[tuple[Reading, ...]]:
+    def _in_blocks(self, pairs: Sequence[QuestionText]) -> list[tuple[AnswerSpans, ...]]:
         """Read pairs, so many at once that memory stays bounded."""
         starts = range(0, len(pairs), PASSAGES_AT_ONCE)
         return [readings for start in starts for readings in self._read(pairs[start : start + PASSAGES_AT_ONCE])]
 
-    def _read(self, pairs: Sequence[Pair]) -> list[tuple[Reading, ...]]:
+    def _read(self, pairs: Sequence[QuestionText]) -> list[tuple[AnswerSpans, ...]]:
         """Read the windows that the first stage proposes."""
         questions, texts = zip(*pairs, strict=True)
         cut = segmented(self._tokenizer, texts)
@@ -110,14 +110,14 @@ class EmbeddedReader:
         proposed = list(self._ranked(questions, cut))
         chosen = [(row, window) for row, (ranked, _) in enumerate(proposed) for window in ranked]
         encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window in chosen]
-        found: list[tuple[Reading, ...]] = [()] * len(pairs)
+        found: list[tuple[AnswerSpans, ...]] = [()] * len(pairs)
         read = self._session.run(encoded, ["answers", "span"])
         for (row, window), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
             text, similarity = cut[row], proposed[row][1]
             evidence = evidence_of(text, float(logit[0]), windows=len(text.windows(WINDOW)), similarity=similarity)
             likely = self._fitted.calibrations.probability(Task.ANSWERS, evidence)
             probability = min(likely, _MOST)
-            found[row] += (Reading(probability, _spoken(texts[row], cut[row], window, span[pair.start : -1])),)
+            found[row] += (AnswerSpans(probability, _spoken(texts[row], cut[row], window, span[pair.start : -1])),)
         return found
 
     def _ranked(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[tuple[list[Window], float]]:
@@ -138,7 +138,7 @@ def _reopened(weights: Path | None, threads: int | None) -> EmbeddedReader:
     return EmbeddedReader(weights, threads=threads)
 
 
-def answers_in(readings: Sequence[Reading]) -> dict[str, float]:
+def answers_in(readings: Sequence[AnswerSpans]) -> dict[str, float]:
     """Put what windows say together: every answer's probability, that of `UNANSWERABLE` first; they sum to 1.
 
     >>> answers_in([Reading(0.5, {"Jane Austen": 0.75, "Austen": 0.25}), Reading(0.0, {"Emma": 1.0})])

@@ -19,7 +19,7 @@ from rag_cover.errors import needs_extra
 from rag_cover.hooks import hook
 from rag_cover.judges import PromptedJudge
 from rag_cover.llm_session import ResponseCache
-from rag_cover.retries import Policy
+from rag_cover.retries import RetryPolicy
 
 if TYPE_CHECKING:
     from rag_cover.belief.receivers import GeneratorReceiver
@@ -32,7 +32,7 @@ __all__ = ["backends", "open_embedder", "open_generator", "open_judge", "open_re
 T = TypeVar("T")
 Key = SecretStr | str | None
 
-_POLICY = Policy()
+_POLICY = RetryPolicy()
 
 
 @hook
@@ -58,7 +58,7 @@ def open_generator(
     api_key: Key = None,
     organization: str | None = None,
     project: str | None = None,
-    policy: Policy = _POLICY,
+    policy: RetryPolicy = _POLICY,
     cache: ResponseCache | None = None,
     thinking_tokens: int = 4096,
 ) -> OpenAIGenerator:
@@ -76,7 +76,7 @@ def open_receiver(  # noqa: PLR0913  # every option is a keyword
     api_key: Key = None,
     organization: str | None = None,
     project: str | None = None,
-    policy: Policy = _POLICY,
+    policy: RetryPolicy = _POLICY,
     cache: ResponseCache | None = None,
     thinking_tokens: int = 4096,
     max_tokens: int = 128,
@@ -96,7 +96,7 @@ def open_judge(  # noqa: PLR0913  # every option is a keyword
     api_key: Key = None,
     organization: str | None = None,
     project: str | None = None,
-    policy: Policy = _POLICY,
+    policy: RetryPolicy = _POLICY,
     cache: ResponseCache | None = None,
     thinking_tokens: int = 4096,
     threshold: float = 0.5,
@@ -124,7 +124,7 @@ def open_embedder(
     api_key: Key = None,
     organization: str | None = None,
     project: str | None = None,
-    policy: Policy = _POLICY,
+    policy: RetryPolicy = _POLICY,
     cache: ResponseCache | None = None,
     dimensions: int | None = None,
 ) -> OpenAIEmbedder:
@@ -136,7 +136,7 @@ def open_embedder(
 
 
 def _client(
-    model: str, base_url: str | None, api_key: Key, organization: str | None, project: str | None, policy: Policy
+    model: str, base_url: str | None, api_key: Key, organization: str | None, project: str | None, policy: RetryPolicy
 ) -> Client:
     """Return the one client for a model and its connection: its limits count all that ask."""
     with needs_extra("openai", "openai"):

@@ -11,7 +11,7 @@ from openai import OpenAI, OpenAIError
 from pydantic import SecretStr
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.retries import Policy
+from rag_cover.retries import RetryPolicy
 
 __all__ = ["Connected", "Connection", "connected"]
 
@@ -27,7 +27,7 @@ class Connection:
     api_key: SecretStr | None = None
     organization: str | None = None
     project: str | None = None
-    policy: Policy = field(default_factory=Policy)
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True, slots=True)

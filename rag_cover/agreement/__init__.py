@@ -10,8 +10,8 @@ from rag_cover.agreement.result import (
     CanaryVerdict,
     Disagreement,
     JudgeCheck,
+    JudgeThreshold,
     SharesCovered,
-    ThresholdFit,
 )
 from rag_cover.agreement.sanity_checks import canary_verdicts, failure_of
 
@@ -22,11 +22,11 @@ __all__ = [
     "CanaryVerdict",
     "Disagreement",
     "JudgeCheck",
+    "JudgeThreshold",
     "LabelledText",
     "Powered",
     "ReliabilityBin",
     "SharesCovered",
-    "ThresholdFit",
     "assess",
     "best_cut",
     "calibration_error",

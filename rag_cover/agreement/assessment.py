@@ -11,7 +11,7 @@ from rag_cover.agreement.cuts import best_cut, cross_fitted
 from rag_cover.agreement.labels import LabelledText
 from rag_cover.agreement.ppi import labelled_share, powered_share
 from rag_cover.agreement.reliability import calibration_error, reliability_bins
-from rag_cover.agreement.result import Agreement, Disagreement, SharesCovered, ThresholdFit
+from rag_cover.agreement.result import Agreement, Disagreement, JudgeThreshold, SharesCovered
 from rag_cover.agreement.scores import accuracy, area_under_roc, by_cluster, counts, kappa, precision, recall
 from rag_cover.backends import ScoringItem
 from rag_cover.intervals import Interval, Statistic, bootstrap
@@ -97,17 +97,17 @@ def _gap_note(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, 
     return [note]
 
 
-def _fit(judged: Floats, labels: NDArray[np.bool_], keys: Sequence[str], cut: float, seed: int) -> ThresholdFit:
+def _fit(judged: Floats, labels: NDArray[np.bool_], keys: Sequence[str], cut: float, seed: int) -> JudgeThreshold:
     verdicts = cross_fitted(judged, labels, keys, seed=seed)
     if verdicts is None or labels.all() or not labels.any():
-        return ThresholdFit(cut, None, None, None)
+        return JudgeThreshold(cut, None, None, None)
     honest, own = (accuracy(counts(said, labels)) for said in (verdicts, judged >= cut))
 
     def mean(values: Floats) -> Interval | None:
         rows = by_cluster(np.stack([values, np.ones_like(values)], axis=1), keys)
         return bootstrap(rows, lambda sums: sums[..., 0] / sums[..., 1], seed=seed)
 
-    return ThresholdFit(cut, best_cut(judged, labels), mean(honest), mean(honest - own))
+    return JudgeThreshold(cut, best_cut(judged, labels), mean(honest), mean(honest - own))
 
 
 def _disagreement(row: LabelledText, probability: float) -> Disagreement:

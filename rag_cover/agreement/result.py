@@ -12,7 +12,7 @@ from typing import Any, Self
 from rag_cover.agreement.reliability import ReliabilityBin
 from rag_cover.intervals import Interval
 
-__all__ = ["Agreement", "CanaryVerdict", "Disagreement", "JudgeCheck", "SharesCovered", "ThresholdFit"]
+__all__ = ["Agreement", "CanaryVerdict", "Disagreement", "JudgeCheck", "JudgeThreshold", "SharesCovered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class CanaryVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdFit:
+class JudgeThreshold:
     """The judge's own cut against one fitted on these labels.
 
     ``fitted`` is the cut to use, fitted on all of them. ``agreement`` is that of verdicts by cuts fitted on other questions,
@@ -104,7 +104,7 @@ class Agreement:
     recall: Interval | None
     area_under_roc: Interval | None
     majority: float | None
-    threshold: ThresholdFit
+    threshold: JudgeThreshold
     calibration_error: float | None
     reliability: tuple[ReliabilityBin, ...]
     disagreeing: int
@@ -120,7 +120,9 @@ class Agreement:
             **{
                 **data,
                 **{name: _interval(data[name]) for name in figures},
-                "threshold": ThresholdFit(**{**fit, "agreement": _interval(fit["agreement"]), "gain": _interval(fit["gain"])}),
+                "threshold": JudgeThreshold(
+                    **{**fit, "agreement": _interval(fit["agreement"]), "gain": _interval(fit["gain"])}
+                ),
                 "reliability": tuple(ReliabilityBin(**each) for each in data["reliability"]),
                 "disagreements": tuple(Disagreement(**each) for each in data["disagreements"]),
                 "shares": tuple(

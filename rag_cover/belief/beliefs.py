@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rag_cover.backends import Entailer
-from rag_cover.belief.entailment import Judgments, approximations_of, together
-from rag_cover.belief.kernels import meanings
+from rag_cover.belief.entailment import Judgments, approximations_of, gather
+from rag_cover.belief.kernels import cluster_by_meaning
 from rag_cover.belief.opinions import estimate_belief, kind_in_range, preset_for, references_in_range, utility_of, weights_for
 from rag_cover.belief.scoring import cluster_masses, entropy_of
 from rag_cover.results import Approximation, Belief, BeliefKind, Preset, Utility
@@ -84,7 +84,7 @@ def delta_seper(
         estimate_belief(references, samples, question=question, kind=kind, preset=chosen, seed=(seed, side))
         for side, samples in enumerate((prior, posterior))
     ]
-    before, after = Judgments(entailer).settle(together(sides))
+    before, after = Judgments(entailer).settle(gather(sides))
     return utility_of(before, after)
 
 
@@ -99,7 +99,7 @@ def semantic_clusters(
     """
     preset_for(samples, None)
     texts = [sample.text for sample in samples]
-    return Judgments(entailer).settle(meanings(question, texts, strict=strict, reassign=reassign))
+    return Judgments(entailer).settle(cluster_by_meaning(question, texts, strict=strict, reassign=reassign))
 
 
 def semantic_entropy(

@@ -1,7 +1,7 @@
 """Which ordered pairs of texts an entailer is asked about: each distinct one once, for many inquiries at a time.
 
 An inquiry is a generator that yields the (premise, hypothesis) pairs it needs next and is sent their probabilities. All
-inquiries of a block go on side by side (`together`), so that each round is one call to the entailer, and what one round makes
+inquiries of a block go on side by side (`gather`), so that each round is one call to the entailer, and what one round makes
 needless (the way back, where the way there already rules equivalence out) is never asked.
 """
 
@@ -20,19 +20,19 @@ __all__ = [
     "APPROXIMATIONS",
     "EntailmentTask",
     "Judgments",
-    "Pair",
+    "PremiseHypothesis",
     "Probabilities",
     "approximations_of",
+    "gather",
     "normal_form",
-    "together",
 ]
 
-Pair = tuple[str, str]
+PremiseHypothesis = tuple[str, str]
 Probabilities = tuple[float, float, float]
 """P(entailment), P(neutral), P(contradiction)."""
 
 T = TypeVar("T")
-EntailmentTask = Generator[Sequence[Pair], Sequence[Probabilities], T]
+EntailmentTask = Generator[Sequence[PremiseHypothesis], Sequence[Probabilities], T]
 
 APPROXIMATIONS: tuple[Approximation, ...] = ("normalised", "skip-identity")
 _IDENTICAL: Probabilities = (1.0, 0.0, 0.0)
@@ -48,7 +48,7 @@ class Judgments:
     def __init__(self, entailer: Entailer, approximations: Collection[Approximation] = ()) -> None:
         self._entailer = entailer
         self._approximations = frozenset(approximations)
-        self._known: dict[Pair, Probabilities] = {}
+        self._known: dict[PremiseHypothesis, Probabilities] = {}
         self._first: dict[str, str] = {}
 
     def settle(self, inquiry: EntailmentTask[T]) -> T:
@@ -65,7 +65,7 @@ class Judgments:
                 return cast("T", done.value)
             judged = self.judge(pairs)
 
-    def judge(self, pairs: Iterable[Pair]) -> list[Probabilities]:
+    def judge(self, pairs: Iterable[PremiseHypothesis]) -> list[Probabilities]:
         """Return the probabilities of every pair, asking the entailer once about those that are new."""
         asked = [self._asked(pair) for pair in pairs]
         new = [pair for pair in asked if pair not in self._known]
@@ -75,20 +75,20 @@ class Judgments:
         self._known |= relations(self._entailer, new)
         return [self._known[pair] for pair in asked]
 
-    def _asked(self, pair: Pair) -> Pair:
+    def _asked(self, pair: PremiseHypothesis) -> PremiseHypothesis:
         if "normalised" not in self._approximations:
             return pair
         premise, hypothesis = (self._first.setdefault(normal_form(text), text) for text in pair)
         return premise, hypothesis
 
 
-def together(inquiries: Iterable[EntailmentTask[T]]) -> EntailmentTask[list[T]]:
+def gather(inquiries: Iterable[EntailmentTask[T]]) -> EntailmentTask[list[T]]:
     """Make one inquiry of many, which go on side by side; it comes to what each came to, in order."""
     running = list(inquiries)
     settled: dict[int, T] = {}
     judged: dict[int, Sequence[Probabilities] | None] = dict.fromkeys(range(len(running)))
     while judged:
-        wanted: dict[int, Sequence[Pair]] = {}
+        wanted: dict[int, Sequence[PremiseHypothesis]] = {}
         for index, probabilities in judged.items():
             try:
                 wanted[index] = running[index].send(cast("Sequence[Probabilities]", probabilities))  # None begins

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.belief.clustering import grouping, is_equivalent, may_be_equivalent, relation_of
-from rag_cover.belief.entailment import EntailmentTask, Pair
+from rag_cover.belief.entailment import EntailmentTask, PremiseHypothesis
 from rag_cover.belief.scoring import hard_kernel, soft_kernel
 from rag_cover.results import BeliefKind, Preset
 
-__all__ = ["Agreement", "entailment_kernel", "in_context", "meanings"]
+__all__ = ["EntailmentKernel", "cluster_by_meaning", "entailment_kernel", "in_context"]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class EntailmentKernel:
     """The kernel of n answers (`rag_cover.belief.scoring`), and their clusters where they were asked for.
 
     With kind ``hard`` and any preset but ``paper`` the kernel has one column: whether the meaning is that of any reference.
@@ -41,7 +41,7 @@ def in_context(question: str, text: str) -> str:
     return f"{question if question.endswith('?') else question + '?'} {text}"
 
 
-def meanings(
+def cluster_by_meaning(
     question: str, texts: Sequence[str], *, strict: bool = True, reassign: bool = True
 ) -> EntailmentTask[tuple[int, ...]]:
     """Ask which texts mean the same; come to each one's cluster number."""
@@ -56,8 +56,8 @@ def entailment_kernel(
     kind: BeliefKind,
     preset: Preset,
     clusters: bool = False,
-) -> EntailmentTask[Agreement]:
-    """Ask how far texts agree with references; come to their `Agreement`.
+) -> EntailmentTask[EntailmentKernel]:
+    """Ask how far texts agree with references; come to their `EntailmentKernel`.
 
     Only what is needed is asked: for ``soft`` both directions between texts and references (preset ``paper``: one), and pairs
     of texts only where ``clusters`` are wanted; for ``hard`` the texts' clusters, then their founders against the references.
@@ -67,13 +67,13 @@ def entailment_kernel(
     if kind == "soft":
         kernel = yield from _soft(answers, golds, both_ways=preset != "paper")
         found = (yield from _grouped(answers)) if clusters else None
-        return Agreement(kernel, found)
+        return EntailmentKernel(kernel, found)
     found = yield from _grouped(answers)
     founders = {cluster: answers[found.index(cluster)] for cluster in found}
     agreeing = yield from _founders_agree(founders, golds)
     if preset != "paper":
         agreeing = {cluster: [any(row)] for cluster, row in agreeing.items()}
-    return Agreement(hard_kernel(found, agreeing), found)
+    return EntailmentKernel(hard_kernel(found, agreeing), found)
 
 
 def _soft(answers: Sequence[str], golds: Sequence[str], *, both_ways: bool) -> EntailmentTask[NDArray[np.float64]]:
@@ -102,7 +102,7 @@ def _founders_agree(founders: Mapping[int, str], golds: Sequence[str]) -> Entail
     return {cluster: agree[row * width : (row + 1) * width] for row, cluster in enumerate(founders)}
 
 
-def _equivalent(pairs: Sequence[Pair], *, strict: bool) -> EntailmentTask[list[bool]]:
+def _equivalent(pairs: Sequence[PremiseHypothesis], *, strict: bool) -> EntailmentTask[list[bool]]:
     """Judge the way there, and the way back where it can still matter."""
     forward = [relation_of(probabilities) for probabilities in (yield pairs)]
     undecided = [index for index, relation in enumerate(forward) if may_be_equivalent(relation, strict=strict)]
@@ -113,6 +113,6 @@ def _equivalent(pairs: Sequence[Pair], *, strict: bool) -> EntailmentTask[list[b
     ]
 
 
-def _reversed(pair: Pair) -> Pair:
+def _reversed(pair: PremiseHypothesis) -> PremiseHypothesis:
     premise, hypothesis = pair
     return hypothesis, premise

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rag_cover.backends import Entailer, Failure, Receiver
 from rag_cover.belief.contexts import ContextKey, StepContexts, key_of
 from rag_cover.belief.draws import SampleCache
-from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, together
+from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, gather
 from rag_cover.belief.opinions import BeliefEstimate, estimate_belief, preset_for, utility_of
 from rag_cover.belief.sampling import SamplingPlan, course_of
 from rag_cover.belief.settings import UtilitySettings
@@ -116,7 +116,7 @@ def _measured(
     while courses:
         if draws is not None:
             draws.fetch(wanted for course in courses.values() for wanted in course.wanted())
-        formed = judgments.settle(together(_opinions(course, draws, procedure) for course in courses.values()))
+        formed = judgments.settle(gather(_opinions(course, draws, procedure) for course in courses.values()))
         for index, opinions in zip(tuple(courses), formed, strict=True):
             done = _told(courses[index], opinions, procedure)
             if done is not None:
@@ -136,7 +136,7 @@ def _opinions(
         return InvalidValueError(silent)
     try:
         preset = preset_for(drawn, procedure.preset)
-        formed = yield from together(
+        formed = yield from gather(
             estimate_belief(
                 course.references,
                 each,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rag_cover.blocks import OnError
+from rag_cover.blocks import OnFailure
 from rag_cover.bulk.driver import Driver
 from rag_cover.bulk.slices import PART_BYTES
 from rag_cover.caching import cache_for
@@ -39,7 +39,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     workers: int | None = None,
     format: PartFormat = "parquet",  # noqa: A002  # the word users know
     resume: bool = False,
-    on_error: OnError = "record",
+    on_error: OnFailure = "record",
     skipped: Skipped | None = None,
     seed: int = 0,
     progress: Callable[[Progress], None] | None = None,

@@ -17,7 +17,7 @@ from rag_cover.redaction import redacted_problem
 from rag_cover.stores.jsonl import duplicate_on, numbered, trace_on
 from rag_cover.traces import Trace
 
-__all__ = ["Reading", "Refusal", "read_slice"]
+__all__ = ["Refusal", "SliceRows", "read_slice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class Refusal:
         return cls(**data)
 
 
-Reading = Iterator[tuple[int, Trace] | Refusal]
+SliceRows = Iterator[tuple[int, Trace] | Refusal]
 """Traces with their line or row, and refusals in the place of what is none."""
 
 
-def read_slice(piece: Slice) -> Reading:
+def read_slice(piece: Slice) -> SliceRows:
     """Read the traces of a slice, one by one.
 
     Raises:
@@ -88,7 +88,7 @@ def _content(piece: Slice) -> bytes:
     return content
 
 
-def _lines(piece: Slice, content: bytes) -> Reading:
+def _lines(piece: Slice, content: bytes) -> SliceRows:
     for number, line in numbered(io.BytesIO(content), piece.first):
         try:
             yield number, trace_on(line, piece.file, number)
@@ -96,7 +96,7 @@ def _lines(piece: Slice, content: bytes) -> Reading:
             yield Refusal.of(bad, number)
 
 
-def _rows(piece: Slice, content: bytes, table: str) -> Reading:
+def _rows(piece: Slice, content: bytes, table: str) -> SliceRows:
     with needs_extra("parquet", "pyarrow"):
         import pyarrow as pa
     with pa.ipc.open_stream(content) as stream:

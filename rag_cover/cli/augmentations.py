@@ -17,7 +17,7 @@ from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.coverage.augmentation.augmenter import MODES, unknown_mode
 from rag_cover.coverage.decomposition import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
-from rag_cover.llm_session import LLMSession, bound
+from rag_cover.llm_session import LLMSession, bind_models
 from rag_cover.measures import ModelKind
 from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
@@ -60,7 +60,7 @@ class Cast:
             decomposer=self._decomposer(answers=reads or self.generator is not None),
         )
         kinds: list[ModelKind] = ["scorer", "receiver", "generator", "decomposer"]
-        found = bound(models.open([*kinds, "entailer"] if self.utility else kinds), run)
+        found = bind_models(models.open([*kinds, "entailer"] if self.utility else kinds), run)
         if self.utility and not {"entailer", "receiver"} <= found.keys():
             message = "what a search was worth is a receiver's belief, told by an entailer: name both (--receiver, --entailer)"
             raise InvalidValueError(message)

@@ -20,7 +20,7 @@ from rag_cover.coverage.augmentation import Augmenter
 from rag_cover.demo import corpus_path, trace_paths
 from rag_cover.errors import ModelFailedError, StoreError
 from rag_cover.evaluation import Evaluation
-from rag_cover.llm_session import LLMSession, bound
+from rag_cover.llm_session import LLMSession, bind_models
 from rag_cover.registry import Models, build_retriever
 from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline
@@ -85,7 +85,7 @@ def fetched(judge: str, retriever: str, out: Path) -> Augmented:
     trace = next(trace for trace in read_traces(trace_paths()[0]) if trace.question.id == _SHOWN)
     run = LLMSession(cache_for(True, out / "augmented.sqlite"))  # noqa: FBT003  # the parameter says what it is
     with busy("Fetching what is missing", quiet=False):
-        models = bound(Models(judge=judge).open(["scorer"]), run)
+        models = bind_models(Models(judge=judge).open(["scorer"]), run)
         augmenter = Augmenter(
             retriever=build_retriever(retriever, corpus_path()), scorer=models["scorer"], mode="auto", k=_KEPT
         )

@@ -17,7 +17,7 @@ from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document, write_page
 from rag_cover.comparison import compare_pairwise
 from rag_cover.evaluation import Evaluation
-from rag_cover.llm_session import LLMSession, bound
+from rag_cover.llm_session import LLMSession, bind_models
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.registry import open_generator
 from rag_cover.reports import spending_table, winning_table, write_pairwise
@@ -46,7 +46,7 @@ class Contest:
             BackendNotFoundError: no backend opens the generator.
         """
         run = LLMSession(cache_for(cache, _KEPT))
-        opened = bound({"generator": open_generator(generator)}, run)["generator"] if generator else None
+        opened = bind_models({"generator": open_generator(generator)}, run)["generator"] if generator else None
         return cls(opened, read_prices(prices) if prices else {}, run)
 
     def hold(

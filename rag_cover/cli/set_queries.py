@@ -28,7 +28,7 @@ from rag_cover.cli.set_query_batch import EMBEDDED, Asked, demand_one
 from rag_cover.cli.set_query_output import Ending
 from rag_cover.deadline import Deadline
 from rag_cover.demo import corpus_path
-from rag_cover.llm_session import LLMSession, Remote, bound
+from rag_cover.llm_session import LLMSession, Remote, bind_models
 from rag_cover.registry import Models
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
 from rag_cover.stores.files import require_file
@@ -171,7 +171,7 @@ def answer_set_query(  # noqa: PLR0913  # a command has as many options as it ha
     if corpus is None or parse_only:
         ending.tell_readings(asked)
     require_file(corpus)
-    models = bound(Models(judge=judge).open(["scorer", "locator"]), run)
+    models = bind_models(Models(judge=judge).open(["scorer", "locator"]), run)
     searched = Corpus(corpus, columns_of(corpus_column, "--corpus-column"), retriever, index, k=1).opened(quiet=ending.silent)
     answerer = SetAnswerer(
         retriever=searched.for_run(run) if isinstance(searched, Remote) else searched,

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
 from rag_cover.complexity.completeness import ReadingName
-from rag_cover.complexity.rrcp import T_ANS, T_COM, ConstraintName, Evidential, SourceName, Verdict, verdict_of
+from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, ConstraintName, Evidential, SourceName, verdict_of
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.regression import probabilities_of
 
@@ -64,7 +64,7 @@ class Calibration:
                 message = f"{getattr(self, name)!r} is none of the {name}; they are {', '.join(known)}"
                 raise InvalidValueError(message)
 
-    def verdict(self, evidence: Evidential) -> Verdict:
+    def verdict(self, evidence: Evidential) -> ComplexityDecision:
         """Decide whether a question is complex; without relevance, answerability decides alone."""
         return verdict_of(
             evidence.answer_probabilities,

@@ -24,11 +24,11 @@ from rag_cover.errors import InvalidValueError
 __all__ = [
     "T_ANS",
     "T_COM",
+    "ComplexityDecision",
     "ConstraintName",
     "Evidence",
     "Evidential",
     "SourceName",
-    "Verdict",
     "refuse_improbable",
     "verdict_of",
 ]
@@ -85,7 +85,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ComplexityDecision:
     """The two constraints, what each rests on, and whether they make the question complex."""
 
     max_answer_probability: float | None
@@ -104,7 +104,7 @@ def verdict_of(
     reading: ReadingName = "token-entropy",
     temperature: float | None = None,
     constraints: ConstraintName = "both",
-) -> Verdict:
+) -> ComplexityDecision:
     """Decide whether a question is complex.
 
     >>> verdict = verdict_of([0.10, 0.05], [[2, 1, 1], [1, 1, 2]])
@@ -134,7 +134,7 @@ def verdict_of(
     if relevance is not None:
         completeness = completeness_of(relevance, documents=len(answer_probabilities), reading=reading, temperature=temperature)
     complete = None if completeness is None else completeness >= t_com
-    return Verdict(best, answerable, completeness, complete, _decided(answerable, complete, constraints))
+    return ComplexityDecision(best, answerable, completeness, complete, _decided(answerable, complete, constraints))
 
 
 def _decided(answerable: bool, complete: bool | None, constraints: ConstraintName) -> bool:  # noqa: FBT001  # the two facts

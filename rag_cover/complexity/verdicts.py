@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.completeness import document_entropies, peaked
-from rag_cover.complexity.rrcp import T_ANS, T_COM, Evidence, Verdict, verdict_of
-from rag_cover.results import AnswerSource, Complexity, Constraints, DocumentEvidence, Reading
+from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, Evidence, verdict_of
+from rag_cover.results import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
 
 __all__ = ["complexity_from", "retrieval_complexity"]
 
@@ -22,7 +22,7 @@ def retrieval_complexity(
     *,
     t_ans: float = T_ANS,
     t_com: float = T_COM,
-    reading: Reading = "token-entropy",
+    reading: CompletenessMethod = "token-entropy",
     constraints: Constraints = "both",
 ) -> Complexity:
     """Decide from numbers alone whether a question is complex for its documents (`rag_cover.complexity.rrcp`).
@@ -103,7 +103,7 @@ def _fitted_otherwise(calibration: Calibration, references: AnswerSource) -> tup
 
 
 def _complexity(
-    verdict: Verdict,
+    verdict: ComplexityDecision,
     documents: Sequence[DocumentEvidence],
     tokens: tuple[str, ...],
     calibration: Calibration,

@@ -18,7 +18,7 @@ from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.repetitions import ALIKE, distinct_questions
 from rag_cover.coverage.written import SubQuestionsReply, TypesReply, roles_in, sub_questions_in
 from rag_cover.errors import InvalidValueError, MalformedReplyError
-from rag_cover.llm_session import LLMSession, bound
+from rag_cover.llm_session import LLMSession, bind_models
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.traces import content_hash
 
@@ -86,7 +86,7 @@ class GeneratedDecomposer:
 
     def for_run(self, run: LLMSession) -> Self:
         """Return the same decomposer, going by this run's cache, ledger and clock; it begins without memories."""
-        models = bound({"generator": self._generator, "embedder": self._embedder}, run)
+        models = bind_models({"generator": self._generator, "embedder": self._embedder}, run)
         return type(self)(models["generator"], **(self._options | {"embedder": models["embedder"]}), run=run)
 
     def __call__(self, question: Question) -> Decomposed:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["Pick", "expected_coverage", "picks", "reciprocal_ranks"]
+__all__ = ["Pick", "expected_coverage", "greedy_marginal_coverage", "reciprocal_ranks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pick:
     worth: float
 
 
-def picks(probabilities: NDArray[np.float64], prior: Sequence[float], *, k: int | None = None) -> list[Pick]:
+def greedy_marginal_coverage(probabilities: NDArray[np.float64], prior: Sequence[float], *, k: int | None = None) -> list[Pick]:
     """Return the k passages that are taken, in the order in which they are: by gain plus prior, of equal ones the earlier.
 
     The second passage of three answers nothing that the first leaves open:

@@ -25,7 +25,7 @@ from rag_cover.coverage.augmentation.reading import SAMPLES, reading_receiver
 from rag_cover.coverage.augmentation.retrieving import Retrieval
 from rag_cover.coverage.augmentation.slots import slots_in
 from rag_cover.coverage.decomposition import Decomposer
-from rag_cover.coverage.greedy import Pick, picks, reciprocal_ranks
+from rag_cover.coverage.greedy import Pick, greedy_marginal_coverage, reciprocal_ranks
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.results import Sought
@@ -187,7 +187,7 @@ class _Judged:
         texts = self.chain.texts(self.chain.numbers)
         probabilities = np.nan_to_num(self.evidence.probabilities(texts, self.passages))
         covers = self.evidence.covering(texts, self.passages)
-        taken = picks(probabilities, reciprocal_ranks(len(self.passages), weight=retrieval_weight), k=k)
+        taken = greedy_marginal_coverage(probabilities, reciprocal_ranks(len(self.passages), weight=retrieval_weight), k=k)
         return tuple(
             self._ranked(pick, [text for text, row in zip(texts, covers, strict=True) if row[pick.place]]) for pick in taken
         )

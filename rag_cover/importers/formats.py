@@ -16,7 +16,7 @@ from rag_cover.importers.spans import Span
 from rag_cover.importers.tabular_files import csv_records, parquet_records
 from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import open_input, require_file
-from rag_cover.stores.jsonl import OnError, Skipped
+from rag_cover.stores.jsonl import OnBadLine, Skipped
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
@@ -75,7 +75,7 @@ def import_traces(
     *,
     format: str | None = None,  # noqa: A002 -- the word users know
     columns: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
+    on_error: OnBadLine = "raise",
     skipped: Skipped | None = None,
 ) -> Iterator[Trace]:
     """Read the traces of a file of another tool, one by one where the format allows it.

@@ -10,13 +10,13 @@ from rag_cover.integration.augmenting import (
     explained_by_search,
     refuse_mode,
 )
-from rag_cover.integration.choosing import OnError, chosen, estimated_by, reranked_by
+from rag_cover.integration.choosing import OnRerankError, estimated_by, rerank_or_keep, reranked_by
 from rag_cover.integration.completions import Written, first_choice_of, get_field, sample_from_completion
 from rag_cover.integration.feedback import core_of
 from rag_cover.integration.generation import GeneratorByCalls, identity_of
 from rag_cover.integration.inputs import Given, Terms, refuse_misspelt, trace_from
 from rag_cover.integration.lazy_models import LazyModels
-from rag_cover.integration.model_roles import Framework
+from rag_cover.integration.model_roles import FrameworkModels
 from rag_cover.integration.reconstructible import Reconstructible
 from rag_cover.integration.refusals import describe_argument, refuse_below, refuse_blank, refuse_on_error, refuse_utility
 from rag_cover.integration.replays import Replay
@@ -64,14 +64,14 @@ __all__ = [
     "CoverageScoring",
     "Decision",
     "EntityNames",
-    "Framework",
+    "FrameworkModels",
     "GeneratorByCalls",
     "Given",
     "GroundednessScoring",
     "LazyModels",
     "MeasureScoring",
     "Member",
-    "OnError",
+    "OnRerankError",
     "RatingScoring",
     "Reconstructible",
     "Replay",
@@ -85,7 +85,6 @@ __all__ = [
     "augmented",
     "augmented_if_possible",
     "augmenter_by",
-    "chosen",
     "complexity_router_by",
     "core_of",
     "decided",
@@ -107,6 +106,7 @@ __all__ = [
     "refuse_on_error",
     "refuse_unknown_route",
     "refuse_utility",
+    "rerank_or_keep",
     "reranked_by",
     "sample_from_completion",
     "scored",

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from rag_cover.backends import Retriever
 from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.integration.choosing import OnError
+from rag_cover.integration.choosing import OnRerankError
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
 from rag_cover.results import Augmentation, AugmentationMode
@@ -126,7 +126,9 @@ def augmented(augmenter: Augmenter, search: Finding[T], question: str) -> Augmen
     return Augmented(made, search.first_found([step.query for step in made.steps]))
 
 
-def augmented_if_possible(augmenter: Augmenter, search: Finding[T], question: str, *, on_error: OnError) -> Augmented[T] | None:
+def augmented_if_possible(
+    augmenter: Augmenter, search: Finding[T], question: str, *, on_error: OnRerankError
+) -> Augmented[T] | None:
     """Augment one question; None where it is to be searched for as it is: it is blank, or something failed, which is logged.
 
     Raises:

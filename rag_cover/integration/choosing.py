@@ -13,9 +13,9 @@ from rag_cover.questions import Passage
 from rag_cover.registry import Models
 from rag_cover.results import Attribution
 
-__all__ = ["OnError", "chosen", "estimated_by", "reranked_by"]
+__all__ = ["OnRerankError", "estimated_by", "rerank_or_keep", "reranked_by"]
 
-OnError = Literal["keep", "raise"]
+OnRerankError = Literal["keep", "raise"]
 """What is done where a model fails: keep to what the retriever said, and log it, or raise."""
 
 T = TypeVar("T")
@@ -23,14 +23,14 @@ T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 
 
-def chosen(
+def rerank_or_keep(
     choose: Callable[[Sequence[T], str, Models], list[T]],
     given: Sequence[T],
     question: str,
     models: LazyModels,
     *,
     called: tuple[str, str],
-    on_error: OnError,
+    on_error: OnRerankError,
     most: int | None = None,
 ) -> list[T]:
     """Choose among things by models that are open; where these fail, return the first ``most`` as they came.

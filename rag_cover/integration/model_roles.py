@@ -1,7 +1,7 @@
 """A framework's objects in the places of rag_cover's models, and the names of rag_cover's own.
 
 A language model generates, judges, reads and decomposes; an embedding model embeds. How a framework's object becomes a
-generator or an embedder is the adapter's to say, in a `Framework`.
+generator or an embedder is the adapter's to say, in a `FrameworkModels`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rag_cover.integration.refusals import describe_argument
 from rag_cover.judges import PromptedJudge
 from rag_cover.registry import Models, open_embedder, open_generator
 
-__all__ = ["Framework"]
+__all__ = ["FrameworkModels"]
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ _WRITING: Mapping[str, Callable[[Generator], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Framework:
+class FrameworkModels:
     """How a framework's models become rag_cover's.
 
     Attributes:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NoReturn
 
-from rag_cover.recording.calls import Asked, Draft
+from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
 from rag_cover.recording.trace_builder import TraceBuilder
 from rag_cover.traces import Trace
@@ -21,9 +21,9 @@ class Replay:
     """
 
     def __init__(self) -> None:
-        self._drafts: list[Draft] = []
+        self._drafts: list[TraceDraft] = []
         self.gathering = CallCollector(self._drafts.append)
-        self.asked: Asked | None = None
+        self.asked: QuestionContext | None = None
 
     def fail(self, error: BaseException, where: str) -> NoReturn:
         """Raise what went wrong while a call was noted."""

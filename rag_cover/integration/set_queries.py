@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from rag_cover.backends import Retriever
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.integration.choosing import OnError
+from rag_cover.integration.choosing import OnRerankError
 from rag_cover.integration.refusals import describe_argument
 from rag_cover.integration.searches import Search
 from rag_cover.integration.set_routes import why_left_alone
@@ -165,7 +165,7 @@ def set_answered_if_possible(
     *,
     names: EntityNames[T],
     min_confidence: float,
-    on_error: OnError,
+    on_error: OnRerankError,
 ) -> SetFound[T] | None:
     """Answer one question; None where it is to be searched for as it is: no set query, or one that something failed on.
 

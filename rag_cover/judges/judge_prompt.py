@@ -16,7 +16,7 @@ from rag_cover.errors import MalformedReplyError
 from rag_cover.prompt_safety import Quotable, fenced
 from rag_cover.replies import parsed_reply
 
-__all__ = ["PROMPTS", "Judgment", "Reading", "Sheet", "Verdicts", "best_of", "reading_of"]
+__all__ = ["PROMPTS", "JudgePrompt", "Judgment", "ParsedVerdict", "Verdicts", "best_of", "reading_of"]
 
 PROMPTS = 2
 """The version of the wording, part of the judge's fingerprint: another wording is another judge."""
@@ -68,7 +68,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class JudgePrompt:
     """One call: a piece of a text that begins at ``offset``, and questions about it.
 
     ``remarks`` say what was wrong with the verdicts given on them before, ``round`` how often they are asked about by now.
@@ -80,7 +80,7 @@ class Sheet:
     remarks: Mapping[ScoringItem, Failure] = field(default_factory=dict)
     round: int = 1
 
-    def about(self, problems: Mapping[ScoringItem, Failure]) -> Sheet:
+    def about(self, problems: Mapping[ScoringItem, Failure]) -> JudgePrompt:
         """Ask again, about these items alone."""
         return replace(self, items=tuple(problems), remarks=problems, round=self.round + 1)
 
@@ -117,32 +117,32 @@ def _question(number: int, item: ScoringItem) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedVerdict:
     """What a call gave: verdicts, items whose verdict is unusable so far, and items that failed for good."""
 
     judgments: Mapping[ScoringItem, Judgment]
     problems: Mapping[ScoringItem, Failure]
     failed: Mapping[ScoringItem, Failure]
 
-    def mended(self, again: Reading) -> Reading:
+    def mended(self, again: ParsedVerdict) -> ParsedVerdict:
         """Take what asking again gave in place of the problems."""
-        return Reading({**self.judgments, **again.judgments}, again.problems, {**self.failed, **again.failed})
+        return ParsedVerdict({**self.judgments, **again.judgments}, again.problems, {**self.failed, **again.failed})
 
-    def given_up(self, attempts: int) -> Reading:
+    def given_up(self, attempts: int) -> ParsedVerdict:
         """Count what is a problem still as failed."""
         failed = {item: replace(problem, attempts=attempts) for item, problem in self.problems.items()}
-        return Reading(self.judgments, {}, {**self.failed, **failed})
+        return ParsedVerdict(self.judgments, {}, {**self.failed, **failed})
 
 
-def reading_of(sheet: Sheet, reply: Generation) -> Reading:
+def reading_of(sheet: JudgePrompt, reply: Generation) -> ParsedVerdict:
     """Hold a reply to its form, verdict by verdict."""
     if reply.failure is not None:
-        return Reading({}, {}, dict.fromkeys(sheet.items, reply.failure))
+        return ParsedVerdict({}, {}, dict.fromkeys(sheet.items, reply.failure))
     raw = reply.samples[0].text
     try:
         verdicts = parsed_reply(raw, Verdicts).verdicts
     except MalformedReplyError as malformed:
-        return Reading({}, dict.fromkeys(sheet.items, Failure(malformed.kind, str(malformed), raw=raw)), {})
+        return ParsedVerdict({}, dict.fromkeys(sheet.items, Failure(malformed.kind, str(malformed), raw=raw)), {})
     given: dict[int, list[_Verdict]] = {}
     for verdict in verdicts:
         given.setdefault(verdict.question, []).append(verdict)
@@ -155,7 +155,7 @@ def reading_of(sheet: Sheet, reply: Generation) -> Reading:
                 problems[item] = Failure("unusable verdict", problem, raw=raw)
             case judgment:
                 judgments[item] = judgment
-    return Reading(judgments, problems, {})
+    return ParsedVerdict(judgments, problems, {})
 
 
 def _judgment(given: Sequence[_Verdict], source: Quotable, offset: int) -> Judgment | str:
@@ -173,7 +173,7 @@ def _judgment(given: Sequence[_Verdict], source: Quotable, offset: int) -> Judgm
     return Judgment(probability, Span(found.start + offset, found.end + offset))
 
 
-def best_of(reads: Sequence[Reading]) -> Reading:
+def best_of(reads: Sequence[ParsedVerdict]) -> ParsedVerdict:
     """Take each item's best window; an item that failed in one of its windows has failed."""
     judgments: dict[ScoringItem, Judgment] = {}
     failed: dict[ScoringItem, Failure] = {}
@@ -182,4 +182,4 @@ def best_of(reads: Sequence[Reading]) -> Reading:
         for item, judgment in read.judgments.items():
             if item not in judgments or judgment.probability > judgments[item].probability:
                 judgments[item] = judgment
-    return Reading({item: judgment for item, judgment in judgments.items() if item not in failed}, {}, failed)
+    return ParsedVerdict({item: judgment for item, judgment in judgments.items() if item not in failed}, {}, failed)

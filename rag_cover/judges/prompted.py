@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Failure, Generation, Generator, Sampling, ScoringItem, Span, fingerprint_of
 from rag_cover.errors import InvalidValueError
-from rag_cover.judges.judge_prompt import PROMPTS, Judgment, Reading, Sheet, Verdicts, best_of, reading_of
+from rag_cover.judges.judge_prompt import PROMPTS, JudgePrompt, Judgment, ParsedVerdict, Verdicts, best_of, reading_of
 from rag_cover.llm_session import LLMSession, Remote
 from rag_cover.texts import sentences, windows
 from rag_cover.usage import Usage
@@ -99,7 +99,7 @@ class PromptedJudge:
         known.update(read.judgments)
         return [known[item] for item in items]
 
-    def _remember(self, read: Reading) -> None:
+    def _remember(self, read: ParsedVerdict) -> None:
         with self._lock:
             self._judged.update(read.judgments)
             while len(self._judged) > _REMEMBERED:
@@ -107,7 +107,7 @@ class PromptedJudge:
             if self._run is not None:  # outside a run there is always a next time
                 self._failed.update(read.failed)
 
-    def _ask(self, items: Sequence[ScoringItem]) -> Reading:
+    def _ask(self, items: Sequence[ScoringItem]) -> ParsedVerdict:
         """Judge items in one round of calls, and what was unusable in further ones."""
         sheets = self._sheets(items)
         reads = self._read(sheets)
@@ -118,12 +118,12 @@ class PromptedJudge:
         self._count(len({item for read in reads for item in read.problems}))
         return best_of([read.given_up(_ROUNDS) for read in reads])
 
-    def _sheets(self, items: Sequence[ScoringItem]) -> list[Sheet]:
+    def _sheets(self, items: Sequence[ScoringItem]) -> list[JudgePrompt]:
         by_text: dict[str, list[ScoringItem]] = {}
         for item in items:
             by_text.setdefault(item.text, []).append(item)
         return [
-            Sheet(window.of(text), window.start, tuple(asked[start : start + self._questions]))
+            JudgePrompt(window.of(text), window.start, tuple(asked[start : start + self._questions]))
             for text, asked in by_text.items()
             for window in self._windows(text)
             for start in range(0, len(asked), self._questions)
@@ -134,7 +134,7 @@ class PromptedJudge:
             return [Span(0, len(text))]
         return windows(sentences(text), size=self._longest, length=lambda span: span.end - span.start)
 
-    def _read(self, sheets: Sequence[Sheet]) -> list[Reading]:
+    def _read(self, sheets: Sequence[JudgePrompt]) -> list[ParsedVerdict]:
         """Ask about the sheets, all that may be as long at once."""
         by_length: dict[Sampling, list[int]] = {}
         for index, sheet in enumerate(sheets):

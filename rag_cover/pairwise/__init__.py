@@ -3,7 +3,7 @@
 Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing responses with sub-question coverage" (NAACL 2025).
 """
 
-from rag_cover.pairwise.answers import Answer, AnswersByQuestion, Pair
+from rag_cover.pairwise.answers import Answer, AnswerPair, AnswersByQuestion
 from rag_cover.pairwise.by_llm import by_generator
 from rag_cover.pairwise.rating_verdicts import by_rating
 from rag_cover.pairwise.result import PairwiseComparison
@@ -12,8 +12,8 @@ from rag_cover.pairwise.win_rates import PairVerdict, PositionBias, UnjudgedPair
 
 __all__ = [
     "Answer",
+    "AnswerPair",
     "AnswersByQuestion",
-    "Pair",
     "PairVerdict",
     "PairwiseComparison",
     "PositionBias",

@@ -11,7 +11,7 @@ from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.pairwise.win_rates import UnjudgedPair
 from rag_cover.summaries import question_key
 
-__all__ = ["Answer", "AnswersByQuestion", "Pair"]
+__all__ = ["Answer", "AnswerPair", "AnswersByQuestion"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnswerPair:
     """Two pipelines' answers to one question, to be judged; ``question`` is what tells questions apart."""
 
     question: str

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from rag_cover.backends import Failure, Generator
 from rag_cover.coverage.asking import replies_to
 from rag_cover.coverage.prompts import Conversation, conversation
-from rag_cover.pairwise.answers import Pair
+from rag_cover.pairwise.answers import AnswerPair
 from rag_cover.pairwise.win_rates import PairVerdict, UnjudgedPair, Winner
 from rag_cover.prompt_safety import fenced
 from rag_cover.replies import parsed_reply
@@ -46,7 +46,7 @@ class PreferenceReply(BaseModel):
 Preference = PreferenceReply | Failure
 
 
-def by_generator(pairs: Sequence[Pair], generator: Generator) -> list[PairVerdict | UnjudgedPair]:
+def by_generator(pairs: Sequence[AnswerPair], generator: Generator) -> list[PairVerdict | UnjudgedPair]:
     """Ask about every pair in both orders, all in one call; the same answers, up to white space, are a tie without asking.
 
     Raises:
@@ -69,7 +69,7 @@ def _instructions() -> str:
     return str(tomllib.loads(_PROMPT.read_text(encoding="utf-8"))["compare"])
 
 
-def _unasked(pair: Pair) -> PairVerdict | UnjudgedPair | None:
+def _unasked(pair: AnswerPair) -> PairVerdict | UnjudgedPair | None:
     """Judge what needs no question; None where one is needed."""
     a, b = pair.answer_a.text, pair.answer_b.text
     if a is None or b is None:
@@ -79,7 +79,7 @@ def _unasked(pair: Pair) -> PairVerdict | UnjudgedPair | None:
     return None
 
 
-def _both_orders(pair: Pair) -> tuple[Conversation, Conversation]:
+def _both_orders(pair: AnswerPair) -> tuple[Conversation, Conversation]:
     question, a, b = pair.answer_a.question, pair.answer_a.text or "", pair.answer_b.text or ""
     return which_is_better(question, a, b), which_is_better(question, b, a)
 
@@ -95,7 +95,7 @@ def _read(_index: int, reply: str) -> PreferenceReply:
     return parsed_reply(reply, PreferenceReply)
 
 
-def _judged(pair: Pair, ab: Preference, ba: Preference) -> PairVerdict | UnjudgedPair:
+def _judged(pair: AnswerPair, ab: Preference, ba: Preference) -> PairVerdict | UnjudgedPair:
     if isinstance(ab, Failure):
         return _failed(pair, ab)
     if isinstance(ba, Failure):
@@ -104,5 +104,5 @@ def _judged(pair: Pair, ab: Preference, ba: Preference) -> PairVerdict | Unjudge
     return PairVerdict(pair.question, pair.a, pair.b, _FIRST_A[ab.better], _FIRST_B[ba.better], reasons=reasons)
 
 
-def _failed(pair: Pair, failure: Failure) -> UnjudgedPair:
+def _failed(pair: AnswerPair, failure: Failure) -> UnjudgedPair:
     return pair.unjudged(f"{failure.kind}: {failure.message}", failed=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rag_cover.pairwise.answers import Pair
+from rag_cover.pairwise.answers import AnswerPair
 from rag_cover.pairwise.win_rates import PairVerdict, UnjudgedPair, Winner
 
 __all__ = ["by_rating", "ratings_of"]
@@ -13,12 +13,12 @@ __all__ = ["by_rating", "ratings_of"]
 _SAME = 1e-9  # ratings that differ by less differ in rounding
 
 
-def by_rating(pairs: Sequence[Pair]) -> list[PairVerdict | UnjudgedPair]:
+def by_rating(pairs: Sequence[AnswerPair]) -> list[PairVerdict | UnjudgedPair]:
     """Judge every pair by the ratings of its answers; a pair with an answer that has none stays unjudged, with why."""
     return [_judged(pair) for pair in pairs]
 
 
-def ratings_of(pairs: Sequence[Pair]) -> dict[tuple[str, str], float]:
+def ratings_of(pairs: Sequence[AnswerPair]) -> dict[tuple[str, str], float]:
     """Return the ratings of answers by question and pipeline; what has none is absent."""
     sides = [(pair.question, pair.a, pair.answer_a) for pair in pairs] + [
         (pair.question, pair.b, pair.answer_b) for pair in pairs
@@ -26,7 +26,7 @@ def ratings_of(pairs: Sequence[Pair]) -> dict[tuple[str, str], float]:
     return {(question, name): answer.rating for question, name, answer in sides if answer.rating is not None}
 
 
-def _judged(pair: Pair) -> PairVerdict | UnjudgedPair:
+def _judged(pair: AnswerPair) -> PairVerdict | UnjudgedPair:
     a, b = pair.answer_a.rating, pair.answer_b.rating
     if a is None or b is None:
         name, answer = (pair.a, pair.answer_a) if a is None else (pair.b, pair.answer_b)

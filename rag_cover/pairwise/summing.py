@@ -7,7 +7,7 @@ from itertools import combinations
 
 from rag_cover.backends import Generator, fingerprint_of
 from rag_cover.intervals import Interval
-from rag_cover.pairwise.answers import AnswersByQuestion, Pair
+from rag_cover.pairwise.answers import AnswerPair, AnswersByQuestion
 from rag_cover.pairwise.by_llm import by_generator
 from rag_cover.pairwise.rating_verdicts import by_rating, ratings_of
 from rag_cover.pairwise.result import PairwiseComparison
@@ -39,7 +39,9 @@ def compare_answers(
     Raises:
         ModelFailedError: the generator did not return one generation for each prompt.
     """
-    pairs = [Pair(key, a, b, sides[a].first[key], sides[b].first[key]) for a, b in combinations(sides, 2) for key in questions]
+    pairs = [
+        AnswerPair(key, a, b, sides[a].first[key], sides[b].first[key]) for a, b in combinations(sides, 2) for key in questions
+    ]
     judged = by_rating(pairs) if generator is None else by_generator(pairs, generator)
     verdicts = tuple(each for each in judged if isinstance(each, PairVerdict))
     unjudged = tuple(each for each in judged if isinstance(each, UnjudgedPair))

@@ -2,7 +2,7 @@
 
 from rag_cover.importers.spans import SpanKind as CallKind
 from rag_cover.recording.arguments import asked_from, refuse_closed
-from rag_cover.recording.calls import Asked, Call, Draft
+from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import Noting
 from rag_cover.recording.measurement import LIVE_MODELS
 from rag_cover.recording.recorder import Recording
@@ -12,14 +12,14 @@ from rag_cover.recording.trace_builder import References
 
 __all__ = [
     "LIVE_MODELS",
-    "Asked",
     "Call",
     "CallKind",
-    "Draft",
     "Noting",
+    "QuestionContext",
     "Recording",
     "RecordingCounts",
     "References",
+    "TraceDraft",
     "asked_from",
     "place",
     "refuse_closed",

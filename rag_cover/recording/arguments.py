@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
-from rag_cover.recording.calls import Asked
+from rag_cover.recording.calls import QuestionContext
 
 __all__ = ["asked_from", "asked_of", "refuse_closed", "refuse_unkept", "refuse_unusable"]
 
@@ -21,7 +21,7 @@ def asked_of(
     references: str | Sequence[str],
     sub_questions: Sequence[SubQuestion | str] | None,
     metadata: Mapping[str, object] | None,
-) -> Asked:
+) -> QuestionContext:
     """Put together what somebody says of a question; sub-questions that are texts are core ones.
 
     Raises:
@@ -42,10 +42,10 @@ def asked_of(
     _refuse_answers("references", references)
     given = (references,) if isinstance(references, str) else tuple(references)
     typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
-    return Asked(text, None if id_ is None else str(id_), given, typed, dict(metadata or {}))
+    return QuestionContext(text, None if id_ is None else str(id_), given, typed, dict(metadata or {}))
 
 
-def asked_from(said: object) -> Asked:
+def asked_from(said: object) -> QuestionContext:
     """Put together what is said of a question as data: ``text``, ``id``, ``references``, ``sub_questions``, ``metadata``.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any
 from rag_cover.importers.spans import Span, SpanKind
 from rag_cover.questions import SubQuestion, json_value, legible
 
-__all__ = ["Asked", "Call", "Draft"]
+__all__ = ["Call", "QuestionContext", "TraceDraft"]
 
 _UNENDED = "it was not over when its question was"
 
@@ -21,7 +21,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionContext:
     """What somebody who knows it said of the question that is asked next; None and empty are not said."""
 
     text: str | None = None
@@ -81,7 +81,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Draft:
+class TraceDraft:
     """All the calls of one question, the outermost first.
 
     ``routes`` are what routers decided on it, as JSON data. ``unfinished`` is what was read of a streamed answer that was left,
@@ -92,7 +92,7 @@ class Draft:
     """
 
     root: Call
-    asked: Asked | None = None
+    asked: QuestionContext | None = None
     calls: list[Call] = field(default_factory=list)
     routes: list[Mapping[str, Any]] = field(default_factory=list)
     unfinished: str | None = None

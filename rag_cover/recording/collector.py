@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from rag_cover.importers.spans import SpanKind
-from rag_cover.recording.calls import Asked, Call, Draft
+from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 
 __all__ = ["CallCollector", "Noting"]
 
@@ -39,7 +39,7 @@ class CallCollector:
 
     def __init__(
         self,
-        finished: Callable[[Draft], object],
+        finished: Callable[[TraceDraft], object],
         *,
         sampling: float = 1.0,
         seed: int = 0,
@@ -50,12 +50,12 @@ class CallCollector:
         self._most_drafts, self._most_calls = most_drafts, most_calls
         self._draw = random.Random(seed)  # noqa: S311  # which questions are recorded is no secret
         self._lock = threading.RLock()  # taken twice where a stream is collected, and so settled, while it is held
-        self._open: dict[str, tuple[Draft | None, Call | None]] = {}
-        self._drafts: dict[str, Draft] = {}
+        self._open: dict[str, tuple[TraceDraft | None, Call | None]] = {}
+        self._drafts: dict[str, TraceDraft] = {}
         self._left: dict[str, None] = {}
         self.begun = self.unsampled = self.refused = 0
 
-    def begin(self, call_id: str, parent: str | None, call: Call | None, asked: Asked | None = None) -> Call | None:
+    def begin(self, call_id: str, parent: str | None, call: Call | None, asked: QuestionContext | None = None) -> Call | None:
         """Note that a call began; ``call`` is None for one that says nothing itself. Return it where it is recorded."""
         with self._lock:
             draft, above = self._open.get(parent, (None, None)) if parent else (None, None)
@@ -104,7 +104,7 @@ class CallCollector:
             if draft is not None:
                 draft.awaited += 1
 
-    def draft_of(self, call_id: str) -> Draft | None:
+    def draft_of(self, call_id: str) -> TraceDraft | None:
         """Return the draft that an open call belongs to, where it is recorded."""
         with self._lock:
             return self._open.get(call_id, (None, None))[0]
@@ -128,7 +128,7 @@ class CallCollector:
         if done:
             self._finished(draft)
 
-    def answered(self, draft: Draft, answer: str | None, *, whole: bool = True) -> None:
+    def answered(self, draft: TraceDraft, answer: str | None, *, whole: bool = True) -> None:
         """Give a draft the answer that it waited for, None where nobody read it; part of one is no answer."""
         with self._lock:
             draft.awaited -= 1
@@ -141,12 +141,12 @@ class CallCollector:
             self._finished(draft)
 
     @property
-    def under_way(self) -> tuple[Draft, ...]:
+    def under_way(self) -> tuple[TraceDraft, ...]:
         """Return the drafts that are not over, or wait for an answer."""
         with self._lock:
             return tuple(self._drafts.values())
 
-    def abandon(self) -> list[Draft]:
+    def abandon(self) -> list[TraceDraft]:
         """Forget all that is under way; return the drafts that only waited for their answer to be read."""
         with self._lock:
             waiting = [draft for draft in self._drafts.values() if draft.over]
@@ -156,7 +156,7 @@ class CallCollector:
             self._left.clear()
         return waiting
 
-    def _start(self, call_id: str, call: Call | None, asked: Asked | None) -> Call | None:
+    def _start(self, call_id: str, call: Call | None, asked: QuestionContext | None) -> Call | None:
         if call is None or call.kind not in _STARTS:
             return None
         self.begun += 1
@@ -165,7 +165,7 @@ class CallCollector:
         elif len(self._drafts) >= self._most_drafts and not self._drop_stale():
             self.refused += 1
         else:
-            draft = Draft(call, asked, [call])
+            draft = TraceDraft(call, asked, [call])
             self._drafts[call.id] = draft
             self._open[call_id] = (draft, call)
             return call
@@ -181,7 +181,7 @@ class CallCollector:
         oldest.over, oldest.awaited = True, 0
         return self._taken(oldest)
 
-    def _join(self, draft: Draft, call: Call) -> Call:
+    def _join(self, draft: TraceDraft, call: Call) -> Call:
         if len(draft.calls) < self._most_calls:
             draft.calls.append(call)
         else:
@@ -189,7 +189,7 @@ class CallCollector:
         self._open[call.id] = (draft, call)
         return call
 
-    def _taken(self, draft: Draft) -> bool:
+    def _taken(self, draft: TraceDraft) -> bool:
         """Take a draft out once nothing more is to come; a second time it is not there any more."""
         if not draft.over or draft.awaited > 0 or draft.taken:
             return False
@@ -220,7 +220,7 @@ class Noting(Protocol):
         ...
 
     @property
-    def asked(self) -> Asked | None:
+    def asked(self) -> QuestionContext | None:
         """Return what was said of the question that is being asked."""
         ...
 

@@ -10,7 +10,7 @@ from typing import Any
 from rag_cover.belief import UtilityMeasure
 from rag_cover.blocks import chosen_measures, content_key, judge_among, measure_block, model_kinds
 from rag_cover.known_measures import DEFAULT_MEASURES
-from rag_cover.llm_session import LLMSession, bound
+from rag_cover.llm_session import LLMSession, bind_models
 from rag_cover.measures import Measure, ModelKind, TraceResult
 from rag_cover.plan import without_texts
 from rag_cover.plugin_manager import plugins
@@ -105,7 +105,7 @@ class Measurement:
     def _models_opened(self) -> Mapping[ModelKind, Any]:
         with self._lock:
             if self._opened is None:
-                self._opened = bound(self._models.open(self._kinds), self._run)
+                self._opened = bind_models(self._models.open(self._kinds), self._run)
             return self._opened
 
 

@@ -15,7 +15,7 @@ from rag_cover.recording.telemetry import emit
 from rag_cover.redaction import Redaction, redacted_failure
 from rag_cover.results import CoverageResult, TraceUtility
 
-__all__ = ["LOG", "FailureLog", "deliver", "log_result"]
+__all__ = ["LOG", "FailureLog", "log_result", "notify"]
 
 LOG = logging.getLogger("rag_cover.recording")
 _WIDTH = 80
@@ -44,7 +44,7 @@ class FailureLog:
         return Failure(kind, f"{where}: {failure.message}")
 
 
-def deliver(
+def notify(
     result: TraceResult,
     on_result: Callable[[TraceResult], object] | None,
     fail: Callable[[Exception, str], object],

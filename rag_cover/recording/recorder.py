@@ -18,14 +18,14 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
-from rag_cover.recording.calls import Asked, Draft
+from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
 from rag_cover.recording.measurement import LIVE_MODELS, Measurement
-from rag_cover.recording.notifications import LOG, FailureLog, deliver
+from rag_cover.recording.notifications import LOG, FailureLog, notify
 from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.recording_counts import RecordingCounts
-from rag_cover.recording.shutdown import close_at_exit, is_closed
-from rag_cover.recording.sinks import Keeping
+from rag_cover.recording.shutdown import close_at_exit, unregister
+from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.recording.trace_builder import References, TraceBuilder
 from rag_cover.recording.worker import Worker
 from rag_cover.redaction import Redaction
@@ -89,14 +89,14 @@ class Recording:
         self._measurement = None if measures is not None and not measures else Measurement(measures, models, redaction)
         self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions)
         names = self._measurement.names if self._measurement else ()
-        self._keeping = Keeping(traces, store, measures=names, seed=seed, redaction=redaction)
+        self._keeping = RecordingSinks(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
         self.gathering = CallCollector(self._finished, sampling=sampling, seed=seed)
         self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
         self._results = recent_results(keep)
         self._traces = recent_traces(keep)
         self._errors: deque[Failure] = deque(maxlen=_ERRORS)
-        self._asked: ContextVar[Asked | None] = ContextVar("rag_cover_asked", default=None)
+        self._asked: ContextVar[QuestionContext | None] = ContextVar("rag_cover_asked", default=None)
         self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
         self._counts = Counter[str]()
         self._failures = FailureLog(redaction)
@@ -110,7 +110,7 @@ class Recording:
         return f"<Recording {'closed' if self._closed else 'open'}: {self.counts}>"
 
     @property
-    def asked(self) -> Asked | None:
+    def asked(self) -> QuestionContext | None:
         """Return what was said of the question that is being asked on this thread or task (`question`)."""
         return self._asked.get()
 
@@ -213,7 +213,7 @@ class Recording:
                 return
             self._closed = True
         self.detach()
-        is_closed(self)
+        unregister(self)
         for draft in self.gathering.abandon():
             self._finished(draft)
         try:
@@ -238,7 +238,7 @@ class Recording:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _finished(self, draft: Draft) -> None:
+    def _finished(self, draft: TraceDraft) -> None:
         if not self._worker.offer(draft):
             self._count("dropped")
             if self._counts["dropped"] == 1:
@@ -246,7 +246,7 @@ class Recording:
                     "traces are dropped: more questions wait than fit; measure fewer (sampling), or later (measures=())"
                 )
 
-    def _work(self, drafts: Sequence[Draft]) -> None:
+    def _work(self, drafts: Sequence[TraceDraft]) -> None:
         counted = "recorded" if self._measurement is None else ""
         traces = [trace for draft in drafts if (trace := self._recorded(draft, count=counted)) is not None]
         if self._measurement is None or not traces:
@@ -259,9 +259,9 @@ class Recording:
             return
         self._keep(self._measurement, traces, results)
         for result in results:
-            deliver(result, self._on_result, self.fail)
+            notify(result, self._on_result, self.fail)
 
-    def _recorded(self, draft: Draft, *, count: str) -> Trace | None:
+    def _recorded(self, draft: TraceDraft, *, count: str) -> Trace | None:
         """Make a draft a trace, and keep it."""
         try:
             trace = self._assembly.trace(draft)

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Protocol
 
-__all__ = ["close_at_exit", "is_closed"]
+__all__ = ["close_at_exit", "unregister"]
 
 _PATIENCE_S = 10.0
 
@@ -31,7 +31,7 @@ _lock = threading.Lock()
 
 
 def close_at_exit(closable: Closable) -> None:
-    """Close something when the interpreter ends, unless `is_closed` said before that it is; ten seconds for all together."""
+    """Close something when the interpreter ends, unless `unregister` said before that it is; ten seconds for all together."""
     with _lock:
         _open[id(closable)] = closable
         if not _hooked:
@@ -39,7 +39,7 @@ def close_at_exit(closable: Closable) -> None:
             getattr(threading, "_register_atexit", atexit.register)(_close_all)
 
 
-def is_closed(closable: Closable) -> None:
+def unregister(closable: Closable) -> None:
     """Forget something: it was closed."""
     with _lock:
         _open.pop(id(closable), None)

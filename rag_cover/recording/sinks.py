@@ -14,12 +14,12 @@ from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redacti
 from rag_cover.stores import Store
 from rag_cover.traces import Trace
 
-__all__ = ["Keeping"]
+__all__ = ["RecordingSinks"]
 
 _ABOUT = "evaluation"
 
 
-class Keeping:
+class RecordingSinks:
     """The trace file that traces are added to, and the store that results are added to; each None where there is none.
 
     What an earlier recording kept there stays: results follow on it, if the same was measured by the same judge.

@@ -12,7 +12,7 @@ from rag_cover.importers.span_kinds import read_spans
 from rag_cover.importers.span_traces import trace_of
 from rag_cover.importers.spans import Span, trees
 from rag_cover.questions import Question
-from rag_cover.recording.calls import Asked, Draft
+from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.telemetry import NAME
 from rag_cover.traces import Trace
 
@@ -34,7 +34,7 @@ class TraceBuilder:
     pipeline: str | None = None
     own_sub_questions: bool = True
 
-    def trace(self, draft: Draft) -> Trace:
+    def trace(self, draft: TraceDraft) -> Trace:
         """Put a draft's calls together.
 
         Raises:
@@ -48,13 +48,13 @@ class TraceBuilder:
         spans[0] = replace(spans[0], pipeline=self.pipeline or draft.root.name, metadata=_notes(draft, names))
         kept = spans if self.own_sub_questions else [replace(span, sub_questions=None) for span in spans]
         (tree,) = trees(kept)
-        return self._with_what_was_said(trace_of(read_spans(tree)), draft.asked or Asked())
+        return self._with_what_was_said(trace_of(read_spans(tree)), draft.asked or QuestionContext())
 
-    def _with_what_was_said(self, trace: Trace, asked: Asked) -> Trace:
+    def _with_what_was_said(self, trace: Trace, asked: QuestionContext) -> Trace:
         text = asked.text or trace.question.text
         known = self.references.get(text, self.references.get(trace.question.text, ()))
         references = asked.references or ((known,) if isinstance(known, str) else tuple(known))
-        if not references and asked == Asked():  # nothing was said: the trace is checked already
+        if not references and asked == QuestionContext():  # nothing was said: the trace is checked already
             return trace
         changes: dict[str, Any] = {"question": Question(text, id=asked.id, references=references)}
         if asked.sub_questions is not None:
@@ -64,7 +64,7 @@ class TraceBuilder:
         return Trace.model_validate({**dict(trace), **changes})
 
 
-def _spans(draft: Draft, names: Mapping[str, str]) -> list[Span]:
+def _spans(draft: TraceDraft, names: Mapping[str, str]) -> list[Span]:
     """Return the calls as spans, each named as people read it: by its class, numbered where there are several."""
     spans = [call.span(draft.root.id, names) for call in draft.calls]
     if draft.root.answer is None:  # whoever recorded it knows that there is none, whatever models said on the way
@@ -72,7 +72,7 @@ def _spans(draft: Draft, names: Mapping[str, str]) -> list[Span]:
     return spans
 
 
-def _notes(draft: Draft, names: Mapping[str, str]) -> dict[str, Any]:
+def _notes(draft: TraceDraft, names: Mapping[str, str]) -> dict[str, Any]:
     """Say where it was sent, why there is no answer, where it failed or was left, and its place in a distributed trace."""
     routed = {"routes": list(draft.routes)} if draft.routes else {}
     failed = {} if draft.root.error is None else {"error": draft.root.error}

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.agreement import Agreement, CanaryVerdict, JudgeCheck, SharesCovered, ThresholdFit
+from rag_cover.agreement import Agreement, CanaryVerdict, JudgeCheck, JudgeThreshold, SharesCovered
 from rag_cover.intervals import Interval
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
@@ -104,7 +104,7 @@ def _cells(interval: Interval | None, *, is_share: bool) -> tuple[Text, str]:
     return Text(value, style="bold"), f"{interval.lower:.2f} to {interval.upper:.2f}"
 
 
-def _threshold_sentence(fit: ThresholdFit, *, passed_on: bool) -> str:
+def _threshold_sentence(fit: JudgeThreshold, *, passed_on: bool) -> str:
     if fit.fitted is None or fit.agreement is None or fit.gain is None:
         return "No threshold can be fitted: that takes labels of both kinds, of two questions or more."
     gain = f"{_points(fit.gain.estimate)} points{_sure_points(fit.gain)}"

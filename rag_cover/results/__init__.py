@@ -4,7 +4,7 @@ Nothing undefined is a number: it is None or absent.
 """
 
 from rag_cover.results.augmentation import Augmentation, AugmentationMode, Purchase, Sought
-from rag_cover.results.complexity import AnswerSource, Complexity, Constraints, DocumentEvidence, Reading
+from rag_cover.results.complexity import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
 from rag_cover.results.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.results.grounding import Finding, GroundednessResult, SentenceSupport
 from rag_cover.results.utilities import (
@@ -29,6 +29,7 @@ __all__ = [
     "AugmentationMode",
     "Belief",
     "BeliefKind",
+    "CompletenessMethod",
     "Complexity",
     "Constraints",
     "CoverageResult",
@@ -39,7 +40,6 @@ __all__ = [
     "PassageUtility",
     "Preset",
     "Purchase",
-    "Reading",
     "ReferenceSource",
     "SampledAnswer",
     "SentenceSupport",

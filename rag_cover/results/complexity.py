@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from rag_cover.backends import Failure
 
-__all__ = ["AnswerSource", "Complexity", "Constraints", "DocumentEvidence", "Reading"]
+__all__ = ["AnswerSource", "CompletenessMethod", "Complexity", "Constraints", "DocumentEvidence"]
 
 AnswerSource = Literal["gold", "draft", "none"]
 """What told right answers from wrong: gold references, a draft answer in their place, or nothing (reference-free)."""
@@ -19,7 +19,7 @@ AnswerSource = Literal["gold", "draft", "none"]
 Constraints = Literal["both", "answerability", "completeness"]
 """Which constraints decide: complex iff not answerable and complete, iff not answerable, iff complete."""
 
-Reading = Literal["token-entropy", "document-entropy", "token-over-documents", "weighted", "joint", "covered"]
+CompletenessMethod = Literal["token-entropy", "document-entropy", "token-over-documents", "weighted", "joint", "covered"]
 """How completeness is read from relevance; the first is the adopted reading of the paper's eq. 2."""
 
 
@@ -64,7 +64,7 @@ class Complexity:
     t_ans: float
     t_com: float
     constraints: Constraints = "both"
-    reading: Reading = "token-entropy"
+    reading: CompletenessMethod = "token-entropy"
     references: AnswerSource = "none"
     probability: float | None = None
     calibration: str | None = None

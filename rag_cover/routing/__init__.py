@@ -14,7 +14,7 @@ from rag_cover.routing.responses import Responses
 from rag_cover.routing.routes import Route
 from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.skill_router import Probe, SkillModel, SkillRouter
-from rag_cover.routing.thresholds import ThresholdFit, fit_cut
+from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
 from rag_cover.routing.training_data import Outcomes, gather_outcomes
 
 __all__ = [
@@ -35,11 +35,11 @@ __all__ = [
     "Responses",
     "Route",
     "RoutedOutcome",
+    "RoutingThreshold",
     "SkillDescription",
     "SkillModel",
     "SkillRecord",
     "SkillRouter",
-    "ThresholdFit",
     "cluster_questions",
     "complexities_without_references",
     "describe_skills",

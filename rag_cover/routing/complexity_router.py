@@ -26,7 +26,7 @@ from rag_cover.questions import Passage, Question
 from rag_cover.results import Complexity, Constraints
 from rag_cover.routing.decision import ROUTES, Demand, complexity_score, demand_of, evidence_lines
 from rag_cover.routing.routes import Route, question_of
-from rag_cover.routing.thresholds import ThresholdFit, fit_cut
+from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
 
 __all__ = ["ComplexityRouter", "RoutedOutcome"]
 
@@ -149,7 +149,7 @@ class ComplexityRouter:
         )
 
     def with_cut(self, cut: float | None) -> ComplexityRouter:
-        """Return the same router with another cut on P(complex), such as that of a `ThresholdFit`."""
+        """Return the same router with another cut on P(complex), such as that of a `RoutingThreshold`."""
         return ComplexityRouter(
             self.names,
             retriever=self._retriever,
@@ -171,10 +171,10 @@ class ComplexityRouter:
         target_cost: float | None = None,
         folds: int = 5,
         seed: int = 0,
-    ) -> ThresholdFit:
+    ) -> RoutingThreshold:
         """Choose the cut that reaches a mean quality at the least cost, or has the best quality within a mean cost.
 
-        Use it by ``router.with_cut(fit.cut)``; `ThresholdFit.estimate` says what to expect on new questions. Questions that
+        Use it by ``router.with_cut(fit.cut)``; `RoutingThreshold.estimate` says what to expect on new questions. Questions that
         are unanswerable by this corpus take their route whatever the cut, and count with its outcome.
 
         Raises:

@@ -19,7 +19,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.folds import folds_of
 from rag_cover.intervals import Interval, bootstrap
 
-__all__ = ["Operating", "ThresholdFit", "fit_cut"]
+__all__ = ["Operating", "RoutingThreshold", "fit_cut"]
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Operating:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdFit:
+class RoutingThreshold:
     """A fitted cut, and what it gives.
 
     ``cut`` is infinite where no question is worth the complex route. ``estimate`` is cross-validated: every question is routed
@@ -76,7 +76,7 @@ def fit_cut(
     groups: Sequence[Hashable] | None = None,
     folds: int = 5,
     seed: int = 0,
-) -> ThresholdFit:
+) -> RoutingThreshold:
     """Choose the cut that reaches a mean quality at the least mean cost, or has the best quality within a mean cost.
 
     Args:
@@ -110,7 +110,7 @@ def fit_cut(
         return table.operating(chosen, keys, seed)
 
     everywhere = np.ones(len(keys), dtype=bool)
-    fit = ThresholdFit(
+    fit = RoutingThreshold(
         cut=cut,
         target_quality=target_quality,
         target_cost=target_cost,
@@ -216,7 +216,7 @@ def _reached(table: _Outcomes, target_quality: float | None, target_cost: float 
     raise InvalidValueError(message)
 
 
-def _noted(fit: ThresholdFit, notes: tuple[str, ...]) -> ThresholdFit:
+def _noted(fit: RoutingThreshold, notes: tuple[str, ...]) -> RoutingThreshold:
     more = () if fit.meets_target else ("On questions that did not choose the cut, the target is missed.",)
     return replace(fit, notes=(*notes, *more))
 

@@ -19,7 +19,7 @@ from rag_cover.setqueries.calibration import MembershipCalibration, calibration_
 from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, named_by, pooled
 from rag_cover.setqueries.deciding import Verdicts, decided
 from rag_cover.setqueries.explanations import budget_note, notes_on, reading_notes
-from rag_cover.setqueries.judging import Judged, MembershipJudge, Pair, fragments_of, within
+from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.setqueries.memberships import contradictory
 from rag_cover.setqueries.parsing import ParsedQuery, parse
 from rag_cover.traces import RetrievalStep
@@ -128,7 +128,7 @@ class SetAnswerer:
         if self.locator is None:
             return {}
         pairs = {
-            (evidence.atom, each.name): Pair(_asked(parsed, evidence.atom), verdict.passage)
+            (evidence.atom, each.name): AtomPassage(_asked(parsed, evidence.atom), verdict.passage)
             for each in some
             for evidence in each.evidence
             if evidence.matched and isinstance(verdict := verdicts[evidence.atom, each.name], Judged)

@@ -18,7 +18,7 @@ from rag_cover.coverage.asking import replies_to
 from rag_cover.coverage.memories import Memory
 from rag_cover.coverage.prompts import Conversation, conversation
 from rag_cover.errors import InvalidValueError
-from rag_cover.llm_session import LLMSession, bound
+from rag_cover.llm_session import LLMSession, bind_models
 from rag_cover.prompt_safety import fenced
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.opinions import pooled_opinion
@@ -61,7 +61,7 @@ class GeneratedParser:
 
     def for_run(self, run: LLMSession) -> Self:
         """Return the same parser, going by this run's cache, ledger and clock; it begins without memories."""
-        return type(self)(bound({"generator": self._generator}, run)["generator"], run=run)
+        return type(self)(bind_models({"generator": self._generator}, run)["generator"], run=run)
 
     def __call__(self, question: str) -> ParsedQuery:
         """Read one question; one without a set operation is one atom, as it was asked.

@@ -19,11 +19,11 @@ from rag_cover.setqueries.candidates import Pooled
 from rag_cover.setqueries.features import sentence_about
 from rag_cover.setqueries.predicates import predicate_of
 
-__all__ = ["Judged", "MembershipJudge", "Pair", "fragments_of", "within"]
+__all__ = ["AtomPassage", "Judged", "MembershipJudge", "fragments_of", "within"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AtomPassage:
     """An atom, as it is asked for, and a passage."""
 
     asked: str
@@ -86,19 +86,21 @@ class MembershipJudge:
         Returns:
             What was found, by (atom, candidate's name).
         """
-        pairs = {Pair(asked, passage): None for each in candidates for passage in each.passages for asked in atoms.values()}
+        pairs = {
+            AtomPassage(asked, passage): None for each in candidates for passage in each.passages for asked in atoms.values()
+        }
         found = self.memberships(list(pairs))
         return {
-            (atom, each.name): _best([(passage, found[Pair(asked, passage)]) for passage in each.passages])
+            (atom, each.name): _best([(passage, found[AtomPassage(asked, passage)]) for passage in each.passages])
             for each in candidates
             for atom, asked in atoms.items()
         }
 
-    def memberships(self, pairs: Sequence[Pair]) -> dict[Pair, float | Failure]:
+    def memberships(self, pairs: Sequence[AtomPassage]) -> dict[AtomPassage, float | Failure]:
         """Return P(belongs) of each pair, or why it could not be judged."""
         items = list(dict.fromkeys(pair.item for pair in pairs))
         said = bisect_failures(items, lambda some: list(probabilities(self.scorer, some).values()))
-        found: dict[Pair, float | Failure] = {pair: said[pair.item] for pair in pairs}
+        found: dict[AtomPassage, float | Failure] = {pair: said[pair.item] for pair in pairs}
         known = {pair: value for pair, value in found.items() if not isinstance(value, Failure)}
         if not self.calibration.weights or not known:
             return found
@@ -113,7 +115,7 @@ def _best(said: Sequence[tuple[Passage, float | Failure]]) -> Judged | Failure:
     return max(judged, key=lambda each: each.probability) if judged else failures[0]
 
 
-def fragments_of(pairs: Iterable[Pair], locator: Locator) -> dict[Pair, str | Failure | None]:
+def fragments_of(pairs: Iterable[AtomPassage], locator: Locator) -> dict[AtomPassage, str | Failure | None]:
     """Return the words of each passage that tell that it belongs to the atom; None where there are none, or in the title.
 
     The locator is asked by the atom alone, which finds more than `question_for` it does; where it finds nothing, the sentence
@@ -125,7 +127,7 @@ def fragments_of(pairs: Iterable[Pair], locator: Locator) -> dict[Pair, str | Fa
     return {pair: _telling(pair, spans[item]) for pair, item in items.items()}
 
 
-def _telling(pair: Pair, span: Span | Failure | None) -> str | Failure | None:
+def _telling(pair: AtomPassage, span: Span | Failure | None) -> str | Failure | None:
     """Return the located words on one line, without what is the title's, or the sentence in their place."""
     if isinstance(span, Failure):
         return span

@@ -24,8 +24,8 @@ __all__ = [
     "Averages",
     "Mean",
     "MeanScores",
+    "MembershipThreshold",
     "SetScores",
-    "ThresholdFit",
     "average",
     "average_scores",
     "best_threshold",
@@ -86,7 +86,7 @@ class Averages(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdFit:
+class MembershipThreshold:
     """The threshold with the best mean F1 on the queries it was chosen on, and what each one tried scores there."""
 
     threshold: float
@@ -194,7 +194,7 @@ def best_threshold(
     probabilities: Sequence[Sequence[float]],
     *,
     grid: Sequence[float] = GRID,
-) -> ThresholdFit:
+) -> MembershipThreshold:
     """Choose the threshold with the best mean F1 on validation queries; of equally good ones the lowest, which keeps most.
 
     A query of which a threshold keeps nothing scores 0 there and counts like any other.
@@ -219,7 +219,7 @@ def best_threshold(
         )
         raise InvalidValueError(message)
     tried = {float(threshold): _scores_above(gold, candidates, probabilities, threshold) for threshold in grid}
-    return ThresholdFit(max(tried, key=lambda threshold: (round(tried[threshold].f1, _DIGITS), -threshold)), tried)
+    return MembershipThreshold(max(tried, key=lambda threshold: (round(tried[threshold].f1, _DIGITS), -threshold)), tried)
 
 
 def _scores_above(

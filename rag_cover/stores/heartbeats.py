@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["BEAT_S", "Home", "Watch", "process_ended", "process_identity"]
+__all__ = ["BEAT_S", "HeartbeatMonitor", "Home", "process_ended", "process_identity"]
 
 BEAT_S = 1.0
 """A run raises its counter as often."""
@@ -31,7 +31,7 @@ class _Seen:
     moved: bool = False
 
 
-class Watch:
+class HeartbeatMonitor:
     """Watches the counters of other runs."""
 
     def __init__(self, dead_after_s: float = _DEAD_AFTER_S, now: Callable[[], float] = time.monotonic) -> None:

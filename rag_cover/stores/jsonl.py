@@ -15,7 +15,7 @@ from rag_cover.stores.validation import described, refuse_unwritable, trace_from
 from rag_cover.traces import Trace
 
 __all__ = [
-    "OnError",
+    "OnBadLine",
     "Skipped",
     "duplicate_on",
     "json_of",
@@ -28,13 +28,13 @@ __all__ = [
     "write_traces",
 ]
 
-OnError = Literal["raise", "skip"]
+OnBadLine = Literal["raise", "skip"]
 Skipped = Callable[[InputError], object]
 
 _PEEK = 1 << 16
 
 
-def read_traces(path: Path | str, *, on_error: OnError = "raise", skipped: Skipped | None = None) -> Iterator[Trace]:
+def read_traces(path: Path | str, *, on_error: OnBadLine = "raise", skipped: Skipped | None = None) -> Iterator[Trace]:
     """Read a trace file (``.gz`` too) one line at a time; a bad line is an InputError with file, line and JSON path.
 
     With ``on_error="skip"`` reading goes on after a bad line, and its error is handed to ``skipped``, such as a list's

@@ -19,12 +19,12 @@ from typing import Any, Generic, TypeVar
 
 from rag_cover.errors import StoreError
 from rag_cover.measures import TraceResult
-from rag_cover.stores.heartbeats import BEAT_S, Watch, process_ended, process_identity
+from rag_cover.stores.heartbeats import BEAT_S, HeartbeatMonitor, process_ended, process_identity
 from rag_cover.stores.packing import is_whole, packed
 from rag_cover.stores.sqlite import Store
 from rag_cover.usage import UsageReport
 
-__all__ = ["Claimable", "Lot", "Share", "joined"]
+__all__ = ["Claimable", "Lot", "Worker", "join_store"]
 
 About = Mapping[str, Any]
 Carried = TypeVar("Carried")
@@ -62,14 +62,14 @@ class Lot(Generic[Carried]):
 
 
 @contextmanager
-def joined(store: Store, about: About, *, resume: bool) -> Iterator[Share]:
+def join_store(store: Store, about: About, *, resume: bool) -> Iterator[Worker]:
     """Take part in the evaluation that is ``about`` this, as one run of it; without ``resume`` it is begun anew.
 
     Raises:
         StoreError: the store holds an unfinished evaluation and ``resume`` is False, is damaged, or a living process fills it
             with another evaluation.
     """
-    share = Share(store, about, Watch())
+    share = Worker(store, about, HeartbeatMonitor())
     share.begin(resume=resume)
     try:
         with _beating(share):
@@ -78,10 +78,10 @@ def joined(store: Store, about: About, *, resume: bool) -> Iterator[Share]:
         share.leave()
 
 
-class Share:
+class Worker:
     """One run's share of the work on a store."""
 
-    def __init__(self, store: Store, about: About, watch: Watch) -> None:
+    def __init__(self, store: Store, about: About, watch: HeartbeatMonitor) -> None:
         self.store = store
         self._about = json.dumps(about)
         self._watch = watch
@@ -219,7 +219,7 @@ class Share:
 
 
 @contextmanager
-def _beating(share: Share) -> Iterator[None]:
+def _beating(share: Worker) -> Iterator[None]:
     """Raise the run's counter while the work goes on."""
     over = threading.Event()
 

@@ -56,7 +56,7 @@ def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
 
 def told(path: Path) -> AbstractContextManager[None]:
     """Turn SQLite's errors into a sentence that says what to do with a store."""
-    return sqlite_errors.told(path, kind=_KIND, remedy=_REMEDY)
+    return sqlite_errors.translating_sqlite_errors(path, kind=_KIND, remedy=_REMEDY)
 
 
 def refuse_damage(connection: sqlite3.Connection, path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_cover.belief import semantic_clusters, seper
-from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, together
+from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, gather
 from rag_cover.belief.kernels import in_context
 from rag_cover.belief.opinions import estimate_belief
 from rag_cover.errors import InvalidValueError, ModelFailedError
@@ -55,7 +55,7 @@ def test_a_block_gives_what_each_belief_gives_alone(
     ]
 
     formed = Judgments(entailer).settle(
-        together(
+        gather(
             estimate_belief(references, samples, question="Which?", kind=kind, preset="unbiased")
             for samples, references in block
         )
@@ -117,7 +117,7 @@ def test_a_soft_block_is_one_call_of_distinct_pairs() -> None:
     block = [(["red", "red", "blue"], ["red"]), (["blue"], ["red", "red"])]
 
     Judgments(entailer).settle(
-        together(
+        gather(
             estimate_belief(references, [Sample(text) for text in texts], question="Which?", kind="soft", preset="unbiased")
             for texts, references in block
         )
@@ -192,7 +192,7 @@ def test_no_inquiries_come_to_nothing_without_a_call() -> None:
     entailer = HashedEntailer()
     none: list[EntailmentTask[int]] = []
 
-    settled = Judgments(entailer).settle(together(none))
+    settled = Judgments(entailer).settle(gather(none))
 
     assert settled == []
     assert not entailer.calls

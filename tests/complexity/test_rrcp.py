@@ -15,7 +15,7 @@ from rag_cover.complexity import Evidence, retrieval_complexity
 from rag_cover.complexity.completeness import READINGS, ReadingName, completeness_of, peaked
 from rag_cover.complexity.rrcp import ConstraintName, verdict_of
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import Complexity, Reading
+from rag_cover.results import CompletenessMethod, Complexity
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def test_a_reading_that_there_is_not_is_refused() -> None:
 
 
 def test_the_readings_are_those_that_a_result_may_name() -> None:
-    assert tuple(READINGS) == get_args(Reading) == get_args(ReadingName)
+    assert tuple(READINGS) == get_args(CompletenessMethod) == get_args(ReadingName)
 
 
 def test_what_documents_cover_only_jointly_is_what_the_best_of_them_leaves() -> None:
@@ -184,7 +184,7 @@ def test_both_constraints_never_call_complex_what_answerability_does_not(
 
 
 @pytest.mark.parametrize(("reading", "documents"), list(itertools.product(READINGS, [1, 3])))
-def test_results_come_back_from_json_data_unchanged(reading: Reading, documents: int) -> None:
+def test_results_come_back_from_json_data_unchanged(reading: CompletenessMethod, documents: int) -> None:
     found = retrieval_complexity([0.1] * documents, [[0.2, 0.4]] * documents, reading=reading)
 
     assert Complexity.from_dict(found.to_dict()) == found

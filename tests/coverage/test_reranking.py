@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rag_cover.coverage.greedy import expected_coverage, picks, reciprocal_ranks
+from rag_cover.coverage.greedy import expected_coverage, greedy_marginal_coverage, reciprocal_ranks
 from rag_cover.coverage.reranking import rerank
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Role, SubQuestion
@@ -42,19 +42,19 @@ class TestGreedyOrder:
     def test_a_passage_gains_what_those_before_it_leave_open(self) -> None:
         probabilities = np.array([[0.5, 0.5, 0.0], [0.0, 0.25, 0.125]])
 
-        taken = picks(probabilities, [0.0, 0.0, 0.0])
+        taken = greedy_marginal_coverage(probabilities, [0.0, 0.0, 0.0])
 
         # 0.5 + 0.25; then (1 - 0.5) · 0.5 of the first sub-question; then (1 - 0.25) · 0.125 of the second
         assert [(pick.place, pick.gain) for pick in taken] == [(1, 0.75), (0, 0.25), (2, 0.09375)]
 
     def test_where_nothing_is_gained_the_prior_decides_and_of_equal_ones_the_earlier(self) -> None:
-        taken = picks(np.zeros((1, 4)), [0.0, 0.5, 0.25, 0.5])
+        taken = greedy_marginal_coverage(np.zeros((1, 4)), [0.0, 0.5, 0.25, 0.5])
 
         assert [pick.place for pick in taken] == [1, 3, 2, 0]
         assert [pick.gain for pick in taken] == [0.0] * 4
 
     def test_without_sub_questions_the_prior_orders_all(self) -> None:
-        assert [pick.place for pick in picks(np.zeros((0, 3)), reciprocal_ranks(3, weight=1.0))] == [0, 1, 2]
+        assert [pick.place for pick in greedy_marginal_coverage(np.zeros((0, 3)), reciprocal_ranks(3, weight=1.0))] == [0, 1, 2]
 
     @given(instances())
     def test_gains_add_up_to_the_expected_coverage_and_worths_never_rise(
@@ -62,7 +62,7 @@ class TestGreedyOrder:
     ) -> None:
         probabilities, prior = instance
 
-        taken = picks(probabilities, prior)
+        taken = greedy_marginal_coverage(probabilities, prior)
 
         assert sorted(pick.place for pick in taken) == list(range(len(prior)))
         assert sum(pick.gain for pick in taken) == pytest.approx(expected_coverage(probabilities, range(len(prior))).sum())
@@ -76,7 +76,7 @@ class TestGreedyOrder:
         sets = itertools.combinations(range(len(prior)), min(k, len(prior)))
         best = max(value(probabilities, prior, places) for places in sets)
 
-        taken = picks(probabilities, prior, k=k)
+        taken = greedy_marginal_coverage(probabilities, prior, k=k)
 
         assert value(probabilities, prior, tuple(pick.place for pick in taken)) >= (1 - 1 / math.e) * best - 1e-9
 
@@ -93,7 +93,7 @@ class TestGreedyOrder:
         self, probabilities: NDArray[np.float64], prior: list[float], k: int | None, problem: str
     ) -> None:
         with pytest.raises(InvalidValueError, match=problem):
-            picks(probabilities, prior, k=k)
+            greedy_marginal_coverage(probabilities, prior, k=k)
 
 
 class TestReranking:

@@ -15,7 +15,7 @@ from rag_cover import Passage
 from rag_cover.backends import Receiver
 from rag_cover.errors import InvalidValueError
 from rag_cover_embedded import open_receiver
-from rag_cover_embedded.reader import UNANSWERABLE, EmbeddedReader, Reading, answers_in, likely_spans
+from rag_cover_embedded.reader import UNANSWERABLE, AnswerSpans, EmbeddedReader, answers_in, likely_spans
 from rag_cover_embedded.weights import FOLDER
 
 EIFFEL = Passage("It stands in Paris and was completed in 1889.", title="Eiffel Tower")
@@ -24,7 +24,7 @@ COMPLETED = "When was the Eiffel Tower completed?"
 
 readings = st.lists(
     st.builds(
-        Reading,
+        AnswerSpans,
         st.floats(0, 1 - 1e-9),
         st.dictionaries(st.text("abc", min_size=1, max_size=2), st.floats(0.01, 1), min_size=1, max_size=4).map(
             lambda spans: {text: share / sum(spans.values()) for text, share in spans.items()}
@@ -149,7 +149,7 @@ def test_no_threads_are_refused() -> None:
 
 
 @given(readings)
-def test_answers_of_windows_sum_to_one(found: list[Reading]) -> None:
+def test_answers_of_windows_sum_to_one(found: list[AnswerSpans]) -> None:
     answers = answers_in(found)
 
     assert sum(answers.values()) == pytest.approx(1)
@@ -157,8 +157,8 @@ def test_answers_of_windows_sum_to_one(found: list[Reading]) -> None:
 
 
 @given(readings, st.floats(0, 0.5))
-def test_windows_that_surely_do_not_answer_take_nothing_away(found: list[Reading], share: float) -> None:
-    idle = Reading(0.0, {"zz": share, "zzz": 1 - share})
+def test_windows_that_surely_do_not_answer_take_nothing_away(found: list[AnswerSpans], share: float) -> None:
+    idle = AnswerSpans(0.0, {"zz": share, "zzz": 1 - share})
 
     with_idle = answers_in([*found, idle])
 

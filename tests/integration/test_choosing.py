@@ -9,7 +9,7 @@ import pytest
 
 from rag_cover import Models
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError
-from rag_cover.integration import LazyModels, OnError, chosen
+from rag_cover.integration import LazyModels, OnRerankError, rerank_or_keep
 from rag_cover.testing import KeywordScorer
 
 CALLED = ("Chooser", "texts")
@@ -29,27 +29,27 @@ def judged(name: str | KeywordScorer | None = None) -> LazyModels:
 
 
 def test_what_is_chosen_is_returned() -> None:
-    assert chosen(last_first, ["a", "b"], "Why?", judged(), called=CALLED, on_error="raise", most=1) == ["b", "a"]
+    assert rerank_or_keep(last_first, ["a", "b"], "Why?", judged(), called=CALLED, on_error="raise", most=1) == ["b", "a"]
 
 
 def test_of_nothing_nothing_is_chosen_and_no_model_opened() -> None:
-    assert chosen(last_first, [], "Why?", judged("nobody"), called=CALLED, on_error="raise") == []
+    assert rerank_or_keep(last_first, [], "Why?", judged("nobody"), called=CALLED, on_error="raise") == []
 
 
 def test_where_a_model_fails_the_first_are_kept_and_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        kept = chosen(broken, ["a", "b", "c"], "Why?", judged(), called=CALLED, on_error="keep", most=2)
+        kept = rerank_or_keep(broken, ["a", "b", "c"], "Why?", judged(), called=CALLED, on_error="keep", most=2)
 
     assert kept == ["a", "b"]
     assert caplog.messages == ["Chooser left 3 texts in the retriever's order: ModelFailedError: the judge's server is down"]
 
 
 @pytest.mark.parametrize("on_error", ["keep", "raise"])
-def test_a_model_that_cannot_be_opened_is_always_an_error(on_error: OnError) -> None:
+def test_a_model_that_cannot_be_opened_is_always_an_error(on_error: OnRerankError) -> None:
     with pytest.raises(BackendNotFoundError, match="nobody"):
-        chosen(last_first, ["a"], "Why?", judged("nobody"), called=CALLED, on_error=on_error)
+        rerank_or_keep(last_first, ["a"], "Why?", judged("nobody"), called=CALLED, on_error=on_error)
 
 
 def test_a_blank_question_is_an_error_where_errors_are_raised() -> None:
     with pytest.raises(InvalidValueError, match="the question is blank"):
-        chosen(last_first, ["a"], " ", judged(), called=CALLED, on_error="raise")
+        rerank_or_keep(last_first, ["a"], " ", judged(), called=CALLED, on_error="raise")

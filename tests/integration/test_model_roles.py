@@ -12,7 +12,7 @@ from rag_cover import Models, open_embedder, open_scorer
 from rag_cover.backends import Generator, Locator, Receiver
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, NotOfferedError
-from rag_cover.integration import Framework
+from rag_cover.integration import FrameworkModels
 from rag_cover.judges import PromptedJudge
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedGenerator, ScriptedReceiver
 from tests.entailing import LevelEmbedder
@@ -39,7 +39,7 @@ class Umpire:
     judge: KeywordScorer
 
 
-FRAMEWORK = Framework(
+FRAMEWORK = FrameworkModels(
     language_model="a Speaker",
     embedding_model="a Pointer",
     written_by=lambda model: model.generator if isinstance(model, Speaker) else None,

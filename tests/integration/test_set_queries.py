@@ -24,7 +24,7 @@ from rag_cover.integration import (
     set_answered_if_possible,
     set_answerer_by,
 )
-from rag_cover.integration.choosing import OnError
+from rag_cover.integration.choosing import OnRerankError
 from rag_cover.registry import Models
 from rag_cover.setqueries import SetAnswerer
 from rag_cover.testing import KeywordLocator, ScriptedGenerator, ScriptedRetriever, ScriptedScorer
@@ -83,7 +83,7 @@ def made(
     search: Search[Passage] | None = None,
     names: EntityNames[Passage] | None = None,
     min_confidence: float = 0.0,
-    on_error: OnError = "raise",
+    on_error: OnRerankError = "raise",
 ) -> SetFound[Passage] | None:
     return set_answered_if_possible(
         answerer or answering(),

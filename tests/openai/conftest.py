@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.retries import Policy
+from rag_cover.retries import RetryPolicy
 
 KEY = "sk-loopback-0123456789abcdef"
 
@@ -227,13 +227,13 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def hasty() -> Policy:
+def hasty() -> RetryPolicy:
     """Return a policy that waits milliseconds where others wait seconds, and bears with a busy machine."""
-    return Policy(attempts=12, wait_initial_s=0.001, wait_max_s=0.02, timeout_s=600.0, deadline_s=3600.0)
+    return RetryPolicy(attempts=12, wait_initial_s=0.001, wait_max_s=0.02, timeout_s=600.0, deadline_s=3600.0)
 
 
 @pytest.fixture
-def options(server: Server, hasty: Policy) -> dict[str, Any]:
+def options(server: Server, hasty: RetryPolicy) -> dict[str, Any]:
     return {"base_url": server.base_url, "api_key": KEY, "policy": hasty}
 
 

@@ -169,7 +169,9 @@ def test_a_wait_that_cannot_be_read_is_no_wait(
     assert only(opened(**options).generate(["A?"])).failure is None
 
 
-@pytest.mark.parametrize("wait", ["86400", "inf", formatdate(time.time() + 86_400, usegmt=True)])
+@pytest.mark.parametrize(
+    "wait", ["86400", "inf", formatdate(time.time() + 86_400, usegmt=True)], ids=["seconds", "never", "date"]
+)
 def test_a_wait_beyond_the_deadline_is_not_begun(
     server: Any, options: dict[str, Any], fault: Callable[..., Any], wait: str
 ) -> None:

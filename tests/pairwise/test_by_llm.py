@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure, Generation
 from rag_cover.errors import ModelFailedError
-from rag_cover.pairwise import Answer, Pair, PairVerdict, UnjudgedPair, by_generator, position_bias
+from rag_cover.pairwise import Answer, AnswerPair, PairVerdict, UnjudgedPair, by_generator, position_bias
 from rag_cover.pairwise.by_llm import PreferenceReply, which_is_better
 from rag_cover.replies import parsed_reply
 from rag_cover.testing import ScriptedGenerator
@@ -19,8 +19,8 @@ FIRST, SECOND, TIE = ('{"reason": "It says more.", "better": "1"}', '{"better": 
 AGAIN = "Your reply could not be used"
 
 
-def pair(a: str | None, b: str | None, question: str = "Why is the sky blue?") -> Pair:
-    return Pair(f"text:{question}", "plain", "broad", Answer(question, a), Answer(question, b))
+def pair(a: str | None, b: str | None, question: str = "Why is the sky blue?") -> AnswerPair:
+    return AnswerPair(f"text:{question}", "plain", "broad", Answer(question, a), Answer(question, b))
 
 
 def shown(number: int, text: str) -> str:

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
 from rag_cover.measures import NotApplicable, Outcome, TraceResult
-from rag_cover.pairwise import Answer, AnswersByQuestion, Pair, PairVerdict, UnjudgedPair
+from rag_cover.pairwise import Answer, AnswerPair, AnswersByQuestion, PairVerdict, UnjudgedPair
 from rag_cover.pairwise.rating_verdicts import by_rating, ratings_of
 from rag_cover.questions import Question
 from rag_cover.traces import Trace
 
 
-def pair(a: Answer, b: Answer) -> Pair:
-    return Pair("1", "plain", "broad", a, b)
+def pair(a: Answer, b: Answer) -> AnswerPair:
+    return AnswerPair("1", "plain", "broad", a, b)
 
 
 def rated(rating: float) -> Answer:

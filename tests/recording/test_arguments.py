@@ -8,7 +8,7 @@ import pytest
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Role, SubQuestion
-from rag_cover.recording import Asked, asked_from
+from rag_cover.recording import QuestionContext, asked_from
 
 
 def test_what_is_said_as_data_is_what_is_said() -> None:
@@ -25,16 +25,16 @@ def test_what_is_said_as_data_is_what_is_said() -> None:
 def test_a_sub_question_may_be_data_and_an_id_a_number() -> None:
     asked = asked_from({"id": 7, "sub_questions": [{"text": "How?", "role": "background"}]})
 
-    assert asked == Asked(id="7", sub_questions=(SubQuestion("How?", role=Role.BACKGROUND),))
+    assert asked == QuestionContext(id="7", sub_questions=(SubQuestion("How?", role=Role.BACKGROUND),))
 
 
 def test_one_reference_may_be_a_text() -> None:
-    assert asked_from({"references": "Air."}) == Asked(references=("Air.",))
+    assert asked_from({"references": "Air."}) == QuestionContext(references=("Air.",))
 
 
 @pytest.mark.parametrize("said", [{}, {"references": None}, {"sub_questions": None, "metadata": None}])
 def test_what_is_not_said_is_not_known(said: object) -> None:
-    assert asked_from(said) == Asked()
+    assert asked_from(said) == QuestionContext()
 
 
 @pytest.mark.parametrize(

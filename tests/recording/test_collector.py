@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.importers.spans import SpanKind
-from rag_cover.recording.calls import Asked, Call, Draft
+from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
 
 STARTS = {"question", "retriever", "reranker", "postprocessor", "tool"}
@@ -124,7 +124,7 @@ def play(gathering: CallCollector, events: Iterator[tuple[str, Spoken, int]]) ->
             gathering.settle(id_)
 
 
-def told(drafts: Sequence[Draft]) -> dict[str, dict[str, str | None]]:
+def told(drafts: Sequence[TraceDraft]) -> dict[str, dict[str, str | None]]:
     return {draft.root.id: {call.id: call.parent for call in draft.calls} for draft in drafts}
 
 
@@ -140,7 +140,7 @@ def is_empty(gathering: CallCollector) -> bool:
 def test_each_draft_holds_its_own_calls_under_the_nearest_that_says_something(
     forest: list[Spoken], draw: random.Random, *, late: bool
 ) -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
 
     play(gathering, iter(Interleaving(forest, draw, late)))
@@ -152,7 +152,7 @@ def test_each_draft_holds_its_own_calls_under_the_nearest_that_says_something(
 
 @given(forests(), draws)
 def test_a_draft_is_handed_over_once_and_complete_but_for_what_ends_late(forest: list[Spoken], draw: random.Random) -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
 
     play(gathering, iter(Interleaving(forest, draw)))
@@ -164,7 +164,7 @@ def test_a_draft_is_handed_over_once_and_complete_but_for_what_ends_late(forest:
 
 @given(forests(), draws, st.sampled_from([0.0, 0.3, 0.7]))
 def test_an_unsampled_question_leaves_nothing(forest: list[Spoken], draw: random.Random, share: float) -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append, sampling=share)
 
     play(gathering, iter(Interleaving(forest, draw, late=True)))
@@ -178,7 +178,7 @@ def test_an_unsampled_question_leaves_nothing(forest: list[Spoken], draw: random
 
 @given(forests(), draws, st.integers(1, 3))
 def test_questions_beyond_the_most_are_refused_and_counted(forest: list[Spoken], draw: random.Random, most: int) -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append, most_drafts=most)
     under_way = []
 
@@ -192,7 +192,7 @@ def test_questions_beyond_the_most_are_refused_and_counted(forest: list[Spoken],
 
 
 def test_a_question_that_is_under_way_for_hours_makes_room_and_is_counted() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append, most_drafts=1)
     forgotten = Call("forgotten", "question", begun_s=time.monotonic() - 7200)
     gathering.begin("forgotten", None, forgotten)
@@ -210,7 +210,7 @@ def test_a_question_that_is_under_way_for_hours_makes_room_and_is_counted() -> N
 
 @given(trees(), draws, st.integers(1, 4))
 def test_a_draft_of_more_calls_than_are_kept_is_broken(tree: Spoken, draw: random.Random, most: int) -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append, most_calls=most)
 
     play(gathering, iter(Interleaving([tree], draw)))
@@ -223,7 +223,7 @@ def test_a_draft_of_more_calls_than_are_kept_is_broken(tree: Spoken, draw: rando
 
 def test_sixteen_threads_keep_their_questions_apart() -> None:
     forests_ = [[_random_tree(f"t{thread}-{number}") for number in range(6)] for thread in range(16)]
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
 
     threads = [
@@ -237,7 +237,7 @@ def test_sixteen_threads_keep_their_questions_apart() -> None:
 
 
 def test_calls_of_one_question_may_come_from_many_threads() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     gathering.begin("q", None, Call("q", "question"))
 
@@ -255,7 +255,7 @@ def test_calls_of_one_question_may_come_from_many_threads() -> None:
 
 
 def test_what_begins_inside_a_question_that_is_over_is_left_out() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     gathering.begin("q", None, Call("q", "question"))
     gathering.begin("r", "q", Call("r", "retriever"))
@@ -271,7 +271,7 @@ def test_what_begins_inside_a_question_that_is_over_is_left_out() -> None:
 
 
 def test_calls_that_never_end_hold_nothing_of_their_question() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     gathering.begin("q", None, Call("q", "question"))
     gathering.begin("hangs", "q", Call("hangs", "retriever"))
@@ -299,7 +299,7 @@ def test_of_calls_that_never_end_the_latest_names_are_kept(monkeypatch: pytest.M
 
 
 def test_an_answer_that_is_written_later_is_waited_for_and_what_writes_it_belongs_to_its_question() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     question = Call("q", "question")
     gathering.begin("q", None, question)
@@ -316,7 +316,7 @@ def test_an_answer_that_is_written_later_is_waited_for_and_what_writes_it_belong
 
 
 def test_an_answer_may_be_there_before_its_call_is_over() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     gathering.begin("q", None, Call("q", "question"))
     draft = gathering.draft_of("q")
@@ -330,7 +330,7 @@ def test_an_answer_may_be_there_before_its_call_is_over() -> None:
 
 
 def test_an_answer_that_nobody_read_is_none_and_not_empty() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     gathering.begin("q", None, Call("q", "question"))
     gathering.await_answer("q")
@@ -342,7 +342,7 @@ def test_an_answer_that_nobody_read_is_none_and_not_empty() -> None:
 
 
 def test_what_is_under_way_is_forgotten_and_what_waits_for_its_reader_is_returned() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
     for id_ in ("over", "open"):
         gathering.begin(id_, None, Call(id_, "question"))
@@ -359,9 +359,9 @@ def test_what_is_under_way_is_forgotten_and_what_waits_for_its_reader_is_returne
 
 
 def test_what_was_said_of_a_question_is_kept_with_its_draft() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
-    asked = Asked("Why?", references=("Air.",))
+    asked = QuestionContext("Why?", references=("Air.",))
 
     gathering.begin("q", None, Call("q", "question"), asked)
     gathering.settle("q")
@@ -371,7 +371,7 @@ def test_what_was_said_of_a_question_is_kept_with_its_draft() -> None:
 
 def test_which_questions_are_sampled_is_told_by_the_seed() -> None:
     def sampled(seed: int) -> list[str]:
-        drafts: list[Draft] = []
+        drafts: list[TraceDraft] = []
         gathering = CallCollector(drafts.append, sampling=0.5, seed=seed)
         for number in range(200):
             gathering.begin(f"q{number}", None, Call(f"q{number}", "question"))
@@ -385,7 +385,7 @@ def test_which_questions_are_sampled_is_told_by_the_seed() -> None:
 
 
 def test_a_stream_that_is_collected_while_another_question_begins_does_not_deadlock() -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append, sampling=0.5)
     abandoned = _draft_that_waits(gathering)
 
@@ -406,7 +406,7 @@ def test_a_stream_that_is_collected_while_another_question_begins_does_not_deadl
 
 @pytest.mark.parametrize("kind", sorted({"llm", "synthesis", "other"}))
 def test_a_call_that_neither_asks_nor_retrieves_begins_nothing(kind: SpanKind) -> None:
-    drafts: list[Draft] = []
+    drafts: list[TraceDraft] = []
     gathering = CallCollector(drafts.append)
 
     assert gathering.begin("c", None, Call("c", kind)) is None
@@ -415,7 +415,7 @@ def test_a_call_that_neither_asks_nor_retrieves_begins_nothing(kind: SpanKind) -
     assert (drafts, gathering.begun, is_empty(gathering)) == ([], 0, True)
 
 
-def _draft_that_waits(gathering: CallCollector) -> Draft:
+def _draft_that_waits(gathering: CallCollector) -> TraceDraft:
     gathering._sampling = 1.0
     gathering.begin("streamed", None, Call("streamed", "question"))
     gathering._sampling = 0.5

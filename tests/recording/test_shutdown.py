@@ -10,7 +10,7 @@ import pytest
 from rag_cover import Evaluation, Models
 from rag_cover.errors import StoreError
 from rag_cover.recording import Recording
-from rag_cover.recording.sinks import Keeping
+from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from tests.recording.parts import ask
 
@@ -41,11 +41,11 @@ def test_what_waits_is_measured_where_somebody_forgets_to_close(tmp_path: Path) 
 def test_a_store_that_cannot_be_closed_does_not_hide_what_went_wrong_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Keeping) -> None:
+    def broken(_: RecordingSinks) -> None:
         message = "the store is locked"
         raise StoreError(message)
 
-    monkeypatch.setattr(Keeping, "close", broken)
+    monkeypatch.setattr(RecordingSinks, "close", broken)
     models = Models(judge=KeywordScorer(), entailer=KeywordEntailer())
 
     recording = Recording(measures=["coverage"], models=models, store=tmp_path / "results.sqlite")

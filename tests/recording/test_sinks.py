@@ -10,7 +10,7 @@ from rag_cover import Evaluation, Models, Question, Trace, read_traces
 from rag_cover.errors import InputError, InvalidValueError, StoreError
 from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording
-from rag_cover.recording.sinks import Keeping
+from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.testing import KeywordScorer
 
 
@@ -20,7 +20,7 @@ def _result(text: str) -> tuple[str, TraceResult]:
 
 def test_a_later_recording_goes_on_with_the_files_of_an_earlier_one(tmp_path: Path) -> None:
     for text in ("First?", "Second?"):
-        keeping = Keeping(tmp_path / "traces.jsonl", tmp_path / "results.sqlite", measures=["coverage"], seed=0)
+        keeping = RecordingSinks(tmp_path / "traces.jsonl", tmp_path / "results.sqlite", measures=["coverage"], seed=0)
         keeping.add_trace(Trace(question=Question(text), id=text))
         keeping.add_results([_result(text)], judge="me")
         keeping.close()
@@ -32,7 +32,7 @@ def test_a_later_recording_goes_on_with_the_files_of_an_earlier_one(tmp_path: Pa
 
 
 def test_two_recordings_into_one_store_lose_nothing(tmp_path: Path) -> None:
-    keepings = [Keeping(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0) for _ in range(2)]
+    keepings = [RecordingSinks(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0) for _ in range(2)]
 
     for text in ("First?", "Second?"):
         for number, keeping in enumerate(keepings):
@@ -72,18 +72,18 @@ def test_a_trace_that_a_full_disk_cuts_off_costs_no_later_one_its_line(tmp_path:
 
 
 def test_a_store_of_other_measures_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
-    keeping = Keeping(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0)
+    keeping = RecordingSinks(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0)
     keeping.add_results([_result("First?")], judge="me")
     keeping.close()
 
     with pytest.raises(StoreError, match=r"measures: \['coverage'\], not \['utility'\]\); name another"):
-        Keeping(None, tmp_path / "results.sqlite", measures=["utility"], seed=0)
+        RecordingSinks(None, tmp_path / "results.sqlite", measures=["utility"], seed=0)
 
     assert len(Evaluation.open(tmp_path / "results.sqlite").results) == 1
 
 
 def test_results_of_another_judge_are_not_mixed_in(tmp_path: Path) -> None:
-    keeping = Keeping(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0)
+    keeping = RecordingSinks(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0)
     keeping.add_results([_result("First?")], judge="me")
 
     with pytest.raises(StoreError, match="judge: me, not you"):

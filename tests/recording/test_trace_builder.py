@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rag_cover.recording.calls import Call, Draft
+from rag_cover.recording.calls import Call, TraceDraft
 from rag_cover.recording.trace_builder import TraceBuilder
 
 BEGAN = datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
-def draft(root: Call, *calls: Call) -> Draft:
+def draft(root: Call, *calls: Call) -> TraceDraft:
     for call in calls:
         call.parent = call.parent or root.id
-    return Draft(root, calls=[root, *calls], over=True, taken=True)
+    return TraceDraft(root, calls=[root, *calls], over=True, taken=True)
 
 
 def ended(id_: str, kind: str, **fields: object) -> Call:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing.thresholds import ThresholdFit, fit_cut
+from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
 
 N = 200
 
@@ -134,7 +134,7 @@ def test_no_other_cut_has_a_better_quality_within_the_cost(seed: int, target: fl
     rng = np.random.default_rng(seed)
     scores, quality, cost = rng.integers(0, 6, 12) / 5, rng.random((12, 2)), np.tile([1.0, 5.0], (12, 1))
 
-    fit: ThresholdFit = fit_cut(scores, quality, cost, target_cost=target)
+    fit: RoutingThreshold = fit_cut(scores, quality, cost, target_cost=target)
 
     for cut in [*scores, 9.0]:
         above = scores >= cut

@@ -5,14 +5,14 @@ from rag_cover.questions import Passage
 from rag_cover.setqueries import MembershipCalibration
 from rag_cover.setqueries.calibration import FEATURES, calibration_for
 from rag_cover.setqueries.candidates import Pooled
-from rag_cover.setqueries.judging import Judged, MembershipJudge, Pair, fragments_of, within
+from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.testing import KeywordLocator, ScriptedScorer
 
 SCORED = MembershipCalibration(weights=(0.0, 1.0, 0.0, 0.0, 0.0))
 """The scorer's probability as it is."""
 
 LISBON = Passage("It plays out in the Portuguese capital. A sequel never came.", title="Tides")
-PAIR = Pair("novels set in Lisbon", LISBON)
+PAIR = AtomPassage("novels set in Lisbon", LISBON)
 
 
 def scorer(probability: float) -> ScriptedScorer:
@@ -30,7 +30,7 @@ def test_without_a_calibration_the_scorers_probability_stands() -> None:
 
 
 def test_words_that_are_denied_weigh_against() -> None:
-    denied = Pair("novels set in Lisbon", Passage("It is not set in Lisbon."))
+    denied = AtomPassage("novels set in Lisbon", Passage("It is not set in Lisbon."))
     calibration = MembershipCalibration(weights=(0.0, 0.0, 0.0, 0.0, -20.0))
 
     (found,) = MembershipJudge(ScriptedScorer(), calibration).memberships([denied]).values()
@@ -57,7 +57,7 @@ def test_the_budget_counts_passages_times_atoms_and_keeps_at_least_one() -> None
 
 
 def test_a_fragment_is_the_passages_own_and_never_its_title() -> None:
-    in_title = Pair("tides", Passage("Nothing else.", title="Tides"))
+    in_title = AtomPassage("tides", Passage("Nothing else.", title="Tides"))
 
     found = fragments_of([in_title], KeywordLocator())
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rag_cover.stores.heartbeats import Watch, process_ended, process_identity
+from rag_cover.stores.heartbeats import HeartbeatMonitor, process_ended, process_identity
 
 linux = pytest.mark.skipif(process_identity(os.getpid()) is None, reason="the system does not tell when a process started")
 
@@ -21,7 +21,7 @@ class _Clock:
 
 def test_a_counter_that_stands_still_for_ten_seconds_is_a_dead_runs() -> None:
     clock = _Clock()
-    watch = Watch(now=clock)
+    watch = HeartbeatMonitor(now=clock)
     watch.look({1: 5})
 
     clock.time = 9.9
@@ -36,7 +36,7 @@ def test_a_counter_that_stands_still_for_ten_seconds_is_a_dead_runs() -> None:
 
 def test_a_counter_that_moved_is_a_living_runs_until_it_stands_still() -> None:
     clock = _Clock()
-    watch = Watch(now=clock)
+    watch = HeartbeatMonitor(now=clock)
     watch.look({1: 5})
     unknown = watch.is_alive(1)
 
@@ -52,7 +52,7 @@ def test_a_counter_that_moved_is_a_living_runs_until_it_stands_still() -> None:
 
 
 def test_a_run_that_was_never_seen_is_neither_dead_nor_alive() -> None:
-    watch = Watch()
+    watch = HeartbeatMonitor()
 
     assert not watch.is_dead(1)
     assert not watch.is_alive(1)

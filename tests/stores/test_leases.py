@@ -17,8 +17,8 @@ from rag_cover.errors import StoreError
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Question
 from rag_cover.stores import Store
-from rag_cover.stores.heartbeats import Watch
-from rag_cover.stores.leases import Claimable, Share, joined
+from rag_cover.stores.heartbeats import HeartbeatMonitor
+from rag_cover.stores.leases import Claimable, Worker, join_store
 from rag_cover.traces import Trace
 from rag_cover.usage import Usage, UsageReport
 
@@ -47,16 +47,16 @@ def _ordinals(claimed: Sequence[Claimable[str]]) -> list[int]:
     return [each.ordinal for each in claimed]
 
 
-def _entered(store: Store, clock: Callable[[], float] = lambda: 0.0, *, resume: bool = True) -> Share:
+def _entered(store: Store, clock: Callable[[], float] = lambda: 0.0, *, resume: bool = True) -> Worker:
     """Enter a run on a machine that cannot be asked whether it lives."""
-    share = Share(store, ABOUT, Watch(now=clock))
+    share = Worker(store, ABOUT, HeartbeatMonitor(now=clock))
     share._home = None
     share.begin(resume=resume)
     return share
 
 
 @contextmanager
-def _a_process(path: Path) -> Iterator[Share]:
+def _a_process(path: Path) -> Iterator[Worker]:
     with Store(path) as store:
         yield _entered(store)
 
@@ -181,22 +181,22 @@ def test_the_last_run_to_end_forgets_the_traces_that_are_no_longer_there(store: 
 
 
 def test_a_store_that_a_living_process_fills_is_not_begun_anew(store: Store) -> None:
-    with joined(store, ABOUT, resume=False), pytest.raises(StoreError, match="is being filled by another process"):
-        Share(store, ABOUT, Watch()).begin(resume=False)
+    with join_store(store, ABOUT, resume=False), pytest.raises(StoreError, match="is being filled by another process"):
+        Worker(store, ABOUT, HeartbeatMonitor()).begin(resume=False)
 
 
 def test_a_living_process_is_not_joined_for_something_else(store: Store) -> None:
     other = {**ABOUT, "judge": "another judge"}
 
-    with joined(store, ABOUT, resume=False), pytest.raises(StoreError, match="same measures and models"):
-        Share(store, other, Watch()).begin(resume=True)
+    with join_store(store, ABOUT, resume=False), pytest.raises(StoreError, match="same measures and models"):
+        Worker(store, other, HeartbeatMonitor()).begin(resume=True)
 
 
 def test_a_run_that_stood_still_does_not_write_into_another_evaluation(store: Store) -> None:
     clock = _Clock()
     slow = _entered(store)
     slow.take(_wanted(0))
-    other = Share(store, {**ABOUT, "seed": 1}, Watch(now=clock))
+    other = Worker(store, {**ABOUT, "seed": 1}, HeartbeatMonitor(now=clock))
     other._watch.look({1: 2})
     clock.time = 10.0
 
@@ -210,7 +210,7 @@ def test_a_run_that_stood_still_does_not_write_into_another_evaluation(store: St
 def test_a_run_raises_its_counter_while_it_works(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_cover.stores.leases.BEAT_S", 0.001)
 
-    with joined(store, ABOUT, resume=False):
+    with join_store(store, ABOUT, resume=False):
         beaten = any(Event().wait(0.01) or store.rows("SELECT beats FROM runs")[0][0] > 3 for _ in range(500))
 
     assert beaten

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Message, Sampling
 from rag_cover.registry import open_generator, open_receiver
-from rag_cover.retries import Policy
+from rag_cover.retries import RetryPolicy
 
 MISSING = [name for name in ("openai", "fastapi", "uvicorn", "accelerate") if find_spec(name) is None]
 
@@ -89,7 +89,7 @@ def _wait(url: str, running: subprocess.Popen[bytes], log: Path) -> None:
 @pytest.fixture
 def options(server: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return {"base_url": server, "policy": Policy(timeout_s=120, deadline_s=600)}
+    return {"base_url": server, "policy": RetryPolicy(timeout_s=120, deadline_s=600)}
 
 
 def opened(folder: Path, options: dict[str, Any]) -> Any:

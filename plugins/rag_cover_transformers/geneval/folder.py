@@ -16,7 +16,7 @@ from rag_cover.errors import CorruptFileError
 from rag_cover_transformers.checkpoints import Checkpoint, encoder_class
 from rag_cover_transformers.devices import Placement
 from rag_cover_transformers.errors import WrongKindError
-from rag_cover_transformers.geneval.network import READINGS, GenEvalNetwork, Reading
+from rag_cover_transformers.geneval.network import READINGS, GenEvalNetwork, HeadOutputs
 
 __all__ = ["Fitted", "backbone_of", "is_geneval", "open_network", "read_fitted", "save_model"]
 
@@ -28,7 +28,7 @@ _ABOUT, _HEADS = "geneval.json", "heads.safetensors"
 class Fitted:
     """How the network is read: the input's length, the cut for coverage without references, and the heads' temperatures."""
 
-    reading: Reading
+    reading: HeadOutputs
     max_tokens: int
     threshold: float = 0.5
     correctness_temperature: float = 1.0
@@ -66,7 +66,7 @@ def read_fitted(checkpoint: Checkpoint) -> Fitted:
     return fitted
 
 
-def backbone_of(checkpoint: Checkpoint, reading: Reading, placement: Placement) -> Any:
+def backbone_of(checkpoint: Checkpoint, reading: HeadOutputs, placement: Placement) -> Any:
     """Read the backbone: with its decoder, or the encoder alone."""
     kind = AutoModel if reading == "decoder" else encoder_class(checkpoint.config())
     return checkpoint.network(kind, placement, may_lack=("pooler",))

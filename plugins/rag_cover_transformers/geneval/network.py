@@ -11,10 +11,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["READINGS", "GenEvalNetwork", "Reading"]
+__all__ = ["READINGS", "GenEvalNetwork", "HeadOutputs"]
 
-Reading = Literal["decoder", "first", "mean"]
-READINGS: tuple[Reading, ...] = ("decoder", "first", "mean")
+HeadOutputs = Literal["decoder", "first", "mean"]
+READINGS: tuple[HeadOutputs, ...] = ("decoder", "first", "mean")
 
 
 def _head(width: int) -> nn.Sequential:
@@ -24,7 +24,7 @@ def _head(width: int) -> nn.Sequential:
 class GenEvalNetwork(nn.Module):
     """``reading`` says which vector the correctness head reads."""
 
-    def __init__(self, backbone: nn.Module, reading: Reading) -> None:
+    def __init__(self, backbone: nn.Module, reading: HeadOutputs) -> None:
         super().__init__()
         self.backbone, self.reading, self.config = backbone, reading, backbone.config
         width = backbone.config.hidden_size

@@ -25,7 +25,7 @@ from rag_cover_transformers.devices import Placement, placed
 from rag_cover_transformers.encodings import TextEncoder, longest_input
 from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
-from rag_cover_transformers.geneval.network import GenEvalNetwork, Reading
+from rag_cover_transformers.geneval.network import GenEvalNetwork, HeadOutputs
 from rag_cover_transformers.training.checkpointing import Progress, restored, store
 from rag_cover_transformers.training.examples import Target, encode_examples, read_examples
 from rag_cover_transformers.training.validating import fitted_on, validated
@@ -45,7 +45,7 @@ class Plan:
     ``check_every`` steps, without a better AUROC on the validation examples the run ends.
     """
 
-    reading: Reading | None = None
+    reading: HeadOutputs | None = None
     steps: int = 2000
     learning_rate: float = 1e-4
     warmup: int = 100

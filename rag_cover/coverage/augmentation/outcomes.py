@@ -13,7 +13,7 @@ from rag_cover.coverage.augmentation.chains import searchable
 from rag_cover.coverage.augmentation.evidence import Evidence
 from rag_cover.coverage.augmentation.pooling import Pool, pooled
 from rag_cover.coverage.augmentation.retrieving import Retrieval
-from rag_cover.coverage.augmentation.selection import chosen
+from rag_cover.coverage.augmentation.selection import select_passages
 from rag_cover.coverage.passages import titled
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage, SubQuestion
@@ -60,7 +60,7 @@ class Outcome:
             if len(found) > 1:
                 covers = evidence.covering(texts, pool.passages, sure=sure)
         first = retrieval.searches.step_of(retrieval.query)
-        places = chosen(
+        places = select_passages(
             covers,
             pool.scores,
             k=keeping.k,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["FAIR_SHARE", "chosen"]
+__all__ = ["FAIR_SHARE", "select_passages"]
 
 FAIR_SHARE = 0.5
 """How many of the passages that are kept the question itself must have brought back, as far as it brought that many."""
@@ -25,7 +25,7 @@ FAIR_SHARE = 0.5
 _ROUNDING = 1e-9  # 0.29 * 100 is a hair below 29
 
 
-def chosen(
+def select_passages(
     covers: NDArray[np.bool_],
     scores: Sequence[float],
     *,

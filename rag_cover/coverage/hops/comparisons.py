@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_cover.coverage.hops.chains import chained
-from rag_cover.coverage.hops.pairs import Pair, pair_in
+from rag_cover.coverage.hops.pairs import ComparedThings, pair_in
 from rag_cover.coverage.hops.predicates import asked_of_both, asked_of_either
 from rag_cover.coverage.hops.words import AUXILIARIES, ROLES, followed_by, masked
 
@@ -37,7 +37,7 @@ def compared(question: str) -> tuple[str, ...]:
     return _steps(pair) if pair is not None else ()
 
 
-def _steps(pair: Pair) -> tuple[str, ...]:
+def _steps(pair: ComparedThings) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     asked = []
     for thing in (pair.first, pair.second):
@@ -48,7 +48,7 @@ def _steps(pair: Pair) -> tuple[str, ...]:
     return (*found, *questions) if len(questions) == len(asked) else ()
 
 
-def _asked(pair: Pair, thing: str) -> str | None:
+def _asked(pair: ComparedThings, thing: str) -> str | None:
     if pair.both:
         return asked_of_both(pair.predicate, thing)
     return asked_of_either(pair.predicate, thing, noun=pair.role or pair.noun)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_cover.coverage.hops.words import BE, ROLES, masked
 
-__all__ = ["Pair", "pair_in"]
+__all__ = ["ComparedThings", "pair_in"]
 
 _DETAIL = r"\b(?:they|it|he|she|who|which|that|when|where|after|before|than|did|does|was|were|is|are)\b"  # in no plain name
 _MORE = (
@@ -24,7 +24,7 @@ _VERBS = BE | frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ComparedThings:
     """Two things as compared; by a ``role``, it is who has that role for each that is."""
 
     first: str
@@ -35,7 +35,7 @@ class Pair:
     both: bool = False
 
 
-def pair_in(question: str) -> Pair | None:
+def pair_in(question: str) -> ComparedThings | None:
     """Read a comparison, which begins with a small letter; None where the two things or their predicate cannot be told.
 
     >>> pair_in("which film came out first, Jaws or Alien")
@@ -48,7 +48,7 @@ def pair_in(question: str) -> Pair | None:
 # One of two is asked for
 
 
-def _listed_last(question: str) -> Pair | None:
+def _listed_last(question: str) -> ComparedThings | None:
     """Read "which film came out first, Jaws or Alien", also without the comma."""
     text = masked(question)
     if not re.match(r"(?:who|which|what|whose)\b", text):
@@ -61,13 +61,13 @@ def _listed_last(question: str) -> Pair | None:
     return _asked_of(question[: cut.start()], _two(question[cut.end() :].removeprefix(" out of"), separator))
 
 
-def _listed_inside(question: str) -> Pair | None:
+def _listed_inside(question: str) -> ComparedThings | None:
     """Read "which mall, Wilton Mall or Viaport, has more owners"."""
     match = re.fullmatch(r"(?P<ask>(?:which|what|who)[^,]*), (?P<things>.+ or .+), (?P<predicate>[a-z][^,]*)", question)
     return _asked_of(f"{match['ask']} {match['predicate']}", _two(match["things"], "or")) if match else None
 
 
-def _listed_first(question: str) -> Pair | None:
+def _listed_first(question: str) -> ComparedThings | None:
     """Read "between Jaws and Alien, which film came out first"."""
     match = re.fullmatch(
         r"(?:between|of|out of) (?P<things>.+ (?P<separator>and|or) .+), (?P<ask>(?:which|what|who)\b[^,]*)", question
@@ -75,7 +75,7 @@ def _listed_first(question: str) -> Pair | None:
     return _asked_of(match["ask"], _two(match["things"], match["separator"])) if match else None
 
 
-def _whether(question: str) -> Pair | None:
+def _whether(question: str) -> ComparedThings | None:
     """Read "was Homer or Plato born first", "does Rome or Oslo have more people"."""
     match = re.fullmatch(
         r"(?P<verb>was|is|did|does|do) (?P<things>.+ or .+?)"
@@ -83,10 +83,10 @@ def _whether(question: str) -> Pair | None:
         question,
     )
     things = _two(match["things"], "or") if match else None
-    return Pair(*things, _said(match["verb"], match["predicate"])) if match and things else None
+    return ComparedThings(*things, _said(match["verb"], match["predicate"])) if match and things else None
 
 
-def _more_than(question: str) -> Pair | None:
+def _more_than(question: str) -> ComparedThings | None:
     """Read "does Rome have more people than Oslo", "is Rome older than Oslo"."""
     match = re.fullmatch(
         r"(?P<verb>was|is|did|does|do|are) (?P<first>.+?)"
@@ -94,14 +94,16 @@ def _more_than(question: str) -> Pair | None:
         question,
     )
     clear = match and not re.search(_DETAIL, masked(f"{match['first']} {match['second']}"))
-    return Pair(match["first"], match["second"], _said(match["verb"], match["predicate"])) if match and clear else None
+    return (
+        ComparedThings(match["first"], match["second"], _said(match["verb"], match["predicate"])) if match and clear else None
+    )
 
 
 def _said(verb: str, predicate: str) -> str:
     return f"{verb} {predicate}" if verb in BE else predicate
 
 
-def _asked_of(ask: str, things: tuple[str, str] | None) -> Pair | None:
+def _asked_of(ask: str, things: tuple[str, str] | None) -> ComparedThings | None:
     """Read what two things are compared by: of themselves, or of who directed or wrote them."""
     if things is None:
         return None
@@ -112,19 +114,19 @@ def _asked_of(ask: str, things: tuple[str, str] | None) -> Pair | None:
         ask,
     )
     if bridged and bridged["role"] in ROLES:
-        return Pair(*things, predicate=bridged["predicate"], role=bridged["role"])
+        return ComparedThings(*things, predicate=bridged["predicate"], role=bridged["role"])
     words = ask.split()
     verb = next((at for at, word in enumerate(words) if at and (word in _VERBS or word.endswith("ed"))), None)
     if verb is None or words[0] == "whose":
         return None
     noun = "person" if words[0] == "who" else " ".join(words[1:verb])
-    return Pair(*things, predicate=" ".join(words[verb:]), noun=noun)
+    return ComparedThings(*things, predicate=" ".join(words[verb:]), noun=noun)
 
 
 # Of two things, it is asked whether both are so, or what both are
 
 
-def _have_in_common(question: str) -> Pair | None:
+def _have_in_common(question: str) -> ComparedThings | None:
     """Read "what river do the Tower and the Bridge have in common"."""
     match = re.fullmatch(
         r"(?:what|which) (?P<noun>[a-z][\w ]*?) (?:do|does|did) (?:both )?(?P<things>.+ and .+?)"
@@ -132,10 +134,10 @@ def _have_in_common(question: str) -> Pair | None:
         question,
     )
     things = _two(match["things"], "and") if match else None
-    return Pair(*things, f"do have the same {match['noun']}", both=True) if match and things else None
+    return ComparedThings(*things, f"do have the same {match['noun']}", both=True) if match and things else None
 
 
-def _as_much(question: str) -> Pair | None:
+def _as_much(question: str) -> ComparedThings | None:
     """Read "does Homer have the same nationality as Plato"."""
     match = re.fullmatch(
         r"(?P<verb>are|were|is|was|do|does|did) (?P<first>.+?)"
@@ -144,10 +146,10 @@ def _as_much(question: str) -> Pair | None:
     )
     if match is None or re.search(_DETAIL, masked(f"{match['first']} {match['second']}")):
         return None
-    return Pair(match["first"], match["second"], f"{match['verb']} {match['predicate']}", both=True)
+    return ComparedThings(match["first"], match["second"], f"{match['verb']} {match['predicate']}", both=True)
 
 
-def _both(question: str) -> Pair | None:
+def _both(question: str) -> ComparedThings | None:
     """Read "are Homer and Plato from the same country", "are both films by directors …"."""
     match = re.match(r"(?P<verb>are|were|is|was|do|does|did|have|has) (?P<rest>.+ and .+)", question)
     if match is None:
@@ -168,7 +170,7 @@ def _cuts(text: str) -> Iterator[int]:
     return (match.start() for pattern in patterns if (match := re.search(pattern, text)) is not None)
 
 
-def _both_are(verb: str, things: str, predicate: str) -> Pair | None:
+def _both_are(verb: str, things: str, predicate: str) -> ComparedThings | None:
     """Read what is said of two things, or of their directors: "the directors of Jaws and Alien", "have directors from …"."""
     of_role = re.match(
         r"(?:both )?(?:the )?(?:both )?(?P<role>[a-z-]+)s of (?:both )?(?:the )?(?:[a-z]+s[,:]? )?(?P<things>[^a-z ].+)", things
@@ -185,9 +187,9 @@ def _both_are(verb: str, things: str, predicate: str) -> Pair | None:
     return _pair_of(things, f"{verb} {predicate.removeprefix('both ')}", "")
 
 
-def _pair_of(things: str, predicate: str, role: str) -> Pair | None:
+def _pair_of(things: str, predicate: str, role: str) -> ComparedThings | None:
     two = _two(things, "and")
-    return Pair(*two, predicate, role=role, both=True) if two else None
+    return ComparedThings(*two, predicate, role=role, both=True) if two else None
 
 
 def _two(text: str, separator: str) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from rag_cover.setqueries.parsing.phrases import fragment_of
 from rag_cover.setqueries.parsing.shared_modifiers import Group, sharings
 from rag_cover.setqueries.parsing.splitting import Cut, Item, sides_of
 
-__all__ = ["Reading", "query_of_reading", "readings_of"]
+__all__ = ["Parse", "query_of_reading", "readings_of"]
 
 _MOST_READINGS = 300
 _MOST_FACETS = (6, 4, 3)  # of each phrase, where there is one, two, three: what is more is not taken apart
@@ -25,7 +25,7 @@ _SHARED = frozenset({"nat", "genre", "year", "decade", "century", "status", "per
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Parse:
     """One way to read a description: atoms joined by an operator, and atoms taken away; ``marks`` tell how it was made."""
 
     operator: str
@@ -34,20 +34,20 @@ class Reading:
     marks: tuple[str, ...] = ()
 
 
-def query_of_reading(reading: Reading) -> SetQuery:
+def query_of_reading(reading: Parse) -> SetQuery:
     """Write a reading as a set query; an atom that recurs counts once."""
     atoms = list(dict.fromkeys(named(atom) for atom in reading.atoms))
     joined = SetQuery.union(*atoms) if reading.operator == "union" else SetQuery.intersection(*atoms)
     return SetQuery.difference(joined, *dict.fromkeys(named(atom) for atom in reading.without))
 
 
-def readings_of(cut: Cut) -> list[Reading]:
+def readings_of(cut: Cut) -> list[Parse]:
     """List the readings of a cut description; a list of whole phrases between commas alone is a union."""
     positive, negative = sides_of(cut.items)
     links = {item.link for item in positive}
     listed = "comma" in links and not links & {"or", "and"} and any(map(_has_head, positive))
     whole = listed and _has_head(positive[-1])
-    found: list[Reading] = []
+    found: list[Parse] = []
     if "or" in links or listed:
         marks = (f"commas:{'full' if whole else 'bare'}",) if listed else ()
         found += islice(_unions(positive, negative, marks), _MOST_READINGS)
@@ -56,21 +56,21 @@ def readings_of(cut: Cut) -> list[Reading]:
     return list(dict.fromkeys(found))
 
 
-def _unions(positive: Sequence[Item], negative: Sequence[Item], marks: tuple[str, ...]) -> Iterator[Reading]:
+def _unions(positive: Sequence[Item], negative: Sequence[Item], marks: tuple[str, ...]) -> Iterator[Parse]:
     phrases = disjoined(positive)
     for group in sharings(phrases):
         for taken in _takings(negative, phrases[-1]):
-            yield Reading("union", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
+            yield Parse("union", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
 
 
-def _intersections(positive: Sequence[Item], negative: Sequence[Item], *, both: bool) -> Iterator[Reading]:
+def _intersections(positive: Sequence[Item], negative: Sequence[Item], *, both: bool) -> Iterator[Parse]:
     for items, marks in _ands(positive, both=both):
         phrases = conjoined(items)
         clauses = sum(bool(facet.link) for phrase in phrases for facet in phrase.facets if not phrase.domain)
         takings = list(_takings(negative, _base_of(phrases)))
         for group in _joined(phrases, most=max(_MOST_ATOMS, len(phrases) + clauses)):
             for taken in takings:
-                yield Reading("intersection", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
+                yield Parse("intersection", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
 
 
 def _joined(phrases: Sequence[Phrase], *, most: int) -> Iterator[Group]:

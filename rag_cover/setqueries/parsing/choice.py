@@ -7,12 +7,12 @@ from typing import Protocol
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
-from rag_cover.setqueries.parsing.candidates import Reading, query_of_reading
+from rag_cover.setqueries.parsing.candidates import Parse, query_of_reading
 from rag_cover.setqueries.parsing.naming import named, worded
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
 from rag_cover.setqueries.parsing.scoring import Weights, probabilities_of_readings
 
-__all__ = ["Readable", "chosen", "refuse_too_many", "whole"]
+__all__ = ["Readable", "refuse_too_many", "select_reading", "whole"]
 
 _ALTERNATIVES = 3
 _ORDINARY = 0.95  # that a question framed as ordinary asks for no set; not fitted
@@ -25,18 +25,18 @@ class Readable(Protocol):
     def asked(self) -> str: ...  # noqa: D102
 
     @property
-    def readings(self) -> tuple[Reading, ...]: ...  # noqa: D102
+    def readings(self) -> tuple[Parse, ...]: ...  # noqa: D102
 
     @property
     def notes(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
-def chosen(question: str, proposals: Readable, weights: Weights) -> ParsedQuery:
+def select_reading(question: str, proposals: Readable, weights: Weights) -> ParsedQuery:
     """Choose among readings; those that come to the same query count together."""
     if not proposals.readings:
         return whole(question, proposals)
     shares: dict[SetQuery, float] = {}
-    first: dict[SetQuery, Reading] = {}
+    first: dict[SetQuery, Parse] = {}
     odds = probabilities_of_readings(proposals.readings, weights)
     for reading, share in zip(proposals.readings, odds, strict=True):
         query = query_of_reading(reading)
@@ -79,12 +79,12 @@ def _ordered(shares: Mapping[SetQuery, float]) -> list[SetQuery]:
     return [best, *sorted((query for query in shares if query != best), key=lambda query: -shares[query])]
 
 
-def _contradiction(reading: Reading) -> tuple[str, ...]:
+def _contradiction(reading: Parse) -> tuple[str, ...]:
     wanted = {named(atom).lower() for atom in reading.atoms}
     both = [named(atom) for atom in reading.without if named(atom).lower() in wanted]
     return tuple(f"{atom!r} is both asked for and taken away: nothing can be left of it." for atom in both)
 
 
-def _words(reading: Reading) -> dict[str, str]:
+def _words(reading: Parse) -> dict[str, str]:
     """Return the user's wording of each atom that was renamed."""
     return {named(atom): worded(atom) for atom in (*reading.atoms, *reading.without) if named(atom) != worded(atom)}

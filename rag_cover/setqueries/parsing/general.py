@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rag_cover.setqueries.parsing.candidates import Reading
+from rag_cover.setqueries.parsing.candidates import Parse
 from rag_cover.setqueries.parsing.clauses import Chunk, begins_post, chunks_of, is_verb
 from rag_cover.setqueries.parsing.gazetteer import lexicon
 from rag_cover.setqueries.parsing.naming import Atom
@@ -49,7 +49,7 @@ class Described:
     beside: bool = False
 
 
-def general_readings(tokens: Sequence[str]) -> list[Reading]:
+def general_readings(tokens: Sequence[str]) -> list[Parse]:
     """Read a description of things of an unknown kind; nothing where it is of a known kind, or joins nothing.
 
     >>> [str(each.atoms[0].head) for each in general_readings("employees who speak Dutch or German".split())]
@@ -58,7 +58,7 @@ def general_readings(tokens: Sequence[str]) -> list[Reading]:
     chunks = chunks_of(tokens)
     head = head_of(chunks[0]) if chunks else None
     if not _names_a_known_kind(tokens) and (pair := alternatives_in_front(tokens)):
-        return [Reading("union", _atoms(pair), (), ("general",))]
+        return [Parse("union", _atoms(pair), (), ("general",))]
     if head is None or _is_known(head, chunks):
         return []
     if len(chunks) > 1 and not head.who and not chunks[0].words[len(head.words) :] and chunks[1].link != "rel":
@@ -148,7 +148,7 @@ def _shared(post: tuple[str, ...], *, clausal: bool) -> tuple[tuple[str, ...], t
     return (post[: places[0]], post[places[0] :]) if places and not clausal else (post, ())
 
 
-def _reading(described: Described) -> Reading | None:
+def _reading(described: Described) -> Parse | None:
     """Put together what was told; None where there is one set, or where nothing was said to join."""
     ways = math.prod(map(len, described.groups))
     if ways > _MOST_WAYS:
@@ -160,7 +160,7 @@ def _reading(described: Described) -> Reading | None:
         atoms = [*([" ".join(_whole(described))] if union else atoms), *described.wholes]
     if len(atoms) + len(described.away) < 2:  # noqa: PLR2004  # one set
         return None
-    return Reading("union" if union else "intersection", _atoms(atoms), _atoms(described.away), ("general",))
+    return Parse("union" if union else "intersection", _atoms(atoms), _atoms(described.away), ("general",))
 
 
 def _atoms(texts: Sequence[str]) -> tuple[Atom, ...]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.parsing.brackets import operands_of, ungrouped
-from rag_cover.setqueries.parsing.candidates import Reading, readings_of
-from rag_cover.setqueries.parsing.choice import chosen, refuse_too_many
+from rag_cover.setqueries.parsing.candidates import Parse, readings_of
+from rag_cover.setqueries.parsing.choice import refuse_too_many, select_reading
 from rag_cover.setqueries.parsing.framing import framed
 from rag_cover.setqueries.parsing.gazetteer import word_list
 from rag_cover.setqueries.parsing.general import general_readings
@@ -30,7 +30,7 @@ class Proposals:
     """What a question may mean: its readings (none where it is ordinary), or the operands that brackets set apart."""
 
     asked: str
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[Parse, ...] = ()
     notes: tuple[str, ...] = ()
     operands: tuple[tuple[str, Proposals], ...] = ()
 
@@ -61,7 +61,7 @@ def parse(question: str) -> ParsedQuery:
 def parse_by(question: str, weights: Weights) -> ParsedQuery:
     """Read a question by given weights; raises as `parse` does."""
     proposals = proposed(question)
-    return _combined(question, proposals, weights) if proposals.operands else chosen(question, proposals, weights)
+    return _combined(question, proposals, weights) if proposals.operands else select_reading(question, proposals, weights)
 
 
 def proposed(question: str) -> Proposals:
@@ -97,7 +97,7 @@ def _proposed(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Prop
 
 def _combined(question: str, proposals: Proposals, weights: Weights) -> ParsedQuery:
     """Join operands from the left; what is taken away is taken away from all of it."""
-    parsed = [(joiner, chosen(each.asked, each, weights)) for joiner, each in proposals.operands]
+    parsed = [(joiner, select_reading(each.asked, each, weights)) for joiner, each in proposals.operands]
     wanted = [(joiner, one.query) for joiner, one in parsed if joiner != "not"]
     taken = [one.query for joiner, one in parsed if joiner == "not"]
     if not wanted:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.setqueries.parsing.candidates import Reading
+from rag_cover.setqueries.parsing.candidates import Parse
 from rag_cover.setqueries.parsing.kinds import kind_of
 from rag_cover.setqueries.parsing.naming import Atom
 
@@ -50,7 +50,7 @@ def shipped() -> Weights:
     return Weights(fitted["weights"], fitted["slope"], fitted["offset"])
 
 
-def probabilities_of_readings(readings: Sequence[Reading], weights: Weights) -> NDArray[np.float64]:
+def probabilities_of_readings(readings: Sequence[Parse], weights: Weights) -> NDArray[np.float64]:
     """Return (n,) probabilities of the readings of one question."""
     known = weights.weights
     scores = np.array([sum(known.get(name, 0.0) * value for name, value in features_of(each).items()) for each in readings])
@@ -58,7 +58,7 @@ def probabilities_of_readings(readings: Sequence[Reading], weights: Weights) -> 
     return np.asarray(shares / shares.sum())
 
 
-def features_of(reading: Reading) -> Features:
+def features_of(reading: Parse) -> Features:
     """Describe a reading by named numbers."""
     found: Features = {}
     if reading.operator != "union":
@@ -109,7 +109,7 @@ def _of_pair(one: Atom, other: Atom) -> list[str]:
     return names
 
 
-def _of_whole(reading: Reading) -> list[str]:
+def _of_whole(reading: Parse) -> list[str]:
     """Describe the whole: the operator, how many atoms of how many facets, how it was made, and what is taken away."""
     facets = sum(len(atom.facets) for atom in reading.atoms) if reading.operator != "union" else 0
     count = len(reading.atoms) if reading.operator != "union" else 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rag_cover.coverage.augmentation.selection import chosen
+from rag_cover.coverage.augmentation.selection import select_passages
 from rag_cover.errors import InvalidValueError
 
 
@@ -29,23 +29,23 @@ def covered(covers: NDArray[np.bool_], places: Iterable[int]) -> int:
 def test_what_is_covered_already_gains_nothing_more() -> None:
     covers = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0]], dtype=bool)
 
-    assert chosen(covers, [0.9, 0.8, 0.1, 1.0], k=2) == [0, 2]
+    assert select_passages(covers, [0.9, 0.8, 0.1, 1.0], k=2) == [0, 2]
 
 
 def test_of_passages_that_cover_as_much_the_better_retrieved_comes_first_then_the_earlier() -> None:
     covers = np.array([[1, 1, 1, 1]], dtype=bool)
 
-    assert chosen(covers, [0.5, 1.0, 0.5, 1.0], k=4) == [1, 3, 0, 2]
+    assert select_passages(covers, [0.5, 1.0, 0.5, 1.0], k=4) == [1, 3, 0, 2]
 
 
 def test_scores_decide_where_nothing_was_judged() -> None:
-    assert chosen(np.zeros((0, 3), dtype=bool), [0.2, 0.9, 0.5], k=2) == [1, 2]
+    assert select_passages(np.zeros((0, 3), dtype=bool), [0.2, 0.9, 0.5], k=2) == [1, 2]
 
 
 def test_the_question_keeps_its_share() -> None:
     covers = np.array([[0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]], dtype=bool)
 
-    places = chosen(covers, [1.0, 0.5, 1.0, 0.5, 0.3], k=4, own={0, 1}, fair_share=0.5)
+    places = select_passages(covers, [1.0, 0.5, 1.0, 0.5, 0.3], k=4, own={0, 1}, fair_share=0.5)
 
     assert places == [2, 3, 0, 1]
 
@@ -55,7 +55,7 @@ def test_a_share_is_rounded_down_and_not_by_a_hair_too_far() -> None:
     covers[0, 100:] = True
     scores = [0.1] * 100 + [1.0] * 100
 
-    places = chosen(covers, scores, k=100, own=set(range(100)), fair_share=0.29)
+    places = select_passages(covers, scores, k=100, own=set(range(100)), fair_share=0.29)
 
     assert sum(place < 100 for place in places) == 29
 
@@ -63,21 +63,21 @@ def test_a_share_is_rounded_down_and_not_by_a_hair_too_far() -> None:
 def test_a_passage_that_does_not_fit_is_passed_over() -> None:
     covers = np.array([[1, 1, 0]], dtype=bool)
 
-    assert chosen(covers, [1.0, 0.9, 0.1], k=3, costs=[50, 10, 5], most=15) == [1, 2]
+    assert select_passages(covers, [1.0, 0.9, 0.1], k=3, costs=[50, 10, 5], most=15) == [1, 2]
 
 
 def test_nothing_fits_where_nothing_does() -> None:
-    assert chosen(np.ones((1, 2), dtype=bool), [1.0, 0.5], k=2, costs=[3, 4], most=2) == []
+    assert select_passages(np.ones((1, 2), dtype=bool), [1.0, 0.5], k=2, costs=[3, 4], most=2) == []
 
 
 def test_nothing_is_chosen_of_nothing() -> None:
-    assert chosen(np.zeros((2, 0), dtype=bool), [], k=3) == []
+    assert select_passages(np.zeros((2, 0), dtype=bool), [], k=3) == []
 
 
 @pytest.mark.parametrize(("k", "share"), [(0, 0.5), (-1, 0.5), (1, 1.1), (1, -0.1), (1, math.nan)])
 def test_what_is_no_number_of_passages_or_share_is_refused(k: int, share: float) -> None:
     with pytest.raises(InvalidValueError, match="k is at least 1 and a fair share in"):
-        chosen(np.zeros((1, 1), dtype=bool), [1.0], k=k, fair_share=share)
+        select_passages(np.zeros((1, 1), dtype=bool), [1.0], k=k, fair_share=share)
 
 
 @given(instances(), st.sets(st.integers(0, 6)), st.floats(0, 1), st.integers(0, 30))
@@ -87,7 +87,7 @@ def test_a_choice_is_within_its_bounds(
     covers, scores, k = instance
     costs = [3 * place % 7 for place in range(len(scores))]
 
-    places = chosen(covers, scores, k=k, own=own & set(range(len(scores))), fair_share=share, costs=costs, most=most)
+    places = select_passages(covers, scores, k=k, own=own & set(range(len(scores))), fair_share=share, costs=costs, most=most)
 
     assert len(places) == len(set(places)) <= k
     assert set(places) <= set(range(len(scores)))
@@ -101,7 +101,7 @@ def test_the_share_of_the_question_is_kept_as_far_as_it_brought_passages(
     covers, scores, k = instance
     mine = own & set(range(len(scores)))
 
-    places = chosen(covers, scores, k=k, own=mine, fair_share=share)
+    places = select_passages(covers, scores, k=k, own=mine, fair_share=share)
 
     assert len(mine & set(places)) >= min(len(mine), math.floor(share * k))
     assert len(places) == min(k, len(scores))
@@ -113,7 +113,7 @@ def test_greedy_covers_at_least_63_percent_of_what_is_possible(
 ) -> None:
     covers, scores, k = instance
 
-    reached = covered(covers, chosen(covers, scores, k=k))
+    reached = covered(covers, select_passages(covers, scores, k=k))
 
     best = max(covered(covers, places) for places in combinations(range(len(scores)), min(k, len(scores))))
     assert reached >= (1 - 1 / math.e) * best
@@ -125,7 +125,7 @@ def test_room_for_another_passage_never_lowers_what_is_covered(
 ) -> None:
     covers, scores, k = instance
 
-    less, more = chosen(covers, scores, k=k), chosen(covers, scores, k=k + 1)
+    less, more = select_passages(covers, scores, k=k), select_passages(covers, scores, k=k + 1)
 
     assert more[: len(less)] == less
     assert covered(covers, more) >= covered(covers, less)
@@ -138,6 +138,6 @@ def test_another_passage_never_lowers_what_is_covered_where_there_is_room(
     covers, scores, _ = instance
     more = np.hstack([covers, np.array(column[: len(covers)], dtype=bool).reshape(-1, 1)])
 
-    places = chosen(more, [*scores, 0.1], k=len(scores) + 1)
+    places = select_passages(more, [*scores, 0.1], k=len(scores) + 1)
 
     assert covered(more, places) >= covered(covers, range(len(scores)))

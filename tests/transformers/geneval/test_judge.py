@@ -21,9 +21,9 @@ from rag_cover_transformers.encodings import TextEncoder
 from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
-from rag_cover_transformers.geneval.network import GenEvalNetwork, Reading
+from rag_cover_transformers.geneval.network import GenEvalNetwork, HeadOutputs
 
-Made = Callable[[Reading], Path]
+Made = Callable[[HeadOutputs], Path]
 
 QUESTION = "Who wrote the novel Emma?"
 TEXTS = ["Emma is a novel written by Jane Austen.", "Bread is baked from flour. " * 10, "a"]
@@ -32,9 +32,9 @@ TEXTS = ["Emma is a novel written by Jane Austen.", "Bread is baked from flour. 
 @pytest.fixture(scope="module")
 def made(t5_folder: Path, bert_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Make a GenEval folder with random heads: T5 with its decoder, T5's encoder, BERT's encoder."""
-    folders: dict[Reading, Path] = {}
+    folders: dict[HeadOutputs, Path] = {}
 
-    def make(reading: Reading) -> Path:
+    def make(reading: HeadOutputs) -> Path:
         if reading not in folders:
             torch.manual_seed(1)
             checkpoint = find_checkpoint(str(bert_folder if reading == "first" else t5_folder))
