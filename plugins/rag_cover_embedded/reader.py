@@ -141,7 +141,7 @@ def _reopened(weights: Path | None, threads: int | None) -> EmbeddedReader:
 def answers_in(readings: Sequence[AnswerSpans]) -> dict[str, float]:
     """Put what windows say together: every answer's probability, that of `UNANSWERABLE` first; they sum to 1.
 
-    >>> answers_in([Reading(0.5, {"Jane Austen": 0.75, "Austen": 0.25}), Reading(0.0, {"Emma": 1.0})])
+    >>> answers_in([AnswerSpans(0.5, {"Jane Austen": 0.75, "Austen": 0.25}), AnswerSpans(0.0, {"Emma": 1.0})])
     {'unanswerable': 0.5, 'Jane Austen': 0.375, 'Austen': 0.125, 'Emma': 0.0}
     >>> answers_in([])
     {'unanswerable': 1.0}

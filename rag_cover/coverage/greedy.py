@@ -36,7 +36,8 @@ def greedy_marginal_coverage(probabilities: NDArray[np.float64], prior: Sequence
 
     The second passage of three answers nothing that the first leaves open:
 
-    >>> [(pick.place, round(pick.gain, 6)) for pick in picks(np.array([[1.0, 0.75, 0.0], [0.0, 0.0, 0.5]]), [0.0, 0.0, 0.0])]
+    >>> picked = greedy_marginal_coverage(np.array([[1.0, 0.75, 0.0], [0.0, 0.0, 0.5]]), [0.0, 0.0, 0.0])
+    >>> [(pick.place, round(pick.gain, 6)) for pick in picked]
     [(0, 1.0), (2, 0.5), (1, 0.0)]
 
     Args:

@@ -47,8 +47,8 @@ def test_two_recordings_into_one_store_lose_nothing(tmp_path: Path) -> None:
 _ON_A_FULL_DISK = """
 import resource, sys
 from rag_cover import Question, Trace
-from rag_cover.recording.sinks import Keeping
-keeping = Keeping(sys.argv[1], None, measures=(), seed=0)
+from rag_cover.recording.sinks import RecordingSinks
+keeping = RecordingSinks(sys.argv[1], None, measures=(), seed=0)
 for number, limit in enumerate((10_000, 1_500, 10_000)):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, 10_000))
     try:

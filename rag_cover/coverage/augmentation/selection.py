@@ -38,7 +38,7 @@ def select_passages(
     """Return the places of the passages to keep, in the order in which they are taken.
 
     >>> covers = np.array([[True, True, False], [False, False, True]])  # two sub-questions, three passages
-    >>> chosen(covers, [0.9, 0.8, 0.1], k=2)
+    >>> select_passages(covers, [0.9, 0.8, 0.1], k=2)
     [0, 2]
 
     Args:

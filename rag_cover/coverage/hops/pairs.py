@@ -39,7 +39,7 @@ def pair_in(question: str) -> ComparedThings | None:
     """Read a comparison, which begins with a small letter; None where the two things or their predicate cannot be told.
 
     >>> pair_in("which film came out first, Jaws or Alien")
-    Pair(first='Jaws', second='Alien', predicate='came out first', role='', noun='film', both=False)
+    ComparedThings(first='Jaws', second='Alien', predicate='came out first', role='', noun='film', both=False)
     """
     readings = (_listed_inside, _listed_first, _whether, _listed_last, _more_than, _have_in_common, _as_much, _both)
     return next((pair for read in readings if (pair := read(question)) is not None), None)
