@@ -30,7 +30,7 @@ from rag_cover.cli.options import (
     Judge,
     Limit,
     NoCache,
-    OnError,
+    OnBadLine,
     Prices,
     Quiet,
     Strict,
@@ -79,7 +79,7 @@ def augment_questions(  # noqa: PLR0913  # a command has as many options as it h
     corpus_column: CorpusColumns = None,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
     mode: Annotated[
         str,
@@ -216,7 +216,7 @@ def augment_questions(  # noqa: PLR0913  # a command has as many options as it h
     files = Files(out or Path(f"{name_of(questions)}-augmented.jsonl"), baseline)
     chosen, table, silent = mode_called(mode, generator=generator), read_prices(prices) if prices else {}, quiet or as_json
     require_file(corpus)
-    file = TraceFile(questions, format_, columns_of(column), on_error, limit)
+    file = TraceFile(questions, format_, columns_of(column), on_bad_line, limit)
     traces = opened(file)
     warn_skipped_traces(file)
     if utility:

@@ -25,7 +25,7 @@ from rag_cover.cli.options import (
     Judge,
     NoCache,
     NoReport,
-    OnError,
+    OnBadLine,
     Prices,
     Quiet,
     Receiver,
@@ -60,7 +60,7 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
     format_: Annotated[
         Literal["parquet", "jsonl"], typer.Option("--format", help="How results are written.", rich_help_panel=OUTPUT)
     ] = "parquet",
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,7 +120,7 @@ def evaluate_many(  # noqa: PLR0913  # a command has as many options as it has
         prices=prices,
     )
     run = Run(
-        TraceFile(traces[0], on_error=on_error),
+        TraceFile(traces[0], on_bad_line=on_bad_line),
         into,
         Models(judge=judge, entailer=entailer, receiver=receiver, decomposer=generator),
         measures_of(measure, None),
@@ -157,7 +157,7 @@ def _evaluated(run: Run, files: list[Path], written_as: Literal["parquet", "json
                 workers=run.workers,
                 format=written_as,
                 resume=run.resume,
-                skipped=run.file.skipped.append if run.file.on_error == "skip" else None,
+                skipped=run.file.skipped.append if run.file.on_bad_line == "skip" else None,
                 progress=show,
                 cache=run.cache,
                 deadline_s=run.deadline_s,

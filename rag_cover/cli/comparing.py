@@ -21,7 +21,7 @@ from rag_cover.cli.options import (
     Format,
     Judge,
     NoCache,
-    OnError,
+    OnBadLine,
     Prices,
     Quiet,
     Redact,
@@ -51,7 +51,7 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
     *,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     sub_questions: Annotated[
         Literal["same", "any"],
         typer.Option(help="Refuse questions whose sub-questions differ, or compare them all the same.", rich_help_panel=INPUT),
@@ -106,7 +106,7 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
         message = "a model compares the answers' texts, which --redact takes away; leave one of them out"
         raise typer.BadParameter(message, param_hint="--generator")
     contest = Contest.read(generator, prices, cache=not no_cache) if pairwise else None
-    sources = [TraceFile(path, format_, columns_of(column), on_error) for path in files]
+    sources = [TraceFile(path, format_, columns_of(column), on_bad_line) for path in files]
     models, silent = Models(judge=judge), quiet or as_json
     run = partial(Run, models=models, resume=True, workers=workers, quiet=silent, cache=not no_cache, redaction=redaction)
     sides = [kept_or_evaluated(run(source, store)) for source, store in zip(sources, _stores(files), strict=True)]

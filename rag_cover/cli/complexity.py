@@ -27,7 +27,7 @@ from rag_cover.cli.options import (
     Judge,
     Limit,
     NoCache,
-    OnError,
+    OnBadLine,
     Prices,
     Quiet,
     Redact,
@@ -71,7 +71,7 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
     corpus_column: CorpusColumns = None,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
     kind: Annotated[
         list[str] | None,
@@ -180,7 +180,7 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
     searched = Corpus(corpus, columns_of(corpus_column, "--corpus-column"), retriever, index, k) if corpus else None
     asked = Questions(questions, searched, kinds_asked_for(kind), quiet=quiet or as_json)
     run = Run(
-        TraceFile(questions, format_, columns_of(column), on_error, limit),
+        TraceFile(questions, format_, columns_of(column), on_bad_line, limit),
         store,
         Models(judge=judge),
         [ComplexityMeasure(t_ans=t_ans, t_com=t_com)],

@@ -9,7 +9,7 @@ import typer
 
 from rag_cover.cli.console import say
 from rag_cover.cli.inputs import TraceFile
-from rag_cover.cli.options import Columns, Format, Limit, OnError, Quiet, columns_of
+from rag_cover.cli.options import Columns, Format, Limit, OnBadLine, Quiet, columns_of
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.stores import write_traces
 
@@ -24,7 +24,7 @@ def convert_traces(
     *,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
     quiet: Quiet = False,
 ) -> None:
@@ -36,7 +36,7 @@ def convert_traces(
 
       rag-cover convert fragen.csv traces.jsonl --column question=Frage --column answer=Antwort
     """
-    file = TraceFile(source, format_, columns_of(column), on_error, limit)
+    file = TraceFile(source, format_, columns_of(column), on_bad_line, limit)
     count = write_traces(target, file)
     warn_skipped_traces(file)
     traces = "1 trace" if count == 1 else f"{count:,} traces"

@@ -15,7 +15,7 @@ from rag_cover.caching import cache_for
 from rag_cover.cli.console import say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile, opened
-from rag_cover.cli.options import Columns, Format, Limit, NoCache, OnError, Prices, Quiet, columns_of
+from rag_cover.cli.options import Columns, Format, Limit, NoCache, OnBadLine, Prices, Quiet, columns_of
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decompose
 from rag_cover.coverage.generated import MOST
@@ -74,7 +74,7 @@ def decompose_questions(  # noqa: PLR0913  # a command has as many options as it
     ] = False,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
     quiet: Quiet = False,
     _show: Annotated[
@@ -100,7 +100,7 @@ def decompose_questions(  # noqa: PLR0913  # a command has as many options as it
 
       rag-cover evaluate traces.jsonl --sub-questions decomposed.jsonl
     """
-    file = TraceFile(questions, format_, columns_of(column), on_error, limit)
+    file = TraceFile(questions, format_, columns_of(column), on_bad_line, limit)
     traces = list(opened(file))
     warn_skipped_traces(file)
     table = read_prices(prices) if prices else {}

@@ -26,7 +26,7 @@ from rag_cover.cli.options import (
     NoCache,
     NoReport,
     NoStore,
-    OnError,
+    OnBadLine,
     Prices,
     Quiet,
     Receiver,
@@ -54,7 +54,7 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
     *,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
     measure: Annotated[
         list[str] | None,
@@ -141,7 +141,7 @@ def evaluate_traces(  # noqa: PLR0913  # a command has as many options as it has
         prices=prices,
     )
     run = Run(
-        TraceFile(traces, format_, columns_of(column), on_error, limit),
+        TraceFile(traces, format_, columns_of(column), on_bad_line, limit),
         None if no_store else store or store_for(traces),
         Models(judge=judge, entailer=entailer, receiver=receiver, decomposer=sub_questions or generator),
         measures_of(measure, threshold),

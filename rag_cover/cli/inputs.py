@@ -26,7 +26,7 @@ class TraceFile:
     path: Path
     format: str | None = None
     columns: dict[str, str] | None = None
-    on_error: Literal["raise", "skip"] = "raise"
+    on_bad_line: Literal["raise", "skip"] = "raise"
     limit: int | None = None
     skipped: list[InputError] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class TraceFile:
         """Read the traces, up to the limit."""
         self.skipped.clear()
         traces = import_traces(
-            self.path, format=self.format, columns=self.columns, on_error=self.on_error, skipped=self.skipped.append
+            self.path, format=self.format, columns=self.columns, on_error=self.on_bad_line, skipped=self.skipped.append
         )
         return islice(traces, self.limit)
 

@@ -30,7 +30,7 @@ __all__ = [
     "NoCache",
     "NoReport",
     "NoStore",
-    "OnError",
+    "OnBadLine",
     "Prices",
     "Quiet",
     "Receiver",
@@ -194,7 +194,7 @@ Strict = Annotated[
 Limit = Annotated[
     int | None, typer.Option(help="Read only the first so many traces.", min=1, metavar="N", rich_help_panel=INPUT)
 ]
-OnError = Annotated[
+OnBadLine = Annotated[
     Literal["raise", "skip"],
     typer.Option(help="What to do with a trace that cannot be read: stop, or leave it out and say so.", rich_help_panel=INPUT),
 ]

@@ -23,7 +23,7 @@ from rag_cover.cli.options import (
     Format,
     Kind,
     NoCache,
-    OnError,
+    OnBadLine,
     Quiet,
     Receiver,
     Redact,
@@ -78,7 +78,7 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
     ] = 0.05,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     receiver: Receiver = None,
     entailer: Entailer = "embedded",
     references: References = "gold",
@@ -116,7 +116,7 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
     evaluations = [
         kept_or_evaluated(
             Run(
-                TraceFile(path, format_, columns_of(column), on_error),
+                TraceFile(path, format_, columns_of(column), on_bad_line),
                 store_for(path, "utility"),
                 models,
                 [measure],

@@ -28,7 +28,7 @@ from rag_cover.cli.options import (
     NoCache,
     NoReport,
     NoStore,
-    OnError,
+    OnBadLine,
     Prices,
     Quiet,
     Receiver,
@@ -61,7 +61,7 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
     *,
     format_: Format = None,
     column: Columns = None,
-    on_error: OnError = "raise",
+    on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
     receiver: Receiver = None,
     entailer: Entailer = "embedded",
@@ -159,7 +159,7 @@ def measure_utilities(  # noqa: PLR0913  # a command has as many options as it h
         approximations=approximations_of(approximate or ()),
     )
     run = Run(
-        TraceFile(traces, format_, columns_of(column), on_error, limit),
+        TraceFile(traces, format_, columns_of(column), on_bad_line, limit),
         None if no_store else store or store_for(traces, "utility"),
         Models(entailer=entailer, receiver=receiver),
         [measure],

@@ -53,7 +53,7 @@ def test_lines_that_are_no_traces_are_left_out_and_told(
     path = make(folder / "some.jsonl", [one(1), "{", one(2)])
 
     stopped = command("evaluate-files", path, "--into", "r", *JUDGE)
-    done = command("evaluate-files", path, "--into", "r", *JUDGE, "--on-error", "skip", "--resume", "--json", "--no-report")
+    done = command("evaluate-files", path, "--into", "r", *JUDGE, "--on-bad-line", "skip", "--resume", "--json", "--no-report")
 
     assert stopped.exit_code == 3
     assert "some.jsonl, line 2: not JSON" in stopped.stderr
@@ -100,7 +100,9 @@ def test_a_redacted_folder_holds_no_text_and_quotes_none(
     path = make(folder / "some.jsonl", [one(1, id="Erika"), '{"Erika"', one(2, answer="Erika is blue")])
 
     stopped = command("evaluate-files", path, "--into", "r", *JUDGE, *way)
-    done = command("evaluate-files", path, "--into", "r", *JUDGE, *way, "--on-error", "skip", "--resume", "--format", "jsonl")
+    done = command(
+        "evaluate-files", path, "--into", "r", *JUDGE, *way, "--on-bad-line", "skip", "--resume", "--format", "jsonl"
+    )
 
     assert (stopped.exit_code, done.exit_code) == (3, 0)
     assert "some.jsonl, line 2: something is wrong here" in stopped.stderr

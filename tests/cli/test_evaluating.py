@@ -148,7 +148,7 @@ def test_bad_lines_may_be_skipped_and_are_counted(
 ) -> None:
     make(folder / "traces.jsonl", [one(0), "{", one(1), '{"question": 7}'])
 
-    done = command("evaluate", "traces.jsonl", *JUDGE, "--on-error", "skip")
+    done = command("evaluate", "traces.jsonl", *JUDGE, "--on-bad-line", "skip")
 
     assert done.exit_code == 0
     assert "2 traces were left out, the first because: traces.jsonl, line 2" in done.stderr

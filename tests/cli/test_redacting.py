@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_file_is_not_quoted(command: Callable[..., Any], fo
     make(folder / "bad.jsonl", [{"question": "Why?", "answer": "x"}, {"question": "Why?", "answer": [PERSON]}])
 
     stopped = command("evaluate", "bad.jsonl", "--redact")
-    skipped = command("evaluate", "bad.jsonl", "--redact", "--on-error", "skip", "--json", "--no-report", "--no-store")
+    skipped = command("evaluate", "bad.jsonl", "--redact", "--on-bad-line", "skip", "--json", "--no-report", "--no-store")
 
     assert stopped.exit_code == ExitCode.BAD_INPUT
     assert "bad.jsonl, line 2, at $.answer: something is wrong here" in stopped.stderr
