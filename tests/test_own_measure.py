@@ -167,6 +167,7 @@ def test_it_is_recorded_live() -> None:
 
 
 def test_it_runs_over_files(traces: list[Trace], tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
     write_traces(tmp_path / "traces.jsonl", traces)
 
     found = evaluate_files([tmp_path / "traces.jsonl"], into=tmp_path / "results", measures=[LENGTH], models=MODELS)
