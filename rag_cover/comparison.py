@@ -262,6 +262,21 @@ def _share(covered: Mapping[str, bool]) -> float | None:
 
 
 def _notes(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    return (*_notes_on_judges(evaluations), *_notes_on_versions(evaluations))
+
+
+def _notes_on_versions(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    versions: dict[str, dict[int, None]] = {}
+    for measure in (measure for evaluation in evaluations for measure in evaluation.given):
+        versions.setdefault(measure.name, {})[measure.version] = None
+    return tuple(
+        f"{name} was measured by its versions {' and '.join(map(str, found))}: what differs may be the measure."
+        for name, found in versions.items()
+        if len(found) > 1
+    )
+
+
+def _notes_on_judges(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
     judges = list(dict.fromkeys(evaluation.judge for evaluation in evaluations))
     if len(judges) > 1:
         sides = "two sides" if len(evaluations) == 2 else "sides"  # noqa: PLR2004 - two have a word

@@ -157,9 +157,22 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
     if resume:
         refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
+        _refuse_fewer_measures(kept, measuring.names)
     with run.clock:
         evaluate_into_store(
             kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress
         )
     given = measuring.measures
     return Evaluation(kept.results(given), measuring.judge, measuring.names, seed, kept.spending, given)
+
+
+def _refuse_fewer_measures(store: Store, names: Sequence[str]) -> None:
+    """Refuse to go on with a store when results that it holds would be lost: all traces are measured anew by other measures."""
+    about = store.meta.get("evaluation") or {}
+    lost = [name for name in about.get("measures", ()) if name not in names]
+    if lost and len(store):
+        message = (
+            f"{store.path} holds results of {', '.join(lost)}, which this run does not measure: they would be lost. Name "
+            f"{'it' if len(lost) == 1 else 'them'} too, name another store, or begin anew without resume=True (--resume)."
+        )
+        raise StoreError(message)

@@ -28,7 +28,7 @@ from rag_cover import (
     measure_of,
     write_traces,
 )
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import InvalidValueError, StoreError
 from rag_cover.hooks import hook
 from rag_cover.measures import UnknownResult
 from rag_cover.plugin_manager import plugins
@@ -398,3 +398,22 @@ def test_a_store_and_a_trace_file_may_be_named_by_a_text(traces: list[Trace], tm
     found = evaluate(str(tmp_path / "traces.jsonl"), measures=[LENGTH], store=str(tmp_path / "results.sqlite"))
 
     assert _values(found) == WANTED
+
+
+def test_a_resumed_store_does_not_lose_what_another_measure_found(traces: list[Trace], tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    evaluate(traces, measures=[LENGTH, "groundedness"], models=MODELS, store=path)
+
+    with pytest.raises(StoreError, match=r"holds results of answer_length, which this run does not measure: .* Name it too"):
+        evaluate(traces, measures=["groundedness"], models=MODELS, store=path, resume=True)
+
+    assert _values(Evaluation.open(path)) == WANTED
+
+
+def test_versions_that_differ_are_noted_in_a_comparison(traces: list[Trace]) -> None:
+    other = measure_of(answer_length, name="answer_length", version=2)
+    first, second = (evaluate(traces, measures=[each], models=MODELS) for each in (LENGTH, other))
+
+    notes = compare(first, second).notes
+
+    assert "answer_length was measured by its versions 1 and 2: what differs may be the measure." in notes
