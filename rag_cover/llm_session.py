@@ -45,7 +45,7 @@ class LLMSession:
 
     @classmethod
     def over(cls, run: Self | None, cache: ResponseCache | None) -> Self:
-        """Go by a run, a new one where there is none; answers are kept in this cache, where there is one."""
+        """Return the session with ``cache`` as its cache, or a new session if there is none."""
         return cls(cache) if run is None else cls(cache or run.cache, run.ledger, run.clock)
 
     def recall(self, keys: Sequence[str]) -> Mapping[str, bytes]:

@@ -111,7 +111,7 @@ class _Work:
             yield from self._taken([*self._oldest(), *lot])
 
     def again(self) -> Iterator[Trace]:
-        """Yield what is to be measured of the traces put aside, until nothing has become of the oldest."""
+        """Yield deferred traces whose claim is now free; stop when a full pass over the deferred queue claims none."""
         before = len(self.aside) + 1
         while 0 < len(self.aside) < before:
             before = len(self.aside)
@@ -154,7 +154,7 @@ class _Filling:
             self.tell(self.done + self.work.resumed, self.total)
 
     def measure_again(self) -> None:
-        """Measure what was put aside and is free now; where nothing is, wait: this run has nothing under way then."""
+        """Retry traces that another process had claimed; if all are still claimed, wait before the caller tries again."""
         again = self.work.again()
         if first := next(again, None):
             self.measure(chain([first], again))
@@ -164,7 +164,7 @@ class _Filling:
 
     @contextmanager
     def paid(self) -> Iterator[None]:
-        """Count what was asked of remote models at the end, too, and where the run breaks off: it was paid for."""
+        """Write the usage of language models to the store on exit, after an exception, too."""
         try:
             yield
         except StoreError:

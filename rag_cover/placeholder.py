@@ -1,4 +1,4 @@
-"""What stands in place of a text that is not to be kept: its hash, and what is counted of it.
+"""Placeholders for redacted texts: ``[text redacted <hash>, <n> words, <n> characters]``, written and parsed.
 
 Whoever counts words, or tells kinds of questions, reads them here where the text itself is gone.
 """

@@ -1,4 +1,4 @@
-"""What was said of each of any number of names, remembered exactly and in bounded memory: the overflow lies on disk.
+"""A dict with bounded memory: what goes beyond it spills to a temporary SQLite file, deleted with the process.
 
 The file is SQLite's own temporary one: it has no name, and is gone with the roll, however the process ends.
 """

@@ -179,7 +179,7 @@ def _last_written(draft: TraceDraft, output: object = None) -> str | None:
 
 
 def _is_left(draft: TraceDraft) -> bool:
-    """Tell whether a stream was left: a part of it is still at it, and so is what is around that, unlike what was cancelled."""
+    """Tell whether the consumer stopped reading a stream: a child run is still open, and so is its parent."""
     open_ = {call.id for call in draft.calls if call.ended_at is None}
     writing = (call for call in draft.calls[1:] if call.kind in ("llm", "other") and call.id in open_)
     return any(call.parent in open_ for call in writing)

@@ -40,7 +40,7 @@ def answer_text(result: Any) -> str | None:
 
 
 def read_along(result: Any, told: Told) -> bool:
-    """Be told of a streamed answer once it was read to its end, or left; tell whether this one can be read along.
+    """Have a streamed answer reported when it is exhausted or abandoned; return False for a type that cannot be.
 
     Its generator is replaced by one that yields the same tokens as they come, and keeps them. An answer that is left before its
     end, or breaks, is told as far as it was read; one that nobody begins to read is None once it is gone.

@@ -69,7 +69,7 @@ class Driver:
         self.settling = Settling(self.measuring.redaction)
 
     def begin(self, *, resume: bool) -> None:
-        """Say in the folder what is to be measured; what is there is forgotten unless it is gone on with.
+        """Write the manifest of the run; with ``resume=False`` delete existing parts first.
 
         Raises:
             StoreError: what is to be gone on with was redacted in another way.

@@ -61,7 +61,7 @@ class Evidential(Protocol):
 
     @property
     def twofold(self) -> bool:
-        """Say whether the probabilities are products of two: with references, and without."""
+        """True if each probability is P(correct | references) times P(correct): the scorer was asked twice."""
         ...
 
 

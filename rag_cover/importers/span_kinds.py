@@ -1,4 +1,4 @@
-"""What calls of no kind of their own did, told by what went in and what came out, and what language models were shown.
+"""Infer the kind of untyped spans from their inputs and outputs, and what language models were shown.
 
 Frameworks whose parts are plain functions say only that one began and ended: with documents in its output that were nowhere
 before it retrieved, with fewer of those that it was given it filtered, and with a text it wrote.

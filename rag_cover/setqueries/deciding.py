@@ -94,7 +94,7 @@ def _bars(query: SetQuery, bar: float) -> dict[str, _Bar]:
 
 
 def _adding(query: SetQuery, *, adds: bool = True) -> Iterator[str]:
-    """Yield the atoms that add members somewhere: what is taken away from what is taken away does."""
+    """Yield the atoms of positive polarity: under an even number of differences."""
     if query.text is not None:
         yield from (query.text,) if adds else ()
     for place, part in enumerate(query.parts):

@@ -53,7 +53,11 @@ def confident_threshold(threshold: float) -> float:
 
 
 def _settled(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[int]:
-    """Say what is covered; what is, and is waited for, is read, until no later sub-question gets clear by that."""
+    """Judge every searchable sub-question and return the numbers of the covered ones.
+
+    When a covered one fills a slot of a later one (``#1``), extract its answer and judge again, until no new sub-question
+    becomes searchable.
+    """
     chain = retrieval.chain
     while True:
         ready, passages = chain.ready, retrieval.passages

@@ -197,7 +197,7 @@ def _described_at(wording: Wording, start: int) -> Description | None:
 
 
 def _is_one_of_many(wording: Wording, start: int) -> bool:
-    """Tell "had a drummer who …", which says of what is asked for that it is one of those that have such a one."""
+    """Detect an indefinite possessive description ("had a drummer who …"), which identifies no single entity."""
     return wording.plain[start] in ("a", "an") and wording.plain[start - 1 : start] in (("has",), ("have",), ("had",))
 
 
