@@ -1,5 +1,6 @@
 # make demo   install the base into .venv and see a report on the demo pipelines
 # make test   install everything but torch and run the test suite, on all processors
+# make slow   run the slow tests, which make test leaves out
 # make models install torch too and test the plugin for checkpoints
 # make lint   ruff, mypy and the import contracts
 # make audit  scan the code, and ask whether the pinned packages have known vulnerabilities
@@ -12,7 +13,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test models lint audit build clean
+.PHONY: help demo test slow models lint audit build clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,7 +23,10 @@ demo: $(VENV)/.base
 	@$(BIN)/rag-cover demo --out $(OUT)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
+
+slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
 models: $(VENV)/.models
 	$(BIN)/python -m pytest tests/transformers plugins/rag_cover_transformers $(PYTEST_ARGS)

@@ -70,6 +70,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_embedded_runs_make_no_socket(folder: Path) -> None:
     done = _run([sys.executable, "-c", _BLOCKED, json.dumps(RUNS)], folder)
 

@@ -33,6 +33,7 @@ def test_every_block_of_the_page_on_measures_works(source_tree: Path, tmp_path: 
     assert "answer length" in Path("own.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_block_of_the_readme_works(source_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rag_cover_embedded.judge")
     monkeypatch.chdir(tmp_path)

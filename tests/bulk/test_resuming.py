@@ -200,6 +200,7 @@ evaluate_files([Path(file) for file in sys.argv[2:]], sys.argv[1], models=models
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that cannot be caught")
 def test_a_run_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing(traces: Path, tmp_path: Path) -> None:
     packed = write(tmp_path / "more.jsonl.gz", [line(number) for number in range(60)])

@@ -86,6 +86,7 @@ def test_an_unknown_format_is_refused(command: Callable[..., Any], traces: Path)
     assert "ragas" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[..., Any], folder: Path) -> None:
     done = command("demo", "--judge", "words", "--retriever", "words", "--out", "shown")
 

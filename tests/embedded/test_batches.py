@@ -107,6 +107,7 @@ def test_an_embedding_does_not_depend_on_its_batch(
     assert np.abs(batch - single).max() <= 1e-5
 
 
+@pytest.mark.slow
 def test_reading_every_window_keeps_that_promise_too(new_judge: Judges, asked: list[str], passages: list[str]) -> None:
     items = _items([(question, question % 81) for question in range(0, 148, 6)], asked, passages)
 

@@ -95,6 +95,7 @@ def test_lone_surrogates_are_replaced_one_by_one() -> None:
     assert encodable("plain \N{SNOWMAN}") == "plain \N{SNOWMAN}"
 
 
+@pytest.mark.slow
 def test_a_text_of_50_000_words_is_judged_whole(judge: EmbeddedJudge, passages: list[str]) -> None:
     filler = " ".join(passages * 8)
     words = len(filler.split())

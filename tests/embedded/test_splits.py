@@ -129,6 +129,7 @@ def data(shared_folder: Path) -> Path:
     return shared_folder / "data"
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_no_question_that_tests_is_among_the_training_examples(data: Path) -> None:
     trained = {_letters(example.first) for example in _examples(data) if example.task is not Task.ENTAILMENT}
@@ -150,6 +151,7 @@ def test_no_premise_that_tests_is_among_the_training_examples(data: Path) -> Non
     assert met == []
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_no_sentence_of_an_article_that_tests_is_among_the_training_texts(data: Path) -> None:
     paragraphs = [p["context"] for a in _squad(data) if not trains_by_document(a["title"]) for p in a["paragraphs"]]

@@ -11,6 +11,7 @@ import pytest
 EVERY = 6  # of the sixty texts, so many apart; benchmarks/report_injections.py opens them all
 
 
+@pytest.mark.slow
 def test_nothing_in_a_report_runs_or_asks_for_anything(module: Callable[[str], ModuleType], tmp_path: Path) -> None:
     chromium, injections, results = module("_chromium"), module("_injections"), module("_hostile_results")
     pages = module("report_injections")

@@ -55,6 +55,7 @@ def trace(number: int, said: str = "blue") -> Trace:
     )
 
 
+@pytest.mark.slow
 def test_of_a_thousand_calls_that_fail_in_a_third_all_succeed_and_none_is_sent_twice_after_success(
     server: Any, options: dict[str, Any], fault: Callable[..., Any]
 ) -> None:

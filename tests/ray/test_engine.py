@@ -47,6 +47,7 @@ def _written(evaluation: Evaluation) -> list[dict[str, object]]:
     return [result.to_dict() for result in evaluation.results]
 
 
+@pytest.mark.slow
 def test_results_are_the_local_ones_value_for_value_and_in_order() -> None:
     traces = _traces(70)
 
@@ -57,6 +58,7 @@ def test_results_are_the_local_ones_value_for_value_and_in_order() -> None:
     assert ray.judge == local.judge
 
 
+@pytest.mark.slow
 def test_an_interrupted_store_is_gone_on_with_on_another_engine(tmp_path: Path) -> None:
     store = tmp_path / "run.sqlite"
 
@@ -71,6 +73,7 @@ def test_an_interrupted_store_is_gone_on_with_on_another_engine(tmp_path: Path) 
     assert _written(resumed) == _written(evaluate(_traces(100), models=KEYWORDS))
 
 
+@pytest.mark.slow
 def test_a_stream_longer_than_the_window_stays_in_order_and_is_read_as_it_is_needed() -> None:
     read: list[int] = []
 
@@ -108,6 +111,7 @@ class _Spending:
         return _Spending, ()
 
 
+@pytest.mark.slow
 def test_what_workers_spent_is_added_up_where_the_run_was_started() -> None:
     asking = _Spending()
 
@@ -149,6 +153,7 @@ class _Killing:
         return number
 
 
+@pytest.mark.slow
 def test_what_a_killed_worker_had_in_hand_is_done_again_once(tmp_path: Path) -> None:
     made = list(RayEngine(workers=2).run(_Killing(tmp_path / "died", times=1), range(8)))
 
@@ -156,6 +161,7 @@ def test_what_a_killed_worker_had_in_hand_is_done_again_once(tmp_path: Path) -> 
     assert (tmp_path / "died").read_bytes() == b"x"
 
 
+@pytest.mark.slow
 def test_an_item_that_kills_every_worker_ends_the_run(tmp_path: Path) -> None:
     run = RayEngine(workers=1).run(_Killing(tmp_path / "died", times=99), range(8))
 
@@ -185,6 +191,7 @@ def _gpus_seen(_: int) -> tuple[int, str | None]:
     return os.getpid(), os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
+@pytest.mark.slow
 def test_workers_with_half_a_gpu_each_share_one() -> None:
     """Ray counts the GPUs it is told of, and shows a worker its own: this takes none."""
     seen = list(RayEngine(gpus=0.5).run(_gpus_seen, range(8)))
@@ -193,6 +200,7 @@ def test_workers_with_half_a_gpu_each_share_one() -> None:
     assert len({worker for worker, _ in seen}) == 2
 
 
+@pytest.mark.slow
 def test_redacted_results_are_the_local_ones() -> None:
     redaction = Redaction(b"a key of this test")
 

@@ -104,6 +104,7 @@ def test_redacted_results_have_the_same_numbers(asked_about: list[Trace]) -> Non
     assert not [text for result in redacted.results for text in texts_in(result.to_dict()) if "sky" in text or "@" in text]
 
 
+@pytest.mark.slow
 def test_comparisons_and_studies_of_redacted_results_have_the_same_figures() -> None:
     samples = [_sampled(trace) for path in trace_paths() for trace in read_traces(path)]
     sides = [[trace for trace in samples if trace.pipeline == name] for name in ("narrow", "forgetful")]
