@@ -190,16 +190,18 @@ def measure_block(
     measures: Sequence[Measure],
     models: Mapping[ModelKind, Any],
     on_error: OnFailure = "record",
-    auto_selected: bool = False,
 ) -> list[TraceResult]:
     """Measure a block of traces with as few model calls as the measures can do with.
 
-    A result does not mention a measure that was ``auto_selected`` and has no receiver.
+    A result does not mention one of `DefaultMeasures` that has no receiver.
     """
+    auto_selected = isinstance(measures, DefaultMeasures)
     outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
-        reasons = [_reason(kinds) or _inapplicable(measure, trace) for kinds, trace in zip(missing, traces, strict=True)]
+        reasons = [
+            _reason(kinds) or _inapplicable(measure, trace, on_error) for kinds, trace in zip(missing, traces, strict=True)
+        ]
         able = [index for index, reason in enumerate(reasons) if reason is None]
         measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
         for index, reason in enumerate(reasons):
@@ -212,11 +214,14 @@ def measure_block(
     return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
 
 
-def _inapplicable(measure: Measure, trace: Trace) -> str | Failure | None:
+def _inapplicable(measure: Measure, trace: Trace, on_error: OnFailure) -> str | Failure | None:
     """Ask a measure whether it applies; what it raises is the failure of that trace."""
     try:
         return measure.not_applicable_reason(trace)
-    except Exception as error:  # noqa: BLE001  # per item in evaluation: recorded
+    except Exception as error:  # per item in evaluation: recorded, or raised
+        if on_error == "raise":
+            message = f"{measure.name} failed: {error}"
+            raise EvaluationError(message) from error
         return _failure(error)
 
 

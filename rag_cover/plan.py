@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rag_cover.blocks import DefaultMeasures, OnFailure, chosen_measures, content_key, judge_among, measure_block, model_kinds
+from rag_cover.blocks import OnFailure, chosen_measures, content_key, judge_among, measure_block, model_kinds
 from rag_cover.deadline import Deadline
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
@@ -38,7 +38,6 @@ class EvaluationPlan:
     run: LLMSession
     on_error: OnFailure = "record"
     redaction: Redaction | None = None
-    auto_selected: bool = False
 
     @classmethod
     def of(
@@ -54,7 +53,7 @@ class EvaluationPlan:
         chosen = chosen_measures(measures)
         if redaction is not None:
             _refuse_unredactable(chosen)
-        return cls(chosen, models, run, on_error, redaction, auto_selected=isinstance(chosen, DefaultMeasures))
+        return cls(chosen, models, run, on_error, redaction)
 
     @cached_property
     def models(self) -> Mapping[ModelKind, Any]:
@@ -96,8 +95,7 @@ class EvaluationPlan:
     def __reduce__(self) -> tuple[Callable[..., EvaluationPlan], tuple[object, ...]]:
         """Travel as what it was made from."""
         left_s = self.run.clock.remaining_s()
-        plan = (self.measures, self.chosen, self.on_error, self.redaction, self.auto_selected)
-        return _opened, (*plan, self.run.cache, left_s)
+        return _opened, (self.measures, self.chosen, self.on_error, self.redaction, self.run.cache, left_s)
 
     def _measured(self, traces: Block) -> list[TraceResult]:
         try:
@@ -106,7 +104,6 @@ class EvaluationPlan:
                 measures=self.measures,
                 models=self.models,
                 on_error=self.on_error,
-                auto_selected=self.auto_selected,
             )
         except EvaluationError as failed:
             if self.redaction is None:
@@ -142,9 +139,7 @@ def _opened(
     models: Models,
     on_error: OnFailure,
     redaction: Redaction | None,
-    auto_selected: bool,  # noqa: FBT001  # as it travelled
     cache: ResponseCache | None,
     deadline_s: float | None,
 ) -> EvaluationPlan:
-    run = LLMSession(cache, clock=Deadline(deadline_s))
-    return EvaluationPlan(measures, models, run, on_error, redaction, auto_selected=auto_selected)
+    return EvaluationPlan(measures, models, LLMSession(cache, clock=Deadline(deadline_s)), on_error, redaction)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from rag_cover.known_measures import measure_names
+from rag_cover.known_measures import result_type_of
 from rag_cover.measures import NumberResult, TraceResult
 from rag_cover.stores.packing import as_json, from_json
 from rag_cover.traces import Trace
@@ -55,8 +55,7 @@ def recent_results(most: int) -> Recent[TraceResult]:
 
 
 def _written(result: TraceResult) -> bytes:
-    known = measure_names()
-    if any(name not in known and not isinstance(outcome, NumberResult) for name, outcome in result.measured.items()):
+    if any(result_type_of(name) is None and not isinstance(outcome, NumberResult) for name, outcome in result.measured.items()):
         message = "only the results of installed measures, and numbers, can be read back"
         raise ValueError(message)
     return as_json(result)

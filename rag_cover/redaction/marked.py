@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from rag_cover.errors import InvalidValueError
@@ -23,7 +24,8 @@ def refuse_unmarked(measure: str, kind: type[Any]) -> None:
     Raises:
         InvalidValueError: it is no dataclass, or a field of it may hold a text and has no mark.
     """
-    if problem := _unmarked(kind):
+    hint: Any = kind
+    if problem := _unmarked(hint):
         message = (
             f"The results of the measure {measure!r} cannot be redacted: {problem}. Mark each text with "
             "Annotated[str, rag_cover.measures.Text()], or measure without redaction."
@@ -33,11 +35,18 @@ def refuse_unmarked(measure: str, kind: type[Any]) -> None:
 
 def redacted_fields(value: Value, by: Redaction) -> Value:
     """Replace the marked texts of a dataclass, and of those within it, by their hashes; all else stays."""
-    hints = get_type_hints(type(value), include_extras=True)
     found: Any = value
-    changed = {field.name: _redacted(getattr(value, field.name), _mark(hints[field.name]), by) for field in fields(found)}
+    kind: Any = type(value)
+    changed = {name: _redacted(getattr(found, name), mark, by) for name, mark in _marks(kind).items()}
     redacted: Value = replace(found, **changed)
     return redacted
+
+
+@cache
+def _marks(kind: Any) -> Mapping[str, Text | None]:
+    """Return the mark of each field of a dataclass."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.name: _mark(hints[field.name]) for field in fields(kind)}
 
 
 def _redacted(value: Any, mark: Text | None, by: Redaction) -> Any:
@@ -57,6 +66,7 @@ def _mark(hint: Any) -> Text | None:
     return found[0] if found else next((mark for part in get_args(hint) if (mark := _mark(part))), None)
 
 
+@cache
 def _unmarked(hint: Any, name: str = "") -> str:
     """Say which part of a type may hold a text and has no mark; nothing where there is none."""
     if hint in _PLAIN or (get_origin(hint) is Annotated and _mark(hint)):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from rag_cover.complexity.standing import Standing, hardness, standing_of
 from rag_cover.measures import TraceResult
-from rag_cover.reports.text import SHARE, Headline, counted, interval_text, percent
+from rag_cover.reports.text import SHARE, Headline, basis_of, counted, percent
 from rag_cover.results import Complexity
 from rag_cover.summaries import Summary
 
@@ -28,9 +28,7 @@ def complexity_headline(summary: Summary) -> Headline:
         reason = metric.undefined_because if metric else "it was not measured"
         return Headline("", "Retrieval complexity is undefined:", reason or "no reason was given", "")
     interval = metric.interval
-    sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, SHARE)}"
-    basis = f"{sure}, {counted(interval.n, 'question')}"
-    return Headline("A single passage answers", percent(interval.estimate), "of the questions", basis)
+    return Headline("A single passage answers", percent(interval.estimate), "of the questions", basis_of(interval, SHARE))
 
 
 def standings_sentence(standings: Mapping[Standing, int], noun: str = "question") -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
 from rag_cover.complexity.standing import hardness
+from rag_cover.frames import column_of
 from rag_cover.measures import NotApplicable, NumberResult, TraceResult
 from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.complexity_page import EvidenceView, evidence_view
@@ -134,7 +135,7 @@ def _values(result: TraceResult) -> Iterator[ValueView]:
             continue
         reason = measured.reason if isinstance(measured, NumberResult) else ""
         for name, value in measured.values.items():
-            label = capitalised(one_line((measure if name == "value" else f"{measure} {name}").replace("_", " "), limit=80))
+            label = capitalised(one_line(column_of(measure, name).replace("_", " ").replace(".", " "), limit=80))
             yield ValueView(label, "undefined" if value is None else number_text(value), clipped(reason, 500))
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "SIGNED",
     "Headline",
     "Scale",
+    "basis_of",
     "capitalised",
     "counted",
     "headline",
@@ -180,9 +181,13 @@ def headline_of_metric(metric: MetricValue) -> Headline:
     if metric.interval is None:
         return Headline("", f"{capitalised(metric.label)} is undefined:", metric.undefined_because or "no reason was given", "")
     interval, scale = metric.interval, scale_of(metric)
+    return Headline(f"{capitalised(metric.label)}:", scale.text(interval.estimate), "", basis_of(interval, scale))
+
+
+def basis_of(interval: Interval, scale: Scale) -> str:
+    """Say how sure a headline is: its interval, and the number of questions."""
     sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, scale)}"
-    before = f"{capitalised(metric.label)}:"
-    return Headline(before, scale.text(interval.estimate), "", f"{sure}, {counted(interval.n, 'question')}")
+    return f"{sure}, {counted(interval.n, 'question')}"
 
 
 def headline(summary: Summary) -> Headline:
@@ -192,9 +197,7 @@ def headline(summary: Summary) -> Headline:
         reason = metric.undefined_because if metric else "it was not measured"
         return Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
     interval = metric.interval
-    sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, SHARE)}"
-    basis = f"{sure}, {counted(interval.n, 'question')}"
-    return Headline("Answers cover", percent(interval.estimate), "of the core sub-questions", basis)
+    return Headline("Answers cover", percent(interval.estimate), "of the core sub-questions", basis_of(interval, SHARE))
 
 
 def losses_sentence(losses: Mapping[Loss, int]) -> str:
