@@ -16,9 +16,8 @@ from _scores import counts, estimate, f1
 from _tables import percent, show
 
 from rag_cover.backends import Scorer, fingerprint_of
-from rag_cover.complexity import Calibration, Labelled, calibrate
+from rag_cover.complexity import AnswerSource, Calibration, CompletenessMethod, Constraints, Labelled, calibrate
 from rag_cover.complexity.shipped_calibrations import NUMBERS
-from rag_cover.results import AnswerSource, CompletenessMethod, Constraints
 
 __all__ = ["fit"]
 

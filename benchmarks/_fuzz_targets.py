@@ -14,12 +14,12 @@ from _fuzz_mutations import Seeds, seeds_in
 from _hostile_results import hostile_pages, hostile_screens
 
 from rag_cover.backends import Generation, Sampling, ScoringItem
-from rag_cover.coverage.written import roles_in, sub_questions_in
+from rag_cover.decomposition.replies import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
 from rag_cover.importers import import_traces
-from rag_cover.judges.judge_prompt import JudgePrompt, reading_of
+from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.judge_prompt import JudgePrompt, reading_of
 from rag_cover.pairwise.by_llm import PreferenceReply
-from rag_cover.replies import parsed_reply
 from rag_cover.setqueries import SetQuery, parse
 from rag_cover.setqueries.written import query_in
 from rag_cover.stores import read_traces

@@ -9,11 +9,16 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console, RenderableType
 
-from rag_cover.agreement import LabelledText
+from rag_cover.augmentation import Augmentation, Purchase, Sought
 from rag_cover.backends import Failure, Span
-from rag_cover.checking import check_judge
+from rag_cover.belief import Belief, SampledAnswer, StepUtility, TraceUtility, Utility
+from rag_cover.complexity import Complexity, DocumentEvidence
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.metrics import Scenarios
-from rag_cover.intervals import Interval
+from rag_cover.grounding import GroundednessResult, SentenceSupport
+from rag_cover.judge_check.run import check_judge
+from rag_cover.labels import LabelledText
+from rag_cover.llm.usage import Price, Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.pairwise import PairVerdict, PairwiseComparison, UnjudgedPair, position_bias, win_rates_of
 from rag_cover.pairwise.win_rates import overall_win_rate
@@ -42,31 +47,13 @@ from rag_cover.reports import (
 )
 from rag_cover.reports.gains import Augmented, gains_of
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table
-from rag_cover.results import (
-    Augmentation,
-    Belief,
-    Complexity,
-    CoverageResult,
-    DocumentEvidence,
-    GroundednessResult,
-    Loss,
-    Purchase,
-    SampledAnswer,
-    SentenceSupport,
-    Sought,
-    StepUtility,
-    SubQuestionCoverage,
-    TraceUtility,
-    Utility,
-    Verdict,
-)
 from rag_cover.routing import HeldOut, Responses, SkillDescription, SkillRecord, describe_skills
 from rag_cover.setqueries import AtomEvidence, Candidate, ParsedQuery, SetAnswer, SetQuery
+from rag_cover.stats.intervals import Interval
 from rag_cover.studies import Study, study_components
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary, summarise
 from rag_cover.testing import KeywordScorer
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
-from rag_cover.usage import Price, Usage, UsageReport
 
 __all__ = ["FIELDS", "PAGES", "hostile_pages", "hostile_screens"]
 

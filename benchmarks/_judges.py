@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder, Span
-from rag_cover.coverage.words import content_words
+from rag_cover.english.words import content_words
 from rag_cover.texts import sentences
 from rag_cover_embedded.weights import Weights
 

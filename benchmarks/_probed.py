@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from rag_cover import Passage
 from rag_cover.backends import Failure, Scorer
-from rag_cover.complexity import Calibration, Evidence, Labelled, complexities_of
+from rag_cover.complexity import AnswerSource, Calibration, CompletenessMethod, Complexity, Evidence, Labelled, complexities_of
 from rag_cover.complexity.completeness import completeness_of
 from rag_cover.complexity.probing import Retrieved
 from rag_cover.complexity.rrcp import Evidential
-from rag_cover.results import AnswerSource, CompletenessMethod, Complexity
 
 __all__ = ["K", "Probed", "completeness_in", "probed"]
 

@@ -1,6 +1,6 @@
-"""Scores of verdicts, as functions of sums over clusters, so that `rag_cover.intervals.bootstrap` can resample them.
+"""Scores of verdicts, as functions of sums over clusters, so that `rag_cover.stats.intervals.bootstrap` can resample them.
 
-Those that `rag_cover.agreement` has are its own.
+Those that `rag_cover.judge_check` has are its own.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_cover.agreement.scores import accuracy, by_cluster, counts, kappa, precision, recall
-from rag_cover.intervals import Interval, bootstrap
+from rag_cover.stats.classification import accuracy, by_cluster, counts, kappa, precision, recall
+from rag_cover.stats.intervals import Interval, bootstrap
 
 __all__ = [
     "accuracy",

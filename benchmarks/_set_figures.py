@@ -10,8 +10,8 @@ from _entities import TEMPLATES, SetQuestion
 from _tables import percent, plain, show
 from numpy.typing import NDArray
 
-from rag_cover.intervals import bootstrap
 from rag_cover.setqueries.metrics import mrecall_at_k, recall_at_k, set_scores
+from rag_cover.stats.intervals import bootstrap
 
 Floats = NDArray[np.float64]
 

@@ -16,12 +16,12 @@ import numpy as np
 from _quest import Row, Score, groups_of, scored
 from numpy.typing import NDArray
 
-from rag_cover.folds import folds_of
-from rag_cover.regression import fit_logistic
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
 from rag_cover.setqueries.parsing.reading import parse_by, proposed
 from rag_cover.setqueries.parsing.scoring import Features, Weights, features_of
+from rag_cover.stats.folds import folds_of
+from rag_cover.stats.logistic import fit_logistic
 
 Floats = NDArray[np.float64]
 

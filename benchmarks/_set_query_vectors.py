@@ -16,11 +16,11 @@ from _quest import Row, groups_of
 from _set_query_model import FOLDS, Example, Floats, example_of, examples_of_atoms, fitted
 
 from rag_cover.backends import Embedder
-from rag_cover.folds import folds_of
 from rag_cover.setqueries import SetQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
 from rag_cover.setqueries.parsing.reading import parse, proposed
 from rag_cover.setqueries.parsing.scoring import Features, Weights
+from rag_cover.stats.folds import folds_of
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "grammar": (),

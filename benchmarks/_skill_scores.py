@@ -10,8 +10,8 @@ from _scores import ranks, ratio
 from _tables import plain
 from numpy.typing import NDArray
 
-from rag_cover.intervals import Interval, bootstrap
 from rag_cover.routing.irt import cross_entropy
+from rag_cover.stats.intervals import Interval, bootstrap
 
 __all__ = ["Scored", "scores_of"]
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_cover.intervals import Interval
+from rag_cover.stats.intervals import Interval
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -12,7 +12,7 @@ from _datasets import lines
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder
-from rag_cover.coverage.features import embedded_texts, features_of
+from rag_cover.decomposition.role_features import embedded_texts, features_of
 from rag_cover.questions import Role
 
 Floats = NDArray[np.float64]

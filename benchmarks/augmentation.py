@@ -37,11 +37,11 @@ from numpy.typing import NDArray
 from retrieval import Collection, by_bm25s, collection, counted, kept_index, mean_in_percent, mean_of, recall
 
 from rag_cover import Passage, SubQuestion, open_receiver, open_scorer
+from rag_cover.augmentation import AugmentationMode
+from rag_cover.augmentation.slots import without_slots
 from rag_cover.backends import Receiver, Retriever, Scorer, ScoringItem
 from rag_cover.coverage import Augmenter
-from rag_cover.coverage.augmentation.slots import without_slots
-from rag_cover.intervals import bootstrap, permutation_p_value
-from rag_cover.results import AugmentationMode
+from rag_cover.stats.intervals import bootstrap, permutation_p_value
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader
 from rag_cover_embedded.retrieval import EmbeddedRetriever

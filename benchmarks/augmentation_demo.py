@@ -14,9 +14,9 @@ from _datasets import lines
 from _tables import arguments, show
 
 from rag_cover import Passage, build_retriever, open_scorer, read_traces
+from rag_cover.augmentation import AugmentationMode
 from rag_cover.coverage import Augmenter
 from rag_cover.demo import corpus_path, labels_path, trace_paths
-from rag_cover.results import AugmentationMode
 
 KEPT = (3, 5)
 MODES: tuple[AugmentationMode, ...] = ("auto", "retrieval")

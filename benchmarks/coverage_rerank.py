@@ -42,9 +42,9 @@ from retrieval import Collection, collection, counted, kept_index, mean_in_perce
 
 from rag_cover import Passage, open_entailer, open_receiver, open_scorer
 from rag_cover.backends import Receiver, Retriever, Scorer
+from rag_cover.belief import Attribution
 from rag_cover.coverage import estimated_utilities, rerank
-from rag_cover.intervals import permutation_p_value
-from rag_cover.results import Attribution
+from rag_cover.stats.intervals import permutation_p_value
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader
 from rag_cover_embedded.retrieval import EmbeddedRetriever

@@ -42,8 +42,8 @@ from tokenizers import Tokenizer
 
 from rag_cover import Models, Trace, evaluate, open_scorer
 from rag_cover.backends import Scorer, ScoringItem, Span
-from rag_cover.intervals import Interval, bootstrap
 from rag_cover.measures import TraceResult
+from rag_cover.stats.intervals import Interval, bootstrap
 from rag_cover_embedded.answers import WINDOW
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge

@@ -25,7 +25,7 @@ from _tables import arguments, percent, show
 from rag_cover import open_embedder, open_entailer
 from rag_cover.backends import Embedder, Entailer
 from rag_cover.integration import entailment_probability, entailment_shares
-from rag_cover.intervals import wilson
+from rag_cover.stats.intervals import wilson
 
 CASES = Path(__file__).with_name("decisions.jsonl")
 CUT = 0.5

@@ -24,7 +24,7 @@ from _tables import plain, show
 from torch.utils.flop_counter import FlopCounterMode
 
 from rag_cover import demo
-from rag_cover.intervals import bootstrap
+from rag_cover.stats.intervals import bootstrap
 from rag_cover_transformers.classifiers import classifier_of, open_classifier
 from rag_cover_transformers.devices import Placement, placed
 from rag_cover_transformers.encodings import TextEncoder

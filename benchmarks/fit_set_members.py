@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 from rag_cover import build_retriever, open_scorer
 from rag_cover.backends import Retriever, Scorer, fingerprint_of
 from rag_cover.model_calls import probabilities
-from rag_cover.regression import fit_weights
-from rag_cover.regression import probabilities as probabilities_by_logit
 from rag_cover.setqueries.answering import MOST_PAIRS
 from rag_cover.setqueries.calibration import NUMBERS, MembershipCalibration, features_of
 from rag_cover.setqueries.candidates import DEPTH, depths_of, pooled
 from rag_cover.setqueries.judging import AtomPassage, within
 from rag_cover.setqueries.memberships import COMBINATIONS, membership
 from rag_cover.setqueries.metrics import best_threshold
+from rag_cover.stats.logistic import fit_weights
+from rag_cover.stats.logistic import probabilities as probabilities_by_logit
 
 Floats = NDArray[np.float64]
 

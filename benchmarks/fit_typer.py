@@ -17,7 +17,7 @@ from _typed import TRAINING, fitted, inputs_of, own_sheets, published_sheets
 
 from rag_cover import open_embedder
 from rag_cover.backends import fingerprint_of
-from rag_cover.coverage.embedded_roles import CANARY, NUMBERS
+from rag_cover.decomposition.embedded_roles import CANARY, NUMBERS
 
 
 def main() -> None:

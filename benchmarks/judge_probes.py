@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from rag_cover import open_entailer, open_scorer
 from rag_cover.backends import AbstentionDetector, Entailer, Scorer, ScoringItem, reply_threshold_of
-from rag_cover.intervals import wilson
+from rag_cover.stats.intervals import wilson
 
 PROBES = Path(__file__).parent / "probes"
 EVEN = 0.5

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from rag_cover import open_entailer, open_scorer
 from rag_cover.backends import Entailer, Scorer, ScoringItem
-from rag_cover.intervals import wilson
+from rag_cover.stats.intervals import wilson
 from rag_cover_embedded.training.splits import trains_by_document
 
 CLASSES = ("entailment", "neutral", "contradiction")

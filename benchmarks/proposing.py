@@ -32,7 +32,7 @@ from _tables import arguments, percent, show
 from numpy.typing import NDArray
 
 from rag_cover import demo
-from rag_cover.intervals import wilson
+from rag_cover.stats.intervals import wilson
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing, evidence_of
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join, open_tokenizer
 from rag_cover_embedded.segments import SegmentedText, segmented

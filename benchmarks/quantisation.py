@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
-from rag_cover.intervals import Interval
+from rag_cover.stats.intervals import Interval
 from rag_cover_embedded.answers import likeliest_span
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, open_tokenizer
 from rag_cover_embedded.segments import segmented

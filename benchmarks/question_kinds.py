@@ -24,7 +24,7 @@ from _datasets import Part, lines, part_of, sample, two_wiki
 from _tables import arguments, percent, show
 
 from rag_cover.complexity import Kind, kinds_of
-from rag_cover.intervals import Interval, wilson
+from rag_cover.stats.intervals import Interval, wilson
 
 HOPS = ("compositional", "inference", "bridge_comparison")
 COMPARISONS = ("comparison", "bridge_comparison")

@@ -28,7 +28,7 @@ from _scores import ratio
 from _tables import arguments, plain, show
 
 from rag_cover import Passage
-from rag_cover.intervals import bootstrap
+from rag_cover.stats.intervals import bootstrap
 
 Ask = Callable[[Pipeline, Sequence[str]], None]
 

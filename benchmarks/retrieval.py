@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from text_mode import ndcg, supporting
 
 from rag_cover import Passage
-from rag_cover.intervals import bootstrap
+from rag_cover.stats.intervals import bootstrap
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import ranked

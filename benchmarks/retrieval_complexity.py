@@ -37,14 +37,22 @@ from numpy.typing import NDArray
 
 from rag_cover import open_embedder, open_scorer
 from rag_cover.backends import fingerprint_of
-from rag_cover.complexity import Calibration, calibrate, calibration_for, complexities_of
+from rag_cover.complexity import (
+    AnswerSource,
+    Calibration,
+    CompletenessMethod,
+    Complexity,
+    Constraints,
+    calibrate,
+    calibration_for,
+    complexities_of,
+)
 from rag_cover.complexity.calibration import features_of
 from rag_cover.complexity.probing import Retrieved
 from rag_cover.complexity.rrcp import Evidential
 from rag_cover.complexity.thresholds import best_thresholds
-from rag_cover.intervals import Interval, bootstrap, wilson
-from rag_cover.regression import fit_weights, probabilities_of
-from rag_cover.results import AnswerSource, CompletenessMethod, Complexity, Constraints
+from rag_cover.stats.intervals import Interval, bootstrap, wilson
+from rag_cover.stats.logistic import fit_weights, probabilities_of
 
 Floats = NDArray[np.float64]
 Said = NDArray[np.bool_]

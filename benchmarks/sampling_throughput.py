@@ -21,7 +21,7 @@ from _shapes import at, small_llama, timed, tokenizer
 from _tables import plain, show
 
 from rag_cover.backends import Sampling
-from rag_cover.intervals import bootstrap
+from rag_cover.stats.intervals import bootstrap
 from rag_cover_transformers.checkpoints import find_checkpoint
 from rag_cover_transformers.devices import CACHED_TOKENS, Placement, placed
 from rag_cover_transformers.sampling.sampler import CausalSampler

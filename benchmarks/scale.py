@@ -38,7 +38,7 @@ from _tables import show
 
 from rag_cover import Evaluation, Models, Trace, evaluate, evaluate_files, open_scorer, write_traces
 from rag_cover.engines import Engine
-from rag_cover.threads import open_engine
+from rag_cover.evaluation.local_engine import open_engine
 
 WAYS = (("local", 1), ("ray", 1), ("local", 2), ("ray", 2))
 FILES = 4

@@ -20,7 +20,7 @@ from _datasets import lines
 from _tables import arguments, percent, show
 from sentencex import segment
 
-from rag_cover.intervals import wilson
+from rag_cover.stats.intervals import wilson
 from rag_cover.texts import sentences
 
 CASES = Path(__file__).parent / "probes" / "sentences.jsonl"

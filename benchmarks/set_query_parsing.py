@@ -30,8 +30,8 @@ from _tables import arguments, percent, plain, show
 
 from rag_cover import open_embedder
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import Interval, wilson
 from rag_cover.setqueries.parsing import ParsedQuery, parse
+from rag_cover.stats.intervals import Interval, wilson
 
 HEADER = ["rows", "n", "template %", "atoms' token F1", "all atoms exact %", "expression exact %"]
 

@@ -29,11 +29,11 @@ from skills import Sheet, sheet_of
 from rag_cover import Passage, open_scorer
 from rag_cover.backends import Failure
 from rag_cover.complexity import complexities_of
-from rag_cover.folds import folds_of
-from rag_cover.regression import logits_of
 from rag_cover.routing import Caimira, Responses, evidence_of, fit_adjustment
 from rag_cover.routing.irt import probabilities
 from rag_cover.routing.responses import normalised
+from rag_cover.stats.folds import folds_of
+from rag_cover.stats.logistic import logits_of
 
 Floats = NDArray[np.float64]
 

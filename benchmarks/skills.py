@@ -35,9 +35,9 @@ from _tables import arguments, plain, show
 from numpy.typing import NDArray
 
 from rag_cover import open_embedder
-from rag_cover.intervals import wilson
 from rag_cover.routing import Caimira, Frontier, Responses, encode, trace_frontier
 from rag_cover.routing.features import READABLE
+from rag_cover.stats.intervals import wilson
 from rag_cover_embedded.training.splits import trains
 
 Floats = NDArray[np.float64]

@@ -20,10 +20,10 @@ from _typed import TRAINING, Floats, Sheet, fitted, inputs_of, majority_of, own_
 
 from rag_cover import open_embedder
 from rag_cover.backends import Embedder
-from rag_cover.coverage.embedded_roles import likeliest_roles
-from rag_cover.coverage.roles import role_of
-from rag_cover.intervals import Interval, wilson
+from rag_cover.decomposition.embedded_roles import likeliest_roles
+from rag_cover.decomposition.roles import role_of
 from rag_cover.questions import Role
+from rag_cover.stats.intervals import Interval, wilson
 
 Roles = Sequence[Role]
 

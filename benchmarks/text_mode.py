@@ -23,7 +23,7 @@ from _tables import arguments, percent, show
 from numpy.typing import NDArray
 
 from rag_cover import open_embedder
-from rag_cover.intervals import bootstrap
+from rag_cover.stats.intervals import bootstrap
 
 Floats = NDArray[np.float64]
 

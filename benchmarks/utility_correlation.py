@@ -37,13 +37,13 @@ from numpy.typing import NDArray
 
 from rag_cover import open_entailer, open_receiver
 from rag_cover.backends import Entailer, Receiver
+from rag_cover.belief import BeliefKind, TraceUtility
 from rag_cover.belief.entailment import Judgments, gather
 from rag_cover.belief.kernels import cluster_by_meaning
 from rag_cover.belief.scoring import cluster_masses, entropy_of, uniform_weights
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
-from rag_cover.intervals import bootstrap
-from rag_cover.results import BeliefKind, TraceUtility
+from rag_cover.stats.intervals import bootstrap
 
 Floats = NDArray[np.float64]
 

@@ -1,10 +1,10 @@
 """Let core sub-questions drive retrieval, and see what that brings. Needs nothing but rag_cover."""
 
 from rag_cover import build_retriever, open_receiver, open_scorer, read_traces
+from rag_cover.augmentation import Augmentation
 from rag_cover.coverage import augment
 from rag_cover.demo import corpus_path, trace_paths
 from rag_cover.questions import Passage
-from rag_cover.results import Augmentation
 
 NOISE, HOT_WATER = "q05", "q04"
 FILMS = (

@@ -7,16 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rag_cover.agreement import JudgeCheck, LabelledText
     from rag_cover.belief import UtilityMeasure
-    from rag_cover.bulk import evaluate_files
-    from rag_cover.checking import check_judge
-    from rag_cover.comparison import compare, compare_pairwise
     from rag_cover.complexity import ComplexityMeasure
-    from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
+    from rag_cover.coverage import CoverageMeasure
     from rag_cover.errors import RagCoverError
     from rag_cover.evaluation import Evaluation, Progress, evaluate
+    from rag_cover.evaluation.comparison import compare, compare_pairwise
+    from rag_cover.evaluation.files import evaluate_files
+    from rag_cover.grounding import GroundednessMeasure
     from rag_cover.importers import read_labels
+    from rag_cover.judge_check import JudgeCheck, check_judge
+    from rag_cover.labels import LabelledText
     from rag_cover.measures import Measure, MeasureResult, NotApplicable, NumberResult, Score, SummaryMetric, measure_of
     from rag_cover.pairwise import PairwiseComparison
     from rag_cover.questions import Passage, Question, Role, SubQuestion
@@ -92,9 +93,9 @@ _HOMES = {
     "ComplexityMeasure": "rag_cover.complexity",
     "CoverageMeasure": "rag_cover.coverage",
     "Evaluation": "rag_cover.evaluation",
-    "GroundednessMeasure": "rag_cover.coverage",
-    "JudgeCheck": "rag_cover.agreement",
-    "LabelledText": "rag_cover.agreement",
+    "GroundednessMeasure": "rag_cover.grounding",
+    "JudgeCheck": "rag_cover.judge_check",
+    "LabelledText": "rag_cover.labels",
     "Measure": "rag_cover.measures",
     "MeasureResult": "rag_cover.measures",
     "Models": "rag_cover.registry",
@@ -118,11 +119,11 @@ _HOMES = {
     "Trace": "rag_cover.traces",
     "UtilityMeasure": "rag_cover.belief",
     "build_retriever": "rag_cover.registry",
-    "check_judge": "rag_cover.checking",
-    "compare": "rag_cover.comparison",
-    "compare_pairwise": "rag_cover.comparison",
+    "check_judge": "rag_cover.judge_check",
+    "compare": "rag_cover.evaluation.comparison",
+    "compare_pairwise": "rag_cover.evaluation.comparison",
     "evaluate": "rag_cover.evaluation",
-    "evaluate_files": "rag_cover.bulk",
+    "evaluate_files": "rag_cover.evaluation.files",
     "measure_of": "rag_cover.measures",
     "open_abstention": "rag_cover.registry",
     "open_embedder": "rag_cover.registry",

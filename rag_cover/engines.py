@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
+from rag_cover.llm.usage import UsageMeter
 from rag_cover.measures import TraceResult
 from rag_cover.traces import Trace
-from rag_cover.usage import UsageMeter
 
 __all__ = ["Accountable", "Block", "BlockFunction", "Engine"]
 

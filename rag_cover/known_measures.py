@@ -14,7 +14,7 @@ __all__ = ["DEFAULT_MEASURES", "measure_named", "measure_names", "own_measure_na
 
 _OWN: Mapping[str, str] = {
     "coverage": "rag_cover.coverage:CoverageMeasure",
-    "groundedness": "rag_cover.coverage:GroundednessMeasure",
+    "groundedness": "rag_cover.grounding:GroundednessMeasure",
     "utility": "rag_cover.belief:UtilityMeasure",
     "complexity": "rag_cover.complexity:ComplexityMeasure",
     "answer_relevance": "rag_cover.answer_relevance:AnswerRelevanceMeasure",

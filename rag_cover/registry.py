@@ -21,8 +21,8 @@ from rag_cover.backends import (
     Retriever,
     Scorer,
 )
-from rag_cover.coverage.decomposition import Decomposer, GivenDecomposer
-from rag_cover.coverage.generated import GeneratedDecomposer
+from rag_cover.decomposition.generated import GeneratedDecomposer
+from rag_cover.decomposition.strategies import Decomposer, GivenDecomposer
 from rag_cover.engines import Engine
 from rag_cover.errors import (
     BackendNotFoundError,

@@ -12,9 +12,9 @@ import hypothesis
 import pytest
 from _pytest.doctest import DoctestModule
 
-from rag_cover.intervals import Interval
+from rag_cover.belief import Belief, SampledAnswer, StepUtility, TraceUtility, Utility
 from rag_cover.measures import TraceResult
-from rag_cover.results import Belief, SampledAnswer, StepUtility, TraceUtility, Utility
+from rag_cover.stats.intervals import Interval
 from rag_cover.traces import Trace
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace, evaluate
+from rag_cover.complexity import Complexity
 from rag_cover.frames import rows_of
 from rag_cover.measures import NotApplicable, TraceResult
-from rag_cover.results import Complexity
 from rag_cover.testing import KeywordScorer
 
 TRACE = Trace(question=Question("Is it?", references=("Yes",)), id="t", steps=(RetrievalStep(passages=(Passage("It is."),)),))

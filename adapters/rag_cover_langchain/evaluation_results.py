@@ -12,9 +12,9 @@ from uuid import UUID
 
 from langsmith.evaluation import EvaluationResult
 
+from rag_cover.coverage import CoverageResult
 from rag_cover.integration import Scored
 from rag_cover.questions import json_value, legible
-from rag_cover.results import CoverageResult
 
 __all__ = ["evaluation_result_of", "feedback_of"]
 

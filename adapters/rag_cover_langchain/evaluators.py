@@ -15,6 +15,7 @@ from langchain_core.embeddings import Embeddings
 
 from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Measure, Models, UtilityMeasure
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.belief import ReferenceSource
 from rag_cover.coverage import Decomposer
 from rag_cover.integration import (
     ComplexityScoring,
@@ -25,7 +26,6 @@ from rag_cover.integration import (
     RatingScoring,
     UtilityScoring,
 )
-from rag_cover.results import ReferenceSource
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.trace_evaluators import TraceEvaluator
 

@@ -18,10 +18,10 @@ from langchain_core.tools import BaseTool
 
 from rag_cover import routing
 from rag_cover.backends import Embedder, Relevance, Scorer
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import complexity_router_by, for_agents, skill_router_by
 from rag_cover.questions import Question
-from rag_cover.results import Complexity
 from rag_cover.routing import Demand, Route
 from rag_cover_langchain.models import Writer, models_of, retriever_of
 from rag_cover_langchain.routed_agents import RoutingMiddleware, means_by_route

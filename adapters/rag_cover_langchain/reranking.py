@@ -20,10 +20,10 @@ from pydantic import SkipValidation
 
 from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
+from rag_cover.belief import Attribution
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
 from rag_cover.integration import OnRerankError, estimated_by, refuse_below, refuse_utility, reranked_by
 from rag_cover.measures import ModelKind
-from rag_cover.results import Attribution
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.passages import noted, passage_of, passages_of
 from rag_cover_langchain.postprocessing import EXPLANATION, ModelCompressor

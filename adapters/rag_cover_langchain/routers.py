@@ -21,9 +21,9 @@ from pydantic import PrivateAttr, SkipValidation
 
 from rag_cover import routing
 from rag_cover.backends import Embedder, Relevance, Retriever, Scorer
+from rag_cover.complexity import Complexity
 from rag_cover.integration import complexity_router_by, for_agents, skill_router_by
 from rag_cover.questions import Question
-from rag_cover.results import Complexity
 from rag_cover.routing import Demand, Route
 from rag_cover_langchain.models import Writer, models_of, retriever_of
 from rag_cover_langchain.routed_chains import Default, RoutedChain, chain_of, chains_of

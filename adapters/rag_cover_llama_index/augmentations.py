@@ -13,11 +13,11 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
 
+from rag_cover.augmentation import Augmentation, AugmentationMode
 from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import augmenter_by
-from rag_cover.results import Augmentation, AugmentationMode
 from rag_cover_llama_index.models import models_of, retriever_of
 
 __all__ = ["augmenter_of", "described", "searched_by"]

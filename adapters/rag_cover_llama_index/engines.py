@@ -21,11 +21,11 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from rag_cover.augmentation import AugmentationMode
 from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import Augmented, augmented, refuse_blank
-from rag_cover.results import AugmentationMode
 from rag_cover_llama_index.augmentations import augmenter_of, described, searched_by
 from rag_cover_llama_index.models import generator_of
 from rag_cover_llama_index.searches import NodeSearch

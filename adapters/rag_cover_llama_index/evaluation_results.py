@@ -15,9 +15,12 @@ from pydantic_core import core_schema
 
 from rag_cover import Trace
 from rag_cover.backends import Failure
+from rag_cover.belief import TraceUtility
+from rag_cover.complexity import Complexity
+from rag_cover.coverage import CoverageResult, SubQuestionCoverage
+from rag_cover.grounding import GroundednessResult
 from rag_cover.integration import core_of
 from rag_cover.measures import MeasureResult
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility
 
 __all__ = [
     "ComplexityEvaluationResult",

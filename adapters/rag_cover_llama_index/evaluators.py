@@ -27,7 +27,10 @@ from rag_cover import (
     UtilityMeasure,
 )
 from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
-from rag_cover.coverage import Decomposer, DecompositionPrompts, GeneratedDecomposer
+from rag_cover.belief import ReferenceSource, TraceUtility
+from rag_cover.complexity import Complexity
+from rag_cover.coverage import CoverageResult, Decomposer, DecompositionPrompts, GeneratedDecomposer
+from rag_cover.grounding import GroundednessResult
 from rag_cover.integration import (
     ComplexityScoring,
     CoverageScoring,
@@ -36,7 +39,6 @@ from rag_cover.integration import (
     MeasureScoring,
     UtilityScoring,
 )
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
 from rag_cover_llama_index.evaluation_results import (
     ComplexityEvaluationResult,
     CoverageEvaluationResult,

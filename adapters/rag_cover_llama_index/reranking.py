@@ -18,10 +18,10 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
+from rag_cover.belief import Attribution
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
 from rag_cover.integration import OnRerankError, estimated_by, refuse_below, refuse_utility, reranked_by
 from rag_cover.measures import ModelKind
-from rag_cover.results import Attribution
 from rag_cover_llama_index.models import models_of
 from rag_cover_llama_index.passages import passages_of
 from rag_cover_llama_index.postprocessing import ModelPostprocessor, explained, name_of

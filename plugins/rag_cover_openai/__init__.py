@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from rag_cover.backends import Backend
 from rag_cover.errors import needs_extra
 from rag_cover.hooks import hook
-from rag_cover.judges import PromptedJudge
-from rag_cover.llm_session import ResponseCache
-from rag_cover.retries import RetryPolicy
+from rag_cover.llm.judge import PromptedJudge
+from rag_cover.llm.retry import RetryPolicy
+from rag_cover.llm.session import ResponseCache
 
 if TYPE_CHECKING:
     from rag_cover.belief.receivers import GeneratorReceiver

@@ -13,9 +13,9 @@ from typing import Any
 import openai
 from openai import OpenAIError
 
-from rag_cover.deadline import Deadline
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
-from rag_cover.retries import Called, Caller
+from rag_cover.llm.deadline import Deadline
+from rag_cover.llm.retry import Called, Caller
 from rag_cover_openai.connections import Connected, Connection, connected
 from rag_cover_openai.errors import broken_off, fault_of, late, redacted, without_secrets
 from rag_cover_openai.server_quirks import Dialect

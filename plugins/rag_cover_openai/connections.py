@@ -11,7 +11,7 @@ from openai import OpenAI, OpenAIError
 from pydantic import SecretStr
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.retries import RetryPolicy
+from rag_cover.llm.retry import RetryPolicy
 
 __all__ = ["Connected", "Connection", "connected"]
 

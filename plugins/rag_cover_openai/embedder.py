@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.errors import MalformedReplyError, ModelFailedError
-from rag_cover.llm_session import LLMSession, ResponseCache
-from rag_cover.retries import Called
+from rag_cover.llm.retry import Called
+from rag_cover.llm.session import LLMSession, ResponseCache
+from rag_cover.llm.usage import Usage
 from rag_cover.texts import encodable
 from rag_cover.traces import content_hash
-from rag_cover.usage import Usage
 from rag_cover_openai.client import Client
 
 __all__ = ["OpenAIEmbedder"]

@@ -10,7 +10,7 @@ from email.utils import mktime_tz, parsedate_tz
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
 from rag_cover.errors import ModelFailedError, TransientError
-from rag_cover.retries import is_transient
+from rag_cover.llm.retry import is_transient
 
 __all__ = ["RefusedError", "broken_off", "fault_of", "late", "redacted", "without_secrets"]
 

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
 from rag_cover.errors import MalformedReplyError, ModelFailedError
-from rag_cover.llm_session import LLMSession, ResponseCache
-from rag_cover.replies import parsed_reply, without_thoughts
-from rag_cover.retries import Called
+from rag_cover.llm.json_replies import parsed_reply, without_thoughts
+from rag_cover.llm.retry import Called
+from rag_cover.llm.session import LLMSession, ResponseCache
+from rag_cover.llm.usage import Usage, UsageReport
 from rag_cover.traces import Sample
-from rag_cover.usage import Usage, UsageReport
 from rag_cover_openai.client import Client
 from rag_cover_openai.completions import Answer, Request, answer_of, request_of
 from rag_cover_openai.errors import RefusedError

@@ -18,8 +18,8 @@ from ray.exceptions import RayError
 
 from rag_cover.engines import Accountable
 from rag_cover.errors import EngineError, InvalidValueError, RagCoverError
+from rag_cover.llm.usage import UsageReport
 from rag_cover.processors import allot
-from rag_cover.usage import UsageReport
 
 __all__ = ["Pool"]
 

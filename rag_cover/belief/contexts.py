@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rag_cover.belief.result import Attribution
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
-from rag_cover.results import Attribution
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace, distinct
 
 __all__ = ["Context", "ContextKey", "PassageContexts", "StepContexts", "TraceContexts", "contexts_of", "key_of", "recorded_in"]

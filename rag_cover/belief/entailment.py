@@ -12,9 +12,9 @@ from itertools import islice
 from typing import TypeVar, cast
 
 from rag_cover.backends import Entailer
+from rag_cover.belief.result import Approximation
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.model_calls import relations
-from rag_cover.results import Approximation
 
 __all__ = [
     "APPROXIMATIONS",

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rag_cover.belief.clustering import grouping, is_equivalent, may_be_equivalent, relation_of
 from rag_cover.belief.entailment import EntailmentTask, PremiseHypothesis
+from rag_cover.belief.result import BeliefKind, Preset
 from rag_cover.belief.scoring import hard_kernel, soft_kernel
-from rag_cover.results import BeliefKind, Preset
 
 __all__ = ["EntailmentKernel", "cluster_by_meaning", "entailment_kernel", "in_context"]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rag_cover.belief.entailment import EntailmentTask
 from rag_cover.belief.kernels import entailment_kernel
+from rag_cover.belief.result import Belief, BeliefKind, Preset, SampledAnswer, Utility
 from rag_cover.belief.scoring import (
     Over,
     agreements_of,
@@ -19,8 +20,7 @@ from rag_cover.belief.scoring import (
     uniform_weights,
 )
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import Interval
-from rag_cover.results import Belief, BeliefKind, Preset, SampledAnswer, Utility
+from rag_cover.stats.intervals import Interval
 from rag_cover.traces import Sample
 
 __all__ = [

@@ -12,8 +12,8 @@ from typing import Self
 
 from rag_cover.backends import Generation, Generator, Message, Prompt, Sampling, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.llm_session import LLMSession, Remote
-from rag_cover.prompt_safety import escaped, fenced
+from rag_cover.llm.prompt_safety import escaped, fenced
+from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
 

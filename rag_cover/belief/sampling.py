@@ -9,9 +9,9 @@ from rag_cover.backends import Receiver, fingerprint_of
 from rag_cover.belief.contexts import Context, ContextKey, TraceContexts, contexts_of, recorded_in
 from rag_cover.belief.draws import SampleCache, Shown
 from rag_cover.belief.opinions import references_in_range
+from rag_cover.belief.result import ReferenceSource
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import ReferenceSource
 from rag_cover.traces import Sample, Trace
 
 __all__ = ["SamplingPlan", "course_of", "references_of", "unfit_because"]

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from rag_cover.belief.entailment import approximations_of
 from rag_cover.belief.opinions import kind_in_range
+from rag_cover.belief.result import Approximation, Attribution, BeliefKind, Preset, ReferenceSource
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import Approximation, Attribution, BeliefKind, Preset, ReferenceSource
 
 __all__ = ["UtilitySettings"]
 

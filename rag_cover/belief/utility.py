@@ -14,10 +14,7 @@ from rag_cover.belief.contexts import ContextKey, StepContexts, key_of
 from rag_cover.belief.draws import SampleCache
 from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, gather
 from rag_cover.belief.opinions import BeliefEstimate, estimate_belief, preset_for, utility_of
-from rag_cover.belief.sampling import SamplingPlan, course_of
-from rag_cover.belief.settings import UtilitySettings
-from rag_cover.errors import InvalidValueError
-from rag_cover.results import (
+from rag_cover.belief.result import (
     Approximation,
     Attribution,
     BeliefKind,
@@ -28,6 +25,9 @@ from rag_cover.results import (
     TraceUtility,
     Utility,
 )
+from rag_cover.belief.sampling import SamplingPlan, course_of
+from rag_cover.belief.settings import UtilitySettings
+from rag_cover.errors import InvalidValueError
 from rag_cover.traces import Trace
 
 __all__ = ["step_utilities", "utilities_of"]

@@ -12,17 +12,17 @@ from typing import Any
 
 import typer
 
+from rag_cover.augmentation import Augmentation, AugmentationMode
+from rag_cover.augmentation.augmenter import MODES, unknown_mode
 from rag_cover.backends import Failure
 from rag_cover.coverage import Augmenter, by_rules
-from rag_cover.coverage.augmentation.augmenter import MODES, unknown_mode
-from rag_cover.coverage.decomposition import Decomposer
+from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError, StoreError
-from rag_cover.llm_session import LLMSession, bind_models
+from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.measures import ModelKind
 from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
 from rag_cover.reports.gains import Augmented, Gains
-from rag_cover.results import Augmentation, AugmentationMode
 from rag_cover.stores import write_traces
 from rag_cover.traces import RetrievalStep, Trace
 

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from rag_cover.augmentation import Augmenter
+from rag_cover.augmentation.augmenter import ROUNDS
 from rag_cover.backends import fingerprint_of
-from rag_cover.caching import cache_for
 from rag_cover.cli.augmentations import Cast, Files, Work, augmentation_document, mode_called
 from rag_cover.cli.complexity_inputs import Corpus
 from rag_cover.cli.console import print_json, progress_bar, say, screen, warn
@@ -38,18 +39,17 @@ from rag_cover.cli.options import (
     columns_of,
 )
 from rag_cover.cli.run import warn_skipped_traces
-from rag_cover.coverage.augmentation import Augmenter
-from rag_cover.coverage.augmentation.augmenter import ROUNDS
-from rag_cover.deadline import Deadline
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Progress
-from rag_cover.llm_session import LLMSession, Remote
+from rag_cover.llm.cache import cache_for
+from rag_cover.llm.deadline import Deadline
+from rag_cover.llm.session import LLMSession, Remote
+from rag_cover.llm.usage import read_prices
 from rag_cover.reports import augmentation_panel, before_and_after, spending_table
 from rag_cover.reports.gains import Augmented, Gains, gains_of
 from rag_cover.reports.text import counted
 from rag_cover.stores.files import require_file
 from rag_cover.traces import Trace
-from rag_cover.usage import read_prices
 
 __all__ = ["augment_questions"]
 

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from rag_cover.bulk import evaluate_files
 from rag_cover.cli.console import progress_bar, warn
 from rag_cover.cli.engines import Address, EngineName, Gpus, engine_of
 from rag_cover.cli.exit_codes import ExitCode
@@ -40,6 +39,7 @@ from rag_cover.cli.options import (
 from rag_cover.cli.output import Ending
 from rag_cover.cli.run import Run, measures_of, warn_skipped_traces
 from rag_cover.evaluation import Evaluation
+from rag_cover.evaluation.files import evaluate_files
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.checking import check_judge
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.options import INPUT, OUTPUT, AsJson, Columns, Judge, Quiet, columns_of
+from rag_cover.judge_check.run import check_judge
 from rag_cover.reports import check_panels
 from rag_cover.stores.files import replacing
 

@@ -33,8 +33,8 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.pairwise import Contest
 from rag_cover.cli.run import Run, kept_or_evaluated, store_for
-from rag_cover.comparison import compare
 from rag_cover.evaluation import Evaluation
+from rag_cover.evaluation.comparison import compare
 from rag_cover.registry import Models
 from rag_cover.reports import comparison_table, write_comparison
 

@@ -11,22 +11,22 @@ from typing import Annotated
 import typer
 
 from rag_cover.backends import Failure
-from rag_cover.caching import cache_for
 from rag_cover.cli.console import say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile, opened
 from rag_cover.cli.options import Columns, Format, Limit, NoCache, OnBadLine, Prices, Quiet, columns_of
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decompose
-from rag_cover.coverage.generated import MOST
-from rag_cover.coverage.prompts import SHIPPED_PROMPTS
-from rag_cover.llm_session import LLMSession
+from rag_cover.decomposition.generated import MOST
+from rag_cover.decomposition.prompts import SHIPPED_PROMPTS
+from rag_cover.llm.cache import cache_for
+from rag_cover.llm.session import LLMSession
+from rag_cover.llm.usage import read_prices
 from rag_cover.questions import Question, SubQuestion
 from rag_cover.registry import open_embedder, open_generator
 from rag_cover.reports import spending_table
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace
-from rag_cover.usage import read_prices
 
 __all__ = ["decompose_questions"]
 

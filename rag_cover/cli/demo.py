@@ -8,19 +8,19 @@ from typing import Annotated
 
 import typer
 
+from rag_cover.augmentation import Augmenter
 from rag_cover.backends import Failure
-from rag_cover.caching import cache_for
 from rag_cover.cli.console import busy, say, screen
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import MEASURING, OUTPUT, Judge, Quiet
 from rag_cover.cli.run import Run
-from rag_cover.comparison import compare
-from rag_cover.coverage.augmentation import Augmenter
 from rag_cover.demo import corpus_path, trace_paths
 from rag_cover.errors import ModelFailedError, StoreError
 from rag_cover.evaluation import Evaluation
-from rag_cover.llm_session import LLMSession, bind_models
+from rag_cover.evaluation.comparison import compare
+from rag_cover.llm.cache import cache_for
+from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.registry import Models, build_retriever
 from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline

@@ -8,7 +8,7 @@ import typer
 
 from rag_cover.cli.options import MEASURING
 from rag_cover.engines import Engine
-from rag_cover.threads import open_engine
+from rag_cover.evaluation.local_engine import open_engine
 
 __all__ = ["Address", "EngineName", "Gpus", "engine_of"]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover.backends import Failure
+from rag_cover.belief import PassageUtility, StepUtility, TraceUtility, Utility
 from rag_cover.complexity import description_of
 from rag_cover.errors import StoreError
-from rag_cover.intervals import Interval
+from rag_cover.llm.usage import Price, Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
-from rag_cover.results import PassageUtility, StepUtility, TraceUtility, Utility
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import Comparison, Summary
-from rag_cover.usage import Price, Usage, UsageReport
 
 __all__ = [
     "comparison_document",

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from rag_cover.belief import BeliefKind, Preset, ReferenceSource
 from rag_cover.importers import FORMATS
 from rag_cover.redaction import Redaction
-from rag_cover.results import BeliefKind, Preset, ReferenceSource
 
 __all__ = [
     "GATES",

@@ -15,9 +15,9 @@ from rag_cover.cli.gates import Gate, exit_code_for, gates_of, print_failed_gate
 from rag_cover.cli.json_output import spending_document, write_page
 from rag_cover.cli.run import Run, print_output_paths, run_document
 from rag_cover.evaluation import Evaluation
+from rag_cover.llm.usage import Price, read_prices
 from rag_cover.reports import spending_table
 from rag_cover.summaries import Summary, metrics_of_installed
-from rag_cover.usage import Price, read_prices
 
 __all__ = ["Ending"]
 

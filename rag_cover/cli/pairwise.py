@@ -11,17 +11,17 @@ from typing import Any, Literal, Self
 import typer
 
 from rag_cover.backends import Generator
-from rag_cover.caching import cache_for
 from rag_cover.cli.console import busy, print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document, write_page
-from rag_cover.comparison import compare_pairwise
 from rag_cover.evaluation import Evaluation
-from rag_cover.llm_session import LLMSession, bind_models
+from rag_cover.evaluation.comparison import compare_pairwise
+from rag_cover.llm.cache import cache_for
+from rag_cover.llm.session import LLMSession, bind_models
+from rag_cover.llm.usage import Price, read_prices
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.registry import open_generator
 from rag_cover.reports import spending_table, winning_table, write_pairwise
-from rag_cover.usage import Price, read_prices
 
 __all__ = ["Contest"]
 

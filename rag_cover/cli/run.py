@@ -9,7 +9,6 @@ from typing import Any
 
 import typer
 
-from rag_cover.blocks import chosen_measures
 from rag_cover.cli.console import progress_bar, say, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gates import GateResult
@@ -19,6 +18,7 @@ from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
+from rag_cover.evaluation.blocks import chosen_measures
 from rag_cover.measures import Measure
 from rag_cover.redaction import Redaction, redacted_problem
 from rag_cover.registry import Models

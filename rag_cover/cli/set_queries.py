@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.caching import cache_for
 from rag_cover.cli.augmentations import Files
 from rag_cover.cli.complexity_inputs import Corpus
 from rag_cover.cli.options import (
@@ -26,13 +25,14 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.set_query_batch import EMBEDDED, Asked, demand_one
 from rag_cover.cli.set_query_output import Ending
-from rag_cover.deadline import Deadline
 from rag_cover.demo import corpus_path
-from rag_cover.llm_session import LLMSession, Remote, bind_models
+from rag_cover.llm.cache import cache_for
+from rag_cover.llm.deadline import Deadline
+from rag_cover.llm.session import LLMSession, Remote, bind_models
+from rag_cover.llm.usage import read_prices
 from rag_cover.registry import Models
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
 from rag_cover.stores.files import require_file
-from rag_cover.usage import read_prices
 
 __all__ = ["answer_set_query"]
 

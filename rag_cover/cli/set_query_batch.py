@@ -12,7 +12,7 @@ import typer
 from rag_cover.backends import Failure
 from rag_cover.cli.inputs import TraceFile, opened
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, nearest
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.session import LLMSession
 from rag_cover.registry import open_generator
 from rag_cover.setqueries import MOST_ATOMS, GeneratedParser, ParsedQuery, Parser, SetAnswer, SetAnswerer, SetQuery, parse
 from rag_cover.setqueries.generated import UNREADABLE

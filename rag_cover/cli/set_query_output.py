@@ -15,12 +15,12 @@ from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document
 from rag_cover.cli.set_query_batch import Answered, Asked, answered, write_answers
 from rag_cover.evaluation import Progress
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.session import LLMSession
+from rag_cover.llm.usage import Price
 from rag_cover.reports import spending_table
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table
 from rag_cover.reports.text import counted
 from rag_cover.setqueries import SetAnswerer
-from rag_cover.usage import Price
 
 __all__ = ["Ending"]
 

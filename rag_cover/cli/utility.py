@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rag_cover.belief import UtilityMeasure
+from rag_cover.belief import Attribution, UtilityMeasure
 from rag_cover.belief.entailment import APPROXIMATIONS, approximations_of
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.json_output import utility_document
@@ -48,7 +48,6 @@ from rag_cover.cli.output import Ending
 from rag_cover.cli.run import Run, report_for, store_for
 from rag_cover.registry import Models
 from rag_cover.reports import hurting_table, trace_utilities, utility_panel, write_report
-from rag_cover.results import Attribution
 from rag_cover.summaries import summarise
 
 __all__ = ["measure_utilities"]

@@ -5,20 +5,31 @@ Gabburo et al., "Measuring retrieval complexity in question answering systems" (
 
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.fitting import CalibrationResult, Labelled, calibrate
-from rag_cover.complexity.measures import ComplexityMeasure
+from rag_cover.complexity.measure import ComplexityMeasure
 from rag_cover.complexity.probing import complexities_of, complexity_of, probe
 from rag_cover.complexity.question_types import Kind, kinds_of
+from rag_cover.complexity.result import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
 from rag_cover.complexity.rrcp import Evidence
 from rag_cover.complexity.shipped_calibrations import calibration_for
 from rag_cover.complexity.standing import Standing, description_of, hardness, standing_of
+from rag_cover.complexity.summary import NO_KIND, ComplexitySummary, ComplexitySums, KindGroup
 from rag_cover.complexity.verdicts import retrieval_complexity
 
 __all__ = [
+    "NO_KIND",
+    "AnswerSource",
     "Calibration",
     "CalibrationResult",
+    "CompletenessMethod",
+    "Complexity",
     "ComplexityMeasure",
+    "ComplexitySummary",
+    "ComplexitySums",
+    "Constraints",
+    "DocumentEvidence",
     "Evidence",
     "Kind",
+    "KindGroup",
     "Labelled",
     "Standing",
     "calibrate",

@@ -13,7 +13,7 @@ from typing import Any, Self, get_args
 from rag_cover.complexity.completeness import ReadingName
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, ConstraintName, Evidential, SourceName, verdict_of
 from rag_cover.errors import InputError, InvalidValueError
-from rag_cover.regression import probabilities_of
+from rag_cover.stats.logistic import probabilities_of
 
 __all__ = ["Calibration", "features_of"]
 

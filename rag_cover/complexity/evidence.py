@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerprint_of
-from rag_cover.coverage.passages import titled
+from rag_cover.complexity.result import DocumentEvidence
 from rag_cover.errors import ModelFailedError
 from rag_cover.model_calls import bisect_failures, probabilities
+from rag_cover.passage_text import titled
 from rag_cover.questions import Passage
-from rag_cover.results import DocumentEvidence
 
 __all__ = ["Case", "Read", "read_documents"]
 

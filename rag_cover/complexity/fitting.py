@@ -19,9 +19,9 @@ from rag_cover.complexity.completeness import READINGS, UNPEAKED, ReadingName, c
 from rag_cover.complexity.rrcp import ConstraintName, Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InvalidValueError
-from rag_cover.folds import folds_of
-from rag_cover.intervals import Interval, bootstrap
-from rag_cover.regression import fit_weights
+from rag_cover.stats.folds import folds_of
+from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.logistic import fit_weights
 
 __all__ = ["LEAST", "TEMPERATURES", "CalibrationResult", "Labelled", "calibrate"]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from rag_cover.backends import Failure, Relevance, Retriever, Scorer, fingerprint_of
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.evidence import Case, Read, read_documents
+from rag_cover.complexity.result import AnswerSource, Complexity, Constraints
 from rag_cover.complexity.shipped_calibrations import calibration_for
 from rag_cover.complexity.verdicts import complexity_from
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import AnswerSource, Complexity, Constraints
 
 __all__ = ["Retrieved", "complexities_of", "complexity_of", "probe"]
 

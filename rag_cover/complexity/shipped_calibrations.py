@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from rag_cover.complexity.calibration import Calibration
-from rag_cover.results import AnswerSource, Constraints
+from rag_cover.complexity.result import AnswerSource, Constraints
 
 __all__ = ["NUMBERS", "calibration_for", "shipped"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from rag_cover.backends import Failure
 from rag_cover.complexity.question_types import kinds_of
+from rag_cover.complexity.result import Complexity
 from rag_cover.measures import NotApplicable, TraceResult
-from rag_cover.results import Complexity
 
 __all__ = ["Standing", "description_of", "hardness", "standing_of"]
 

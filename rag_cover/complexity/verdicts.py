@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.completeness import document_entropies, peaked
+from rag_cover.complexity.result import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, Evidence, verdict_of
-from rag_cover.results import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
 
 __all__ = ["complexity_from", "retrieval_complexity"]
 

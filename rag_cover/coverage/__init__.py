@@ -3,13 +3,11 @@
 Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing responses with sub-question coverage" (NAACL 2025).
 """
 
-from rag_cover.coverage.augmentation import Augmenter, augment, by_rules
-from rag_cover.coverage.decomposition import BatchDecomposer, Decomposer, GivenDecomposer, decompose
-from rag_cover.coverage.embedded_roles import type_roles
-from rag_cover.coverage.generated import GeneratedDecomposer
-from rag_cover.coverage.grounding import groundedness
+from rag_cover.augmentation import Augmenter, augment, by_rules
+from rag_cover.augmentation.reranking import RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
+from rag_cover.augmentation.self_consistency import EstimatedUtility, estimated_utilities
 from rag_cover.coverage.judging import judge_coverage, table_of
-from rag_cover.coverage.measures import CoverageMeasure, GroundednessMeasure
+from rag_cover.coverage.measure import CoverageMeasure
 from rag_cover.coverage.metrics import (
     METRICS,
     CoverageMetrics,
@@ -21,11 +19,15 @@ from rag_cover.coverage.metrics import (
     statistics_as_rated,
     statistics_of,
 )
-from rag_cover.coverage.prompts import DecompositionPrompts
 from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
-from rag_cover.coverage.reranking import RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
-from rag_cover.coverage.self_consistency import EstimatedUtility, estimated_utilities
+from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
+from rag_cover.decomposition.embedded_roles import type_roles
+from rag_cover.decomposition.generated import GeneratedDecomposer
+from rag_cover.decomposition.prompts import DecompositionPrompts
+from rag_cover.decomposition.strategies import BatchDecomposer, Decomposer, GivenDecomposer, decompose
+from rag_cover.grounding import GroundednessMeasure
+from rag_cover.grounding.judging import groundedness
 
 __all__ = [
     "METRICS",
@@ -35,6 +37,7 @@ __all__ = [
     "BatchDecomposer",
     "CoverageMeasure",
     "CoverageMetrics",
+    "CoverageResult",
     "CoverageRow",
     "CoverageTable",
     "Decomposer",
@@ -43,10 +46,13 @@ __all__ = [
     "GeneratedDecomposer",
     "GivenDecomposer",
     "GroundednessMeasure",
+    "Loss",
     "Metric",
     "RankedPassage",
     "Reranking",
     "Scenarios",
+    "SubQuestionCoverage",
+    "Verdict",
     "addressing_position",
     "augment",
     "by_rules",

@@ -30,14 +30,14 @@ from rag_cover.backends import (
     reads_references,
     reply_threshold_of,
 )
-from rag_cover.coverage.decomposition import Decomposer, decompose, source_of
-from rag_cover.coverage.embedded_roles import Untyped, typed
-from rag_cover.coverage.passages import titled
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
+from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
+from rag_cover.decomposition.embedded_roles import Untyped, typed
+from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
 from rag_cover.model_calls import abstentions, fragments, probabilities, threshold_in_range
+from rag_cover.passage_text import titled
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
-from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.searching import plain
 from rag_cover.traces import Trace
 

@@ -9,7 +9,7 @@ Over the sub-questions of one role t, each is answered (a) or not and retrieved 
 - #6 order alignment: ``pos_follow-up - (pos_core + pos_background) / 2``, mean positions of answered sub-questions
 
 All of it is a function of *sums over tables* (`statistics_of`), so whole questions are resampled by reweighting
-(`rag_cover.intervals`). Averaging by question instead of pooling is the same function of per-question shares
+(`rag_cover.stats.intervals`). Averaging by question instead of pooling is the same function of per-question shares
 (`per_question`); #5 and #6 are pooled under both. A value without its denominator is NaN here, None or absent in results.
 """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rag_cover.coverage.result import CoverageResult
 from rag_cover.questions import RoleSource
-from rag_cover.results import CoverageResult
 
 __all__ = ["in_words", "notes_on"]
 

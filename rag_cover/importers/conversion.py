@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Record, Row
-from rag_cover.importers.span_traces import trace_of
-from rag_cover.importers.spans import Span, trees
+from rag_cover.spans.model import Span, trees
+from rag_cover.spans.traces import trace_of
 from rag_cover.traces import Trace
 
 __all__ = ["Found", "from_rows", "from_spans"]

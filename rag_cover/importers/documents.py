@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.importers.payloads import decoded
 from rag_cover.questions import json_value
+from rag_cover.spans.payloads import decoded
 from rag_cover.stores.validation import json_path
 
 __all__ = ["documents_under", "flattened"]

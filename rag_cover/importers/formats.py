@@ -12,8 +12,8 @@ from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers import deepeval, langsmith, openinference, ragas, ragchecker, tables
 from rag_cover.importers.conversion import Found, from_rows, from_spans
 from rag_cover.importers.records import Record, Row, json_records
-from rag_cover.importers.spans import Span
 from rag_cover.importers.tabular_files import csv_records, parquet_records
+from rag_cover.spans.model import Span
 from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import open_input, require_file
 from rag_cover.stores.jsonl import OnBadLine, Skipped

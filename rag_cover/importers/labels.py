@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_cover.agreement.labels import LabelledText
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.row_values import identifier_in, listed, present, text_in, texts_in
 from rag_cover.importers.tabular_files import csv_records
+from rag_cover.labels import LabelledText
 from rag_cover.stores.files import require_file
 from rag_cover.stores.validation import described, json_path
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.documents import documents_under, flattened
-from rag_cover.importers.passages import passages_from
-from rag_cover.importers.payloads import decoded, documents_of
 from rag_cover.importers.records import Row
-from rag_cover.importers.spans import Span, SpanKind
 from rag_cover.importers.timestamps import moment_of
 from rag_cover.questions import json_value
+from rag_cover.spans.model import Span, SpanKind
+from rag_cover.spans.passages import passages_from
+from rag_cover.spans.payloads import decoded, documents_of
 
 __all__ = ["recognises", "spans_of"]
 

@@ -6,9 +6,9 @@ https://docs.ragas.io/en/stable/concepts/components/eval_sample/
 from __future__ import annotations
 
 from rag_cover.errors import InputError
-from rag_cover.importers.passages import retrieval
 from rag_cover.importers.records import Row
 from rag_cover.importers.row_values import items_in, listed, metadata_of, present, question_in, text_in, texts_in
+from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.importers.passages import retrieval
 from rag_cover.importers.records import Row
 from rag_cover.importers.row_values import identifier_in, items_in, metadata_of, question_in, text_in, texts_in
+from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import described, trace_from
 from rag_cover.traces import Trace
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
-from rag_cover.importers.passages import retrieval
 from rag_cover.importers.records import Row
 from rag_cover.importers.row_values import identifier_in, items_in, metadata_of, question_in, text_in, texts_in
+from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 

@@ -1,6 +1,5 @@
 """What the adapters of all frameworks share: everything they do that does not depend on the framework."""
 
-from rag_cover.importers.field_aliases import ANSWERED, ASKED, DOCUMENTS
 from rag_cover.integration.alternatives import entailment_probability, entailment_shares
 from rag_cover.integration.augmenting import (
     Augmented,
@@ -51,6 +50,7 @@ from rag_cover.integration.set_queries import (
 )
 from rag_cover.integration.set_routes import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
 from rag_cover.integration.vectors import unit_vectors
+from rag_cover.spans.field_aliases import ANSWERED, ASKED, DOCUMENTS
 
 __all__ = [
     "ANSWERED",

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from rag_cover.augmentation import Augmentation, AugmentationMode
 from rag_cover.backends import Retriever
 from rag_cover.coverage import Augmenter, by_rules
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.integration.choosing import OnRerankError
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
-from rag_cover.results import Augmentation, AugmentationMode
 
 __all__ = ["Augmented", "Finding", "augmented", "augmented_if_possible", "augmenter_by", "explained_by_search", "refuse_mode"]
 

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
+from rag_cover.belief import Attribution
 from rag_cover.coverage import EstimatedUtility, Reranking, estimated_utilities, rerank
 from rag_cover.integration.lazy_models import LazyModels
 from rag_cover.integration.refusals import refuse_blank
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
-from rag_cover.results import Attribution
 
 __all__ = ["OnRerankError", "estimated_by", "rerank_or_keep", "reranked_by"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rag_cover.complexity import standing_of
+from rag_cover.belief import TraceUtility, Utility
+from rag_cover.complexity import Complexity, standing_of
+from rag_cover.coverage import CoverageResult, SubQuestionCoverage
+from rag_cover.grounding import GroundednessResult
 from rag_cover.questions import Role
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, SubQuestionCoverage, TraceUtility, Utility
 from rag_cover.traces import Trace
 
 __all__ = [

@@ -15,7 +15,7 @@ from rag_cover.backends import AbstentionDetector, Embedder, Entailer, Generator
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration.refusals import describe_argument
-from rag_cover.judges import PromptedJudge
+from rag_cover.llm.judge import PromptedJudge
 from rag_cover.registry import Models, open_embedder, open_generator
 
 __all__ = ["FrameworkModels"]

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, TypeVar
 
 from rag_cover.backends import Failure
-from rag_cover.belief import UtilityMeasure
-from rag_cover.blocks import chosen_measures
-from rag_cover.complexity import ComplexityMeasure
-from rag_cover.coverage import CoverageMeasure, GroundednessMeasure
+from rag_cover.belief import ReferenceSource, TraceUtility, UtilityMeasure
+from rag_cover.complexity import Complexity, ComplexityMeasure
+from rag_cover.coverage import CoverageMeasure, CoverageResult, GroundednessMeasure
 from rag_cover.errors import InvalidValueError
+from rag_cover.evaluation.blocks import chosen_measures
+from rag_cover.grounding import GroundednessResult
 from rag_cover.integration.feedback import (
     feedback_on_complexity,
     feedback_on_coverage,
@@ -24,7 +25,6 @@ from rag_cover.integration.feedback import (
 )
 from rag_cover.integration.inputs import Terms
 from rag_cover.measures import Measure, MeasureResult
-from rag_cover.results import Complexity, CoverageResult, GroundednessResult, ReferenceSource, TraceUtility
 from rag_cover.traces import Trace
 
 __all__ = [

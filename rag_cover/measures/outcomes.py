@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from rag_cover.backends import Failure
 from rag_cover.measures.numbers import NumberResult
 from rag_cover.measures.protocol import MeasureResult, NotApplicable, Outcome
-from rag_cover.results.complexity import Complexity
-from rag_cover.results.coverage import CoverageResult
-from rag_cover.results.grounding import GroundednessResult
-from rag_cover.results.utilities import TraceUtility
 from rag_cover.traces import Trace
 
-__all__ = ["RESULT_SCHEMA", "ResultType", "TraceResult", "UnknownResult"]
+if TYPE_CHECKING:  # a measure depends on this file, not this file on measures
+    from rag_cover.belief.result import TraceUtility
+    from rag_cover.complexity.result import Complexity
+    from rag_cover.coverage.result import CoverageResult
+    from rag_cover.grounding.result import GroundednessResult
 
-R = TypeVar("R", bound=MeasureResult)
+__all__ = ["RESULT_SCHEMA", "ResultType", "TraceResult", "UnknownResult"]
 
 RESULT_SCHEMA = 2
 """Part of every content key: results of another schema are measured again, never misread."""
@@ -80,22 +80,22 @@ class TraceResult:
     @property
     def coverage(self) -> CoverageResult | None:
         """Return the coverage result, None where there is none."""
-        return self._measured("coverage", CoverageResult)
+        return cast("CoverageResult | None", self._result_of("coverage"))
 
     @property
     def groundedness(self) -> GroundednessResult | None:
         """Return the groundedness result, None where there is none."""
-        return self._measured("groundedness", GroundednessResult)
+        return cast("GroundednessResult | None", self._result_of("groundedness"))
 
     @property
     def utility(self) -> TraceUtility | None:
         """Return what the retrieval steps were worth, None where there is none."""
-        return self._measured("utility", TraceUtility)
+        return cast("TraceUtility | None", self._result_of("utility"))
 
     @property
     def complexity(self) -> Complexity | None:
         """Return how complex the question is for its retrieved passages, None where that is not known."""
-        return self._measured("complexity", Complexity)
+        return cast("Complexity | None", self._result_of("complexity"))
 
     @property
     def failures(self) -> Mapping[str, Failure]:
@@ -118,9 +118,9 @@ class TraceResult:
         outcomes = {name: _outcome_from_dict(name, outcome, result_type) for name, outcome in data["outcomes"].items()}
         return cls(Trace.model_validate(data["trace"]), outcomes)
 
-    def _measured(self, name: str, kind: type[R]) -> R | None:
+    def _result_of(self, name: str) -> MeasureResult | None:
         outcome = self.outcomes.get(name)
-        return outcome if isinstance(outcome, kind) else None
+        return None if isinstance(outcome, NotApplicable | Failure | UnknownResult) else outcome
 
 
 _NUMBER = "number"

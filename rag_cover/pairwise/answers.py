@@ -9,7 +9,7 @@ from typing import Self
 from rag_cover.backends import Failure
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.pairwise.win_rates import UnjudgedPair
-from rag_cover.summaries import question_key
+from rag_cover.question_keys import question_key
 
 __all__ = ["Answer", "AnswerPair", "AnswersByQuestion"]
 

@@ -15,12 +15,12 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from rag_cover.backends import Failure, Generator
-from rag_cover.coverage.asking import replies_to
-from rag_cover.coverage.prompts import Conversation, conversation
+from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.prompts import Conversation, conversation
+from rag_cover.llm.structured import replies_to
 from rag_cover.pairwise.answers import AnswerPair
 from rag_cover.pairwise.win_rates import PairVerdict, UnjudgedPair, Winner
-from rag_cover.prompt_safety import fenced
-from rag_cover.replies import parsed_reply
 
 __all__ = ["PreferenceReply", "by_generator", "which_is_better"]
 

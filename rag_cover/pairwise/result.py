@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.intervals import Interval
 from rag_cover.pairwise.win_rates import PairVerdict, PositionBias, UnjudgedPair, WinRate
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["PairwiseComparison"]
 

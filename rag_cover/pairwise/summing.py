@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from rag_cover.backends import Generator, fingerprint_of
-from rag_cover.intervals import Interval
 from rag_cover.pairwise.answers import AnswerPair, AnswersByQuestion
 from rag_cover.pairwise.by_llm import by_generator
 from rag_cover.pairwise.rating_verdicts import by_rating, ratings_of
@@ -19,6 +18,7 @@ from rag_cover.pairwise.win_rates import (
     position_bias,
     win_rates_of,
 )
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["compare_answers"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.coverage.ratings import pairwise_accuracy, win_rate
-from rag_cover.intervals import Interval, bootstrap_share
+from rag_cover.stats.intervals import Interval, bootstrap_share
 
 __all__ = [
     "PairVerdict",

@@ -1,6 +1,5 @@
 """What pipelines do, recorded while they run and measured beside them: the part that every framework's adapter shares."""
 
-from rag_cover.importers.spans import SpanKind as CallKind
 from rag_cover.recording.arguments import asked_from, refuse_closed
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import Noting
@@ -9,6 +8,7 @@ from rag_cover.recording.recorder import Recording
 from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.telemetry import place
 from rag_cover.recording.trace_builder import References
+from rag_cover.spans.model import SpanKind as CallKind
 
 __all__ = [
     "LIVE_MODELS",

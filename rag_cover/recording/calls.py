@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from rag_cover.importers.spans import Span, SpanKind
 from rag_cover.questions import SubQuestion, json_value, legible
+from rag_cover.spans.model import Span, SpanKind
 
 __all__ = ["Call", "QuestionContext", "TraceDraft"]
 

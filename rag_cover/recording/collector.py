@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Protocol
 
-from rag_cover.importers.spans import SpanKind
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
+from rag_cover.spans.model import SpanKind
 
 __all__ = ["CallCollector", "Noting"]
 

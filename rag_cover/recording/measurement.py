@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from rag_cover.belief import UtilityMeasure
-from rag_cover.blocks import chosen_measures, content_key, judge_among, measure_block, model_kinds
+from rag_cover.evaluation.blocks import chosen_measures, content_key, judge_among, measure_block, model_kinds
+from rag_cover.evaluation.plan import without_texts
 from rag_cover.known_measures import DEFAULT_MEASURES
-from rag_cover.llm_session import LLMSession, bind_models
+from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.measures import Measure, ModelKind, TraceResult
-from rag_cover.plan import without_texts
 from rag_cover.plugin_manager import plugins
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from rag_cover.backends import Failure
+from rag_cover.belief import TraceUtility
+from rag_cover.coverage import CoverageResult
 from rag_cover.errors import StoreError
 from rag_cover.measures import TraceResult
 from rag_cover.plugin_manager import notify_plugins
 from rag_cover.questions import Role
 from rag_cover.recording.telemetry import emit
 from rag_cover.redaction import Redaction, redacted_failure
-from rag_cover.results import CoverageResult, TraceUtility
 
 __all__ = ["LOG", "FailureLog", "log_result", "notify"]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from rag_cover.belief import StepUtility, TraceUtility
 from rag_cover.measures import TraceResult
-from rag_cover.results import StepUtility, TraceUtility
 from rag_cover.traces import RetrievalStep
 
 __all__ = ["NAME", "emit", "place"]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.importers.span_kinds import read_spans
-from rag_cover.importers.span_traces import trace_of
-from rag_cover.importers.spans import Span, trees
 from rag_cover.questions import Question
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.telemetry import NAME
+from rag_cover.spans.kinds import read_spans
+from rag_cover.spans.model import Span, trees
+from rag_cover.spans.traces import trace_of
 from rag_cover.traces import Trace
 
 __all__ = ["References", "TraceBuilder"]

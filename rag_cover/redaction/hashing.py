@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from rag_cover.belief.summary import own_name
 from rag_cover.complexity.question_types import kinds_of
-from rag_cover.coverage.words import words_of
+from rag_cover.english.words import words_of
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.placeholder import DIGITS, Placeholder, is_identifier
+from rag_cover.question_keys import question_key
 from rag_cover.questions import Question
-from rag_cover.summaries.accumulators import question_key
-from rag_cover.summaries.utilities import own_name
 
 __all__ = ["Redaction"]
 

@@ -7,19 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from rag_cover.backends import Failure
+from rag_cover.belief import Belief, StepUtility, TraceUtility, Utility
+from rag_cover.complexity import Complexity, DocumentEvidence
+from rag_cover.coverage import CoverageResult
 from rag_cover.measures import NotApplicable, Outcome, TraceResult
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.redaction.marked import redacted_fields, refuse_unmarked
 from rag_cover.redaction.traces import passage_keys, redacted_trace
-from rag_cover.results import (
-    Belief,
-    Complexity,
-    CoverageResult,
-    DocumentEvidence,
-    StepUtility,
-    TraceUtility,
-    Utility,
-)
 
 __all__ = ["redacted_failure", "redacted_result"]
 

@@ -10,11 +10,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.intervals import Interval
 from rag_cover.reports.gains import Augmented, Gains, Row, changed_most
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, Scale, counted, interval_text, percent
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["augmentation_panel", "before_and_after", "gain_sentence"]
 

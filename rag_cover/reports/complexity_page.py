@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rag_cover.complexity import Complexity, ComplexitySummary, DocumentEvidence, KindGroup
 from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.placeholder import is_identifier
 from rag_cover.reports.complexity_text import STANDING_WORDS, standing_sentence, standings_sentence
 from rag_cover.reports.figures import Bar, Track, stacked_bar, track_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import SHARE, interval_text, percent
-from rag_cover.results import Complexity, DocumentEvidence
-from rag_cover.summaries import ComplexitySummary, KindGroup
 
 __all__ = ["ComplexityView", "DocumentView", "EvidenceView", "KindRow", "WordView", "complexity_view", "evidence_view"]
 

@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from rag_cover.complexity import ComplexitySummary
 from rag_cover.complexity.question_types import kinds_of
 from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.measures import TraceResult
@@ -18,7 +19,7 @@ from rag_cover.reports.figures import metric_row
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, counted, interval_text, percent
-from rag_cover.summaries import ComplexitySummary, Summary
+from rag_cover.summaries import Summary
 
 __all__ = ["complexity_panel", "hardest_table"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 
+from rag_cover.complexity import Complexity
 from rag_cover.complexity.standing import Standing, hardness, standing_of
 from rag_cover.measures import TraceResult
 from rag_cover.reports.text import SHARE, Headline, basis_of, counted, percent
-from rag_cover.results import Complexity
 from rag_cover.summaries import Summary
 
 __all__ = ["STANDING_WORDS", "complexity_headline", "hardest", "standing_sentence", "standings_sentence"]

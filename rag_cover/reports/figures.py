@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from rag_cover.coverage import Loss
 from rag_cover.coverage.metrics import Scenarios
-from rag_cover.intervals import Interval
 from rag_cover.questions import Role
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State
@@ -22,7 +22,7 @@ from rag_cover.reports.text import (
     scale_of,
     verdict_on,
 )
-from rag_cover.results import Loss
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import MetricComparison, MetricValue
 
 __all__ = [

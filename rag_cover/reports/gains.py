@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rag_cover.augmentation import Augmentation, AugmentationMode, Purchase, Sought
 from rag_cover.backends import Failure
-from rag_cover.intervals import Interval, Statistic, bootstrap, bootstrap_share
-from rag_cover.results import Augmentation, AugmentationMode, Purchase, Sought
+from rag_cover.stats.intervals import Interval, Statistic, bootstrap, bootstrap_share
 from rag_cover.traces import Trace
 
 __all__ = ["Augmented", "Gains", "Row", "changed_most", "gains_of"]

@@ -10,12 +10,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.intervals import Interval
 from rag_cover.pairwise import PairwiseComparison, WinRate
 from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import clipped, one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, Headline, counted, interval_text, percent
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["RateCell", "RateRow", "WinningRow", "WinningView", "winning_table", "winning_view"]
 

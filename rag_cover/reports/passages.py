@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rag_cover.coverage import CoverageResult, SubQuestionCoverage
 from rag_cover.questions import Passage
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
 from rag_cover.reports.sanitise import one_line
-from rag_cover.results import CoverageResult, SubQuestionCoverage
 from rag_cover.traces import RetrievalStep, Trace
 
 __all__ = ["PassageView", "StepView", "covering", "numbered", "steps_of"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Span
 from rag_cover.complexity.standing import hardness
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.frames import column_of
 from rag_cover.measures import NotApplicable, NumberResult, TraceResult
 from rag_cover.questions import Role, RoleSource
@@ -21,7 +22,6 @@ from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_cov
 from rag_cover.reports.text import capitalised, counted, number_text, percent
 from rag_cover.reports.utility_text import total_of
 from rag_cover.reports.waterfall import Waterfall, waterfall_of
-from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 
 __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rag_cover.intervals import Interval
 from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.skills_drawings import SkillMap, SkillPlot, map_of, skill_plot
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, Headline, counted, interval_text, p_value_text, percent
 from rag_cover.routing import Dimension, FeatureEffect, Frontier, HeldOut, QuestionCluster, SkillDescription
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["AgentRow", "ClusterRow", "DimensionRow", "RouterRow", "SkillsView", "skills_table", "skills_view"]
 

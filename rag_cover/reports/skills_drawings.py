@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag_cover.intervals import Interval
 from rag_cover.reports.frontiers import HEIGHT, WIDTH, Tick, ticks_between
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import counted, percent
 from rag_cover.routing import Frontier, PolicyPoint, SkillDescription
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["Dot", "Mark", "SkillMap", "SkillPlot", "map_of", "skill_plot"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.questions import Role
-from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage
 
 __all__ = ["ROLES", "State", "by_role", "core_coverage", "has_lost_core", "state_of"]
 

@@ -14,7 +14,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.intervals import Interval
+from rag_cover.coverage import Loss
+from rag_cover.llm.usage import Price, UsageReport
 from rag_cover.measures import TraceResult
 from rag_cover.reports.comparison import comparison_headline, comparison_view
 from rag_cover.reports.complexity_text import standings_sentence
@@ -25,9 +26,8 @@ from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State, by_role, core_coverage, state_of
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import counted, loss_advice, losses_listed, losses_sentence, scale_of
-from rag_cover.results import Loss
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import Comparison, MetricValue, Summary
-from rag_cover.usage import Price, UsageReport
 
 __all__ = ["comparison_table", "spending_table", "summary_panel", "worst_questions"]
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rag_cover.intervals import Interval
-from rag_cover.results import Loss
+from rag_cover.coverage import Loss
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import MetricComparison, MetricValue, Summary
 
 __all__ = [

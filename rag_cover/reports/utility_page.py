@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_cover.belief import UtilityGroup, UtilitySummary
 from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import SIGNED
@@ -18,7 +19,6 @@ from rag_cover.reports.utility_text import (
     utility_notes,
 )
 from rag_cover.reports.waterfall import Bin, distribution_of
-from rag_cover.summaries import UtilityGroup, UtilitySummary
 
 __all__ = ["GroupRow", "GroupTableView", "HurtingView", "UtilityView", "utility_view"]
 

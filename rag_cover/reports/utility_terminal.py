@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from rag_cover.belief import TraceUtility, UtilityGroup, UtilitySummary
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
@@ -26,8 +27,7 @@ from rag_cover.reports.utility_text import (
     utility_headline,
     utility_notes,
 )
-from rag_cover.results import TraceUtility
-from rag_cover.summaries import Summary, UtilityGroup, UtilitySummary
+from rag_cover.summaries import Summary
 
 __all__ = ["hurting_table", "trace_utilities", "utility_panel"]
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_cover.intervals import Interval
+from rag_cover.belief import StepUtility, UtilityGroup, UtilitySummary, own_name
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import SIGNED, Headline, counted, interval_text
-from rag_cover.results import StepUtility
-from rag_cover.summaries import UtilityGroup, UtilitySummary, own_name
+from rag_cover.stats.intervals import Interval
 
 __all__ = [
     "GroupTable",

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from rag_cover.belief import BINS, Belief, StepUtility, TraceUtility, UtilitySummary
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import SIGNED, counted, percent
 from rag_cover.reports.utility_text import Tone, belief_text, interval_words, step_label, tone_of
-from rag_cover.results import Belief, StepUtility, TraceUtility
-from rag_cover.summaries import BINS, UtilitySummary
 
 __all__ = ["AnswerView", "Bin", "PassageWorth", "Stage", "Waterfall", "distribution_of", "waterfall_of"]
 

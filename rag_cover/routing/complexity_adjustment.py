@@ -20,12 +20,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
-from rag_cover.folds import folds_of
-from rag_cover.intervals import Interval, bootstrap
-from rag_cover.regression import fit_logistic
-from rag_cover.results import Complexity
 from rag_cover.routing.irt import cross_entropy
+from rag_cover.stats.folds import folds_of
+from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.logistic import fit_logistic
 
 __all__ = ["Adjustment", "AdjustmentFit", "evidence_of", "fit_adjustment"]
 

@@ -20,10 +20,9 @@ from types import MappingProxyType
 import numpy as np
 
 from rag_cover.backends import Relevance, Retriever, Scorer
-from rag_cover.complexity import Calibration, complexity_of
+from rag_cover.complexity import Calibration, Complexity, Constraints, complexity_of
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question
-from rag_cover.results import Complexity, Constraints
 from rag_cover.routing.decision import ROUTES, Demand, complexity_score, demand_of, evidence_lines
 from rag_cover.routing.routes import Route, question_of
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from rag_cover.complexity import Standing, standing_of
-from rag_cover.results import Complexity
+from rag_cover.complexity import Complexity, Standing, standing_of
 
 __all__ = ["ROUTES", "Demand", "complexity_score", "demand_of", "evidence_lines"]
 

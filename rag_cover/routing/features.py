@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder
-from rag_cover.coverage.words import words_of
+from rag_cover.english.words import words_of
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Question
 from rag_cover.routing.interpretation_features import FORMS, MARKS, form_of

@@ -7,14 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.agreement.scores import area_under_roc
 from rag_cover.backends import Embedder, Failure, Scorer, fingerprint_of
-from rag_cover.complexity import complexities_of
+from rag_cover.complexity import Complexity, complexities_of
 from rag_cover.errors import InputError
-from rag_cover.folds import folds_of
-from rag_cover.intervals import Interval, bootstrap
-from rag_cover.regression import logits_of
-from rag_cover.results import Complexity
 from rag_cover.routing.caimira import Caimira
 from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
 from rag_cover.routing.features import encode
@@ -22,6 +17,10 @@ from rag_cover.routing.irt import cross_entropy
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.training_data import Outcomes
+from rag_cover.stats.classification import area_under_roc
+from rag_cover.stats.folds import folds_of
+from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.logistic import logits_of
 
 __all__ = ["complexities_without_references", "learn_skills"]
 

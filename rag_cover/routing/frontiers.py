@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import Interval
 from rag_cover.routing.selection_rules import best_trade, cheapest_reaching, cheapest_right
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["Frontier", "Policy", "PolicyPoint", "mixture_quality", "trace_frontier"]
 

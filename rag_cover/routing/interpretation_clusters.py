@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import Interval, bootstrap, wilson
+from rag_cover.stats.intervals import Interval, bootstrap, wilson
 
 __all__ = ["QuestionCluster", "cluster_questions", "mean_success", "nearest_centres"]
 

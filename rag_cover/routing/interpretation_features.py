@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.coverage.words import content_words, words_of
+from rag_cover.english.words import content_words, words_of
 
 __all__ = ["FORMS", "MARKS", "ReadableFeatures", "form_of", "readable_features"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_cover.regression import cross_entropy, probabilities
+from rag_cover.stats.logistic import cross_entropy, probabilities
 
 __all__ = ["cross_entropy", "difficulty", "logits", "loss", "probabilities", "relevance"]
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
-from rag_cover.intervals import Interval
 from rag_cover.routing.complexity_adjustment import Adjustment
 from rag_cover.routing.responses import Responses
+from rag_cover.stats.intervals import Interval
 from rag_cover.stores.files import content_of, open_input, replacing
 
 __all__ = ["HeldOut", "SkillRecord", "record_path"]

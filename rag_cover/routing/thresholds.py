@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.folds import folds_of
-from rag_cover.intervals import Interval, bootstrap
+from rag_cover.stats.folds import folds_of
+from rag_cover.stats.intervals import Interval, bootstrap
 
 __all__ = ["Operating", "RoutingThreshold", "fit_cut"]
 

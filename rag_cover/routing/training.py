@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.folds import folds_of
 from rag_cover.routing.fitting import (
     Layout,
     Observations,
@@ -21,6 +20,7 @@ from rag_cover.routing.irt import cross_entropy, relevance
 from rag_cover.routing.minimisation import minimised
 from rag_cover.routing.parameters import Parameters
 from rag_cover.routing.uncertainty import skill_covariances
+from rag_cover.stats.folds import folds_of
 
 __all__ = ["Settings", "Trained", "train"]
 

@@ -16,10 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag_cover.backends import Scorer, ScoringItem
+from rag_cover.complexity import Complexity
+from rag_cover.coverage import CoverageResult
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError, ModelFailedError
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Question, Role
-from rag_cover.results import Complexity, CoverageResult
 from rag_cover.routing.responses import Responses, normalised
 
 __all__ = ["Outcomes", "gather_outcomes"]

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.errors import InputError, InvalidValueError
-from rag_cover.regression import logits_of, probabilities_of
 from rag_cover.setqueries.features import word_features
 from rag_cover.setqueries.memberships import COMBINATIONS, Combination
+from rag_cover.stats.logistic import logits_of, probabilities_of
 
 __all__ = ["FEATURES", "NUMBERS", "MembershipCalibration", "calibration_for", "features_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from rag_cover.coverage.words import content_words
+from rag_cover.english.words import content_words
 from rag_cover.texts import sentences
 
 __all__ = ["sentence_about", "word_features"]

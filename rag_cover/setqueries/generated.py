@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Self
 
 from rag_cover.backends import Failure, Generator, fingerprint_of
-from rag_cover.coverage.asking import replies_to
-from rag_cover.coverage.memories import Memory
-from rag_cover.coverage.prompts import Conversation, conversation
 from rag_cover.errors import InvalidValueError
-from rag_cover.llm_session import LLMSession, bind_models
-from rag_cover.prompt_safety import fenced
+from rag_cover.llm.memory import Memory
+from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.prompts import Conversation, conversation
+from rag_cover.llm.session import LLMSession, bind_models
+from rag_cover.llm.structured import replies_to
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.opinions import pooled_opinion
 from rag_cover.setqueries.parsing import ParsedQuery, parse

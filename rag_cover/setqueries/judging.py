@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Locator, Scorer, ScoringItem, Span
-from rag_cover.coverage.passages import titled
 from rag_cover.model_calls import bisect_failures, fragments, probabilities
+from rag_cover.passage_text import titled
 from rag_cover.questions import Passage
 from rag_cover.setqueries.answers import question_for
 from rag_cover.setqueries.calibration import MembershipCalibration, features_of

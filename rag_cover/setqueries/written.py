@@ -13,9 +13,9 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from rag_cover.coverage.words import content_words, words_of
+from rag_cover.english.words import content_words, words_of
 from rag_cover.errors import InvalidValueError, MalformedReplyError
-from rag_cover.replies import parsed_reply
+from rag_cover.llm.json_replies import parsed_reply
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 
 __all__ = ["SetQueryReply", "forms_in", "query_in", "renamed"]

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from rag_cover.errors import StoreError
+from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import TraceResult
 from rag_cover.stores.heartbeats import BEAT_S, HeartbeatMonitor, process_ended, process_identity
 from rag_cover.stores.packing import is_whole, packed
 from rag_cover.stores.sqlite import Store
-from rag_cover.usage import UsageReport
 
 __all__ = ["Claimable", "Lot", "Worker", "join_store"]
 

@@ -19,11 +19,11 @@ from typing import Any, Self, overload
 
 from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.known_measures import result_type_of, result_types
+from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import Measure, ResultType, TraceResult
 from rag_cover.sqlite_errors import close_where_opened
 from rag_cover.stores.packing import packed, unpacked
 from rag_cover.stores.schema import opened, refuse_damage, told
-from rag_cover.usage import UsageReport
 
 __all__ = ["Store", "StoredMeta", "StoredResults"]
 

@@ -14,22 +14,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.coverage.words import words_of
+from rag_cover.belief import TraceUtility
+from rag_cover.english.words import words_of
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError
 from rag_cover.measures import TraceResult
 from rag_cover.placeholder import Placeholder
-from rag_cover.results import TraceUtility
-from rag_cover.studies.arithmetic import (
-    PairedDifference,
-    frontier_shares,
-    holm,
-    mean_intervals,
-    on_frontier,
-    paired_differences,
-)
+from rag_cover.question_keys import question_key
+from rag_cover.stats.paired import PairedDifference, frontier_shares, holm, mean_intervals, on_frontier, paired_differences
 from rag_cover.studies.findings import Difference, Effect, HurtQuestion, LengthUnit, SettingFigures, Study
 from rag_cover.studies.settings import Level, Setting, order_of, require_components, setting_of, shown
-from rag_cover.summaries import question_key
 from rag_cover.traces import Trace
 
 __all__ = ["study_components"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from rag_cover.intervals import Interval
+from rag_cover.stats.intervals import Interval
 from rag_cover.studies.settings import Level, Setting
 
 __all__ = ["Difference", "Effect", "HurtQuestion", "LengthUnit", "SettingFigures", "Study"]

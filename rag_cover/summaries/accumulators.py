@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.coverage import CoverageTable, statistics_of
-from rag_cover.coverage.measures import coverage_sums
+from rag_cover.coverage import CoverageTable, Loss, statistics_of
+from rag_cover.coverage.measure import coverage_sums
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import (
     Measure,
@@ -21,13 +20,12 @@ from rag_cover.measures import (
     UnknownResult,
     number_metric,
 )
-from rag_cover.placeholder import Placeholder
-from rag_cover.questions import Question, Role
-from rag_cover.results import Loss
+from rag_cover.question_keys import question_key
+from rag_cover.questions import Role
+from rag_cover.stats.question_rows import QuestionRows
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf
-from rag_cover.summaries.question_matrix import QuestionRows
 
-__all__ = ["Sums", "question_key"]
+__all__ = ["Sums"]
 
 Floats = NDArray[np.float64]
 
@@ -101,16 +99,3 @@ class Sums:
     def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
         """Count where these questions' core sub-questions were lost."""
         return {loss: int(total) for loss, total in zip(Loss, self.losses.sums_of(questions), strict=True)}
-
-
-def question_key(question: Question) -> str:
-    """Tell questions apart: by id where there is one, else by text up to case, width and white space.
-
-    >>> question_key(Question("Why  is the sky blue?")) == question_key(Question("why is the sky BLUE?"))
-    True
-    """
-    if question.id is not None:
-        return f"id:{question.id}"
-    if (told := Placeholder.read(question.text)) and told.asked_as:
-        return f"text:{told.asked_as}"
-    return "text:" + " ".join(unicodedata.normalize("NFKC", question.text).casefold().split())

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Failure
+from rag_cover.belief.summary import UtilitySums
+from rag_cover.complexity.summary import ComplexitySums
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on
-from rag_cover.intervals import Interval
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.accumulators import Sums
-from rag_cover.summaries.complexities import ComplexitySums
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
-from rag_cover.summaries.utilities import UtilitySums
 
 __all__ = ["summarise"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.intervals import Interval, bootstrap, bootstrap_share, resampled
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, SummaryMetric
+from rag_cover.stats.intervals import Interval, bootstrap, bootstrap_share, resampled
 
 __all__ = ["OwnedMetric", "SumsOf", "metrics_of", "metrics_of_installed"]
 

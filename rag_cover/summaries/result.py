@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rag_cover.coverage import Scenarios
-from rag_cover.intervals import Interval
+from rag_cover.belief.summary import UtilitySummary
+from rag_cover.complexity.summary import ComplexitySummary
+from rag_cover.coverage import Loss, Scenarios
 from rag_cover.questions import Role
-from rag_cover.results import Loss
-from rag_cover.summaries.complexities import ComplexitySummary
-from rag_cover.summaries.utilities import UtilitySummary
+from rag_cover.stats.intervals import Interval
 
 __all__ = ["ChangedQuestion", "Comparison", "MetricComparison", "MetricValue", "OutcomeCounts", "Summary"]
 

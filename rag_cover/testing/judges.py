@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover.coverage.words import content_words
+from rag_cover.english.words import content_words
 from rag_cover.testing.counters import Counter
 from rag_cover.texts import sentences
 

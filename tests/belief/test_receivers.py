@@ -11,7 +11,7 @@ from rag_cover import Passage, Sample
 from rag_cover.backends import Failure, Generation, Prompt, Receiver, Sampling
 from rag_cover.belief.receivers import STOPS, GeneratorReceiver, receiver_prompt
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.session import LLMSession
 from rag_cover.testing import ScriptedGenerator
 
 _SAMPLING = Sampling()

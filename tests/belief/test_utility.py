@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
 from rag_cover.belief import step_utilities
+from rag_cover.belief.result import TraceUtility
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import TraceUtility
 from rag_cover.testing import KeywordEntailer, ScriptedEntailer, ScriptedReceiver
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, StepKind, Trace
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rag_cover.belief import delta_seper, semantic_clusters, semantic_entropy, seper
 from rag_cover.belief.kernels import in_context
+from rag_cover.belief.result import BeliefKind, Preset
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import BeliefKind, Preset
 from rag_cover.traces import Sample
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "seper.json").read_text(encoding="utf-8"))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_cover.agreement import JudgeCheck, canary_verdicts
 from rag_cover.backends import Backend, ScoringItem
 from rag_cover.hooks import hook
+from rag_cover.judge_check import JudgeCheck, canary_verdicts
 from rag_cover.plugin_manager import plugins
 from rag_cover.testing import KeywordScorer
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rag_cover.backends import Backend, Failure
-from rag_cover.coverage.prompts import SHIPPED_PROMPTS
+from rag_cover.decomposition.prompts import SHIPPED_PROMPTS
 from rag_cover.hooks import hook
 from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Role

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from rag_cover.augmentation import Augmentation
 from rag_cover.cli.demo import fetched
 from rag_cover.demo import labels_path
 from rag_cover.errors import ModelFailedError
-from rag_cover.results import Augmentation
 from rag_cover.stores import read_traces
 
 

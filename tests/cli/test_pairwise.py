@@ -8,10 +8,10 @@ import pytest
 import typer
 
 from rag_cover.backends import Generation
-from rag_cover.caching import ResponseFile
 from rag_cover.cli.pairwise import Contest
 from rag_cover.evaluation import Evaluation, evaluate
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.cache import ResponseFile
+from rag_cover.llm.session import LLMSession
 from rag_cover.questions import Question
 from rag_cover.testing import ScriptedGenerator
 from rag_cover.traces import Trace

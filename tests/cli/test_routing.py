@@ -13,12 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.backends import Backend
-from rag_cover.coverage.words import content_words
+from rag_cover.english.words import content_words
 from rag_cover.hooks import hook
-from rag_cover.intervals import Interval
 from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Passage
 from rag_cover.routing import Adjustment, Caimira, HeldOut, Responses, SkillRecord, encode
+from rag_cover.stats.intervals import Interval
 
 Command = Callable[..., Any]
 CORPUS = [{"text": "The tower is old."}, {"text": "Steel makes a tower tall."}, {"text": "Bread is baked in Ulm."}]

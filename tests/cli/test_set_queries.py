@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.backends import Backend, Failure, ScoringItem
-from rag_cover.coverage.words import content_words
+from rag_cover.english.words import content_words
 from rag_cover.errors import ModelFailedError
 from rag_cover.hooks import hook
 from rag_cover.plugin_manager import plugins

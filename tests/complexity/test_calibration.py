@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from rag_cover.complexity import Calibration, Evidence, Labelled, calibrate, retrieval_complexity
 from rag_cover.complexity.fitting import LEAST
+from rag_cover.complexity.result import Constraints
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InputError, InvalidValueError
-from rag_cover.regression import fit_weights, probabilities_of
-from rag_cover.results import Constraints
+from rag_cover.stats.logistic import fit_weights, probabilities_of
 
 APART = ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0))
 TOGETHER = ((1.0, 1.0, 1.0), (0.0, 1.0, 1.0))

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Failure, ScoringItem, TokenRelevance
 from rag_cover.complexity import Calibration, complexities_of, complexity_of, probe, shipped_calibrations
+from rag_cover.complexity.result import Complexity, Constraints
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import Complexity, Constraints
 from rag_cover.testing import Counter, KeywordScorer, ScriptedScorer
 
 BORN = "Where was the author of Emma born?"

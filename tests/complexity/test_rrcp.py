@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from rag_cover.complexity import Evidence, retrieval_complexity
 from rag_cover.complexity.completeness import READINGS, ReadingName, completeness_of, peaked
+from rag_cover.complexity.result import CompletenessMethod, Complexity
 from rag_cover.complexity.rrcp import ConstraintName, verdict_of
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import CompletenessMethod, Complexity
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import get_args
 import pytest
 
 from rag_cover.complexity import calibration_for, complexity_of
+from rag_cover.complexity.result import AnswerSource, Constraints
 from rag_cover.complexity.shipped_calibrations import NUMBERS, shipped
 from rag_cover.questions import Passage
-from rag_cover.results import AnswerSource, Constraints
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER, Weights
 

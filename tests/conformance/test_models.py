@@ -22,7 +22,7 @@ from rag_cover.backends import (
     Scorer,
     ScoringItem,
 )
-from rag_cover.judges import PromptedJudge
+from rag_cover.llm.judge import PromptedJudge
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
 from rag_cover.testing.conformance import (
     AbstentionDetectorTests,

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from rag_cover.backends import Abstention, CertainCuts, ScoringItem, mode_of
 from rag_cover.coverage import CoverageRow, coverage_metrics, judge_coverage, table_of
+from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
-from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.testing import KeywordLocator, KeywordScorer, ScriptedLocator, ScriptedScorer
 from rag_cover.traces import RetrievalStep, Trace
 

@@ -12,8 +12,8 @@ from hypothesis.strategies import SearchStrategy
 from rag_cover.coverage import METRICS, CoverageRow, CoverageTable, coverage_metrics, per_question, rating, statistics_of
 from rag_cover.coverage.metrics import Average
 from rag_cover.errors import InvalidValueError
-from rag_cover.intervals import bootstrap, permutation_p_value
 from rag_cover.questions import Role
+from rag_cover.stats.intervals import bootstrap, permutation_p_value
 
 ROLES = st.sampled_from(Role)
 CHUNKS = st.lists(st.booleans(), max_size=6).map(tuple)

@@ -3,8 +3,8 @@
 import pytest
 
 from rag_cover.coverage.notes import notes_on
+from rag_cover.coverage.result import CoverageResult, SubQuestionCoverage
 from rag_cover.questions import Role
-from rag_cover.results import CoverageResult, SubQuestionCoverage
 
 
 def result(made_by: str, *typed_by: str | None) -> CoverageResult:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.coverage.words import content_words
+from rag_cover.english.words import content_words
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training import crossed
 from rag_cover_embedded.training.crossed import TEXTS, crossed_examples, is_held_out, single_examples

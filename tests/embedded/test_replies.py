@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rag_cover.agreement import canary_verdicts, failure_of
 from rag_cover.backends import ScoringItem
 from rag_cover.coverage import judge_coverage
+from rag_cover.judge_check import canary_verdicts, failure_of
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.traces import Trace
 from rag_cover_embedded.judge import EmbeddedJudge

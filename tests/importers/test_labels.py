@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rag_cover.agreement import LabelledText
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.importers import read_labels
+from rag_cover.labels import LabelledText
 
 
 def csv(folder: Path, text: str, name: str = "labels.csv") -> Path:

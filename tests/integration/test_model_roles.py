@@ -13,7 +13,7 @@ from rag_cover.backends import Generator, Locator, Receiver
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, NotOfferedError
 from rag_cover.integration import FrameworkModels
-from rag_cover.judges import PromptedJudge
+from rag_cover.llm.judge import PromptedJudge
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedGenerator, ScriptedReceiver
 from tests.entailing import LevelEmbedder
 

@@ -24,9 +24,8 @@ from langsmith.evaluation import EvaluationResult, run_evaluator
 
 from rag_cover import ComplexityMeasure, CoverageMeasure, Passage, RetrievalStep, SubQuestion, Trace, UtilityMeasure
 from rag_cover.backends import ScoringItem
-from rag_cover.coverage import RATING_WEIGHTS
+from rag_cover.coverage import RATING_WEIGHTS, CoverageResult
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.results import CoverageResult
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, ScriptedReceiver, ScriptedScorer
 from rag_cover_langchain.evaluation_inputs import trace_of
 from rag_cover_langchain.evaluators import (

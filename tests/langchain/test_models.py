@@ -20,7 +20,7 @@ from rag_cover import Passage, open_embedder
 from rag_cover.backends import Embedder, Generator, Retriever, ScoringItem, fingerprint_of
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.judges import PromptedJudge
+from rag_cover.llm.judge import PromptedJudge
 from rag_cover.testing import ScriptedRetriever
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
 from rag_cover_langchain.generators import LangChainGenerator

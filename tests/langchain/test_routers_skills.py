@@ -17,8 +17,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover import routing
 from rag_cover.errors import InvalidValueError, UnfitModelError
-from rag_cover.intervals import Interval
 from rag_cover.routing import Adjustment, HeldOut, Responses, SkillRecord
+from rag_cover.stats.intervals import Interval
 from rag_cover_langchain.models import LangChainEmbedder
 from rag_cover_langchain.routers import ComplexityRouter, SkillRouter
 from rag_cover_langchain.tags import PROBE

@@ -21,9 +21,9 @@ from llama_index.core.schema import QueryBundle
 from pydantic import PrivateAttr
 
 from rag_cover import Question, SubQuestion
+from rag_cover.augmentation import AugmentationMode
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.results import AugmentationMode
 from rag_cover.testing import ScriptedGenerator
 from rag_cover_llama_index.engines import CoverageQueryEngine
 from tests.llama_index.loops import Gate, GatedRetriever

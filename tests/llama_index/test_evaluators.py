@@ -19,8 +19,8 @@ from llama_index.core.evaluation import EvaluationResult
 
 from rag_cover import ComplexityMeasure, CoverageMeasure, Passage, RetrievalStep, SubQuestion, Trace, UtilityMeasure
 from rag_cover.backends import Failure, ScoringItem
+from rag_cover.coverage import Loss
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.results import Loss
 from rag_cover.testing import (
     KeywordEntailer,
     KeywordScorer,

@@ -17,7 +17,7 @@ from rag_cover import Passage, open_embedder
 from rag_cover.backends import Embedder, Retriever, ScoringItem, fingerprint_of
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.judges import PromptedJudge
+from rag_cover.llm.judge import PromptedJudge
 from rag_cover.testing import ScriptedRetriever
 from rag_cover_llama_index.embeddings import RagCoverEmbedding
 from rag_cover_llama_index.generators import LlamaIndexGenerator

@@ -23,8 +23,8 @@ from llama_index.core.tools import QueryEngineTool, RetrieverTool
 from llama_index.core.tools.types import ToolMetadata
 
 from rag_cover.errors import InvalidValueError, UnfitModelError
-from rag_cover.intervals import Interval
 from rag_cover.routing import Adjustment, Caimira, HeldOut, Responses, SkillRecord, SkillRouter
+from rag_cover.stats.intervals import Interval
 from rag_cover.testing import ScriptedScorer
 from rag_cover_llama_index.models import LlamaIndexEmbedder
 from rag_cover_llama_index.routers import RetrievalComplexitySelector, RoutedSelection, SkillSelector

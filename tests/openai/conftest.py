@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.retries import RetryPolicy
+from rag_cover.llm.retry import RetryPolicy
 
 KEY = "sk-loopback-0123456789abcdef"
 

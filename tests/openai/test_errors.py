@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from rag_cover.backends import Generation, Sampling
-from rag_cover.deadline import Deadline
 from rag_cover.errors import InvalidValueError
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.deadline import Deadline
+from rag_cover.llm.session import LLMSession
 from rag_cover.registry import open_generator
 
 pytest.importorskip("openai", reason="needs openai (extra openai)")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from rag_cover.backends import Embedder, Generator, Locator, Receiver, Scorer, ScoringItem
-from rag_cover.caching import ResponseFile
 from rag_cover.errors import InvalidValueError, MissingExtraError, ModelFailedError, UnknownOptionError
+from rag_cover.llm.cache import ResponseFile
 from rag_cover.questions import Passage
 from rag_cover.registry import open_embedder, open_generator, open_locator, open_receiver, open_scorer
 

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_cover.backends import Failure
-from rag_cover.caching import ResponseFile
 from rag_cover.cli import app
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.cache import ResponseFile
+from rag_cover.llm.session import LLMSession
 from rag_cover.registry import open_generator
 from rag_cover.setqueries import GeneratedParser, ParsedQuery, SetQuery
 

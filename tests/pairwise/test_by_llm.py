@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure, Generation
 from rag_cover.errors import ModelFailedError
+from rag_cover.llm.json_replies import parsed_reply
 from rag_cover.pairwise import Answer, AnswerPair, PairVerdict, UnjudgedPair, by_generator, position_bias
 from rag_cover.pairwise.by_llm import PreferenceReply, which_is_better
-from rag_cover.replies import parsed_reply
 from rag_cover.testing import ScriptedGenerator
 
 FIRST, SECOND, TIE = ('{"reason": "It says more.", "better": "1"}', '{"better": 2}', '{"reason": "", "better": "Tie"}')

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.intervals import Interval, wilson
 from rag_cover.pairwise.win_rates import (
     PairVerdict,
     UnjudgedPair,
@@ -17,6 +16,7 @@ from rag_cover.pairwise.win_rates import (
     position_bias,
     win_rates_of,
 )
+from rag_cover.stats.intervals import Interval, wilson
 
 NAMES = ("plain", "broad", "deep")
 WON: tuple[Winner, Winner] = ("a", "a")

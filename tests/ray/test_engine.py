@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, evaluate, measure_of
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import EngineError, EvaluationError, InvalidValueError, UnknownOptionError
+from rag_cover.evaluation.local_engine import open_engine
+from rag_cover.llm.usage import Usage, UsageMeter
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
-from rag_cover.threads import open_engine
-from rag_cover.usage import Usage, UsageMeter
 from rag_cover_ray import RayEngine
 
 pytestmark = [

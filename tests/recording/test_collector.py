@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.importers.spans import SpanKind
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
+from rag_cover.spans.model import SpanKind
 
 STARTS = {"question", "retriever", "reranker", "postprocessor", "tool"}
 KINDS: tuple[SpanKind | None, ...] = (None, *get_args(SpanKind))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.placeholder import Placeholder
+from rag_cover.question_keys import question_key
 from rag_cover.questions import Question
 from rag_cover.redaction import Redaction
-from rag_cover.summaries import question_key
 
 KEY = b"a key of thirty-two bytes or so."
 

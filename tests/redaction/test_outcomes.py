@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from rag_cover import Evaluation, Models, Passage, Question, RetrievalStep, Sample, SampleSet, SubQuestion, Trace, evaluate
 from rag_cover.backends import Failure, ScoringItem, TokenRelevance
-from rag_cover.comparison import compare
 from rag_cover.demo import trace_paths
 from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.evaluation.comparison import compare
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.redaction import Redaction, redacted_result

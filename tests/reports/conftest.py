@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from rag_cover.backends import Failure, Span
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.metrics import Scenarios
-from rag_cover.intervals import Interval
+from rag_cover.grounding import GroundednessResult, SentenceSupport
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Passage, Question, Role, SubQuestion
-from rag_cover.results import CoverageResult, GroundednessResult, Loss, SentenceSupport, SubQuestionCoverage, Verdict
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import (
     ChangedQuestion,
     Comparison,

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from rag_cover.augmentation import Augmentation, Purchase, Sought
 from rag_cover.backends import Failure
 from rag_cover.questions import Passage, Question
 from rag_cover.reports import augmentation_panel, before_and_after
 from rag_cover.reports.augmentation import gain_sentence
 from rag_cover.reports.gains import Augmented, changed_most, gains_of
-from rag_cover.results import Augmentation, Purchase, Sought
 from rag_cover.traces import RetrievalStep, Trace
 
 Verdicts = Sequence[tuple[bool | None, bool | None]]

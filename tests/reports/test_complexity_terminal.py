@@ -11,12 +11,11 @@ import pytest
 from rich.console import Console, RenderableType
 
 from rag_cover.backends import Failure
-from rag_cover.complexity import Standing
+from rag_cover.complexity import Complexity, DocumentEvidence, Standing
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Passage, Question
 from rag_cover.reports import complexity_panel, hardest_table, summary_panel, write_report
 from rag_cover.reports.complexity_text import hardest, standing_sentence
-from rag_cover.results import Complexity, DocumentEvidence
 from rag_cover.summaries import Summary, summarise
 from rag_cover.traces import RetrievalStep, Trace
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.measures import TraceResult
 from rag_cover.reports import html, write_comparison, write_report
-from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.summaries import Comparison, Summary
 
 Attributes = dict[str, str | None]

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from rag_cover.agreement import JudgeCheck, LabelledText
-from rag_cover.checking import check_judge
+from rag_cover.judge_check import JudgeCheck
+from rag_cover.judge_check.run import check_judge
+from rag_cover.labels import LabelledText
 from rag_cover.reports import check_panels
 from rag_cover.testing import KeywordScorer
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from rag_cover.intervals import Interval
 from rag_cover.reports import skills_table, write_skills
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
 from rag_cover.reports.skills import skills_view
 from rag_cover.reports.skills_drawings import map_of
 from rag_cover.routing import HeldOut, Responses, SkillDescription, SkillRecord, describe_skills
 from rag_cover.routing.irt import probabilities
+from rag_cover.stats.intervals import Interval
 
 AGENTS = ("small", "large", "specialist")
 COSTS = {"small": 1.0, "large": 5.0, "specialist": 2.0}

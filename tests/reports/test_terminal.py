@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from rich.console import Console, RenderableType
 
+from rag_cover.coverage import Loss
 from rag_cover.measures import TraceResult
 from rag_cover.reports import comparison_table, summary_panel, worst_questions
-from rag_cover.results import Loss
 from rag_cover.summaries import Comparison, Summary
 
 

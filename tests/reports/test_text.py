@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_cover.intervals import Interval
+from rag_cover.coverage import Loss
 from rag_cover.reports.text import (
     SIGNED,
     headline,
@@ -15,7 +15,7 @@ from rag_cover.reports.text import (
     percent,
     verdict_on,
 )
-from rag_cover.results import Loss
+from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import MetricComparison, MetricValue, Summary
 
 

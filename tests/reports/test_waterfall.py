@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
+from rag_cover.belief import BINS, PassageUtility, TraceUtility
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.reports import hurting_table, trace_utilities, utility_panel, write_report
 from rag_cover.reports.utility_text import hurting_steps
 from rag_cover.reports.waterfall import distribution_of, waterfall_of
-from rag_cover.results import PassageUtility, TraceUtility
-from rag_cover.summaries import BINS, summarise
+from rag_cover.summaries import summarise
 from rag_cover.traces import Trace
 
 Make = Callable[..., TraceResult]

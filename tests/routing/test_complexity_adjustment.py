@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
-from rag_cover.results import Complexity
 from rag_cover.routing.complexity_adjustment import Adjustment, evidence_of, fit_adjustment
 from rag_cover.routing.irt import probabilities
 

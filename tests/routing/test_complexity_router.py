@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem, TokenRelevance
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import Complexity
 from rag_cover.routing.complexity_router import ComplexityRouter, RoutedOutcome
 from rag_cover.routing.decision import Demand, complexity_score, demand_of
 

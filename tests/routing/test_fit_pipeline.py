@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InputError
 from rag_cover.questions import Passage, Question
-from rag_cover.results import Complexity
 from rag_cover.routing import Outcomes, Responses, complexities_without_references, learn_skills
 from rag_cover.routing.training_data import Retrieved
 from rag_cover.testing import KeywordScorer

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rag_cover.errors import CorruptFileError, InputError, InvalidValueError
-from rag_cover.intervals import Interval
 from rag_cover.routing import Adjustment, HeldOut, Responses, SkillRecord, describe_skills
+from rag_cover.stats.intervals import Interval
 
 VALUES = [[1.0, 0.0], [np.nan, 1.0], [0.5, 1.0]]
 

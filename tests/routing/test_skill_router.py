@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Question
-from rag_cover.results import Complexity
 from rag_cover.routing import Adjustment, SkillRouter
 
 COSTS = {"small": 1.0, "middle": 2.0, "large": 5.0}

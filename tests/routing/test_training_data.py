@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem
+from rag_cover.coverage import CoverageResult, SubQuestionCoverage, Verdict
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError, ModelFailedError
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Question, Role
-from rag_cover.results import CoverageResult, SubQuestionCoverage, Verdict
 from rag_cover.routing.training_data import gather_outcomes
 from rag_cover.traces import RetrievalStep, Trace
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure, Generation, Message, Prompt
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.llm_session import LLMSession
+from rag_cover.llm.session import LLMSession
 from rag_cover.setqueries import MOST_ATOMS, GeneratedParser, SetQuery
 from rag_cover.testing import ScriptedGenerator
 from rag_cover.traces import Sample

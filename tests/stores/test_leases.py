@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure
 from rag_cover.errors import StoreError
+from rag_cover.llm.usage import Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Question
 from rag_cover.stores import Store
 from rag_cover.stores.heartbeats import HeartbeatMonitor
 from rag_cover.stores.leases import Claimable, Worker, join_store
 from rag_cover.traces import Trace
-from rag_cover.usage import Usage, UsageReport
 
 ABOUT = {"judge": "a judge", "measures": ["coverage"], "seed": 0}
 

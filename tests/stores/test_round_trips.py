@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag_cover.backends import Failure, Span
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.errors import InputError
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Question, Role, SubQuestion
-from rag_cover.results import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.stores import Store, read_traces, write_traces
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace

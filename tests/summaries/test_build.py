@@ -1,6 +1,6 @@
 from rag_cover import CoverageMeasure, Models, Question, SubQuestion, Trace, evaluate
+from rag_cover.coverage import Loss
 from rag_cover.questions import Role
-from rag_cover.results import Loss
 from rag_cover.summaries import metrics_of_installed
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover.traces import RetrievalStep

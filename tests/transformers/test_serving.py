@@ -21,8 +21,8 @@ import pytest
 from pydantic import BaseModel
 
 from rag_cover.backends import Message, Sampling
+from rag_cover.llm.retry import RetryPolicy
 from rag_cover.registry import open_generator, open_receiver
-from rag_cover.retries import RetryPolicy
 
 MISSING = [name for name in ("openai", "fastapi", "uvicorn", "accelerate") if find_spec(name) is None]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_cover.agreement import CanaryVerdict, canary_verdicts, failure_of
 from rag_cover.backends import Scorer, ScoringItem
+from rag_cover.judge_check import CanaryVerdict, canary_verdicts, failure_of
 from rag_cover.testing.conformance.attempts import answered
 from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import BLANK_TEXTS, long_text

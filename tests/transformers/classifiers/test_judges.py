@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from rag_cover import Models, Passage, Question, RetrievalStep, SubQuestion, Trace, evaluate
 from rag_cover.backends import Abstention, ScoringItem
-from rag_cover.checking import check_judge
 from rag_cover.cli import app
+from rag_cover.judge_check.run import check_judge
 from rag_cover_transformers.canaries import QUESTIONS
 
 Folder = Callable[[str], Path]

@@ -1,0 +1,77 @@
+"""Utility as a measure: what it needs of a trace, and how a block of traces is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from rag_cover.belief.result import TraceUtility
+from rag_cover.belief.sampling import unfit_because
+from rag_cover.belief.settings import UtilitySettings
+from rag_cover.belief.utility import utilities_of
+from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
+from rag_cover.traces import Trace
+
+__all__ = ["UtilityMeasure"]
+
+_NO_STEPS = "the traces that were measured have no steps"
+
+
+def _total_and_count(result: TraceUtility) -> tuple[float, float]:
+    return result.total.value, 1.0
+
+
+def _hurting_steps(result: TraceUtility) -> tuple[float, float]:
+    return sum(step.marginal.value < 0 for step in result.steps), len(result.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class UtilityMeasure(UtilitySettings):
+    """Measure what each retrieval step of a trace was worth (`rag_cover.belief.step_utilities`, which explains the fields).
+
+    A trace that carries samples needs no receiver.
+    """
+
+    name: ClassVar[str] = "utility"
+    required_inputs: ClassVar[tuple[str, ...]] = ("references", "retrieval steps")
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("receiver", "entailer")
+    optional_models: ClassVar[tuple[ModelKind, ...]] = ()
+    version: ClassVar[int] = 1
+    result_type: ClassVar[type[TraceUtility]] = TraceUtility
+    metrics: ClassVar[tuple[SummaryMetric[TraceUtility], ...]] = (
+        SummaryMetric(
+            "utility",
+            "utility of retrieval (ΔSePer)",
+            "belief in the references with the last context - belief without passages, mean over traces",
+            _total_and_count,
+            low=-1.0,
+            undefined_because=_NO_STEPS,
+        ),
+        SummaryMetric(
+            "hurting_steps",
+            "steps that hurt",
+            "steps after which belief in the references is lower than before / steps",
+            _hurting_steps,
+            higher_is_better=False,
+            undefined_because=_NO_STEPS,
+        ),
+    )
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that change its results, as JSON data."""
+        return asdict(self) | {"approximations": list(self.approximations)}
+
+    def not_applicable_reason(self, trace: Trace) -> str | None:
+        """Say why a trace cannot be measured, or None where it can."""
+        return unfit_because(trace, self.references)
+
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
+        """Measure all the traces together, in as few calls to the receiver and the entailer as can be."""
+        return utilities_of(traces, entailer=models["entailer"], receiver=models.get("receiver"), procedure=self)
+
+    def score(self, result: TraceUtility) -> Score:
+        """Return what all steps together were worth, in [-1, 1] (ΔSePer)."""
+        total = result.total
+        return Score(total.value, f"belief {total.prior.score:.2f} before retrieval, {total.posterior.score:.2f} after it")

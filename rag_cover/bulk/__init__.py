@@ -1,5 +1,0 @@
-"""Files of any size measured slice by slice: read where they are measured, written part by part, in the order of the input."""
-
-from rag_cover.bulk.run import evaluate_files
-
-__all__ = ["evaluate_files"]

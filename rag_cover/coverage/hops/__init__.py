@@ -1,5 +1,0 @@
-"""Questions inside questions: the steps of a multi-hop question, by rules."""
-
-from rag_cover.coverage.hops.splitting import hops_of
-
-__all__ = ["hops_of"]

@@ -1,0 +1,119 @@
+"""Coverage as a measure: what it needs of a trace, and how a block of traces is measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.coverage.judging import judge_coverage, table_of
+from rag_cover.coverage.metrics import METRICS, statistics_as_rated
+from rag_cover.coverage.ratings import RATING_WEIGHTS
+from rag_cover.coverage.result import CoverageResult
+from rag_cover.decomposition.embedded_roles import Untyped
+from rag_cover.decomposition.strategies import failed_splits
+from rag_cover.errors import InvalidValueError
+from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
+from rag_cover.model_calls import threshold_in_range
+from rag_cover.questions import Role
+from rag_cover.traces import Trace
+
+__all__ = ["CoverageMeasure", "coverage_sums"]
+
+Floats = NDArray[np.float64]
+
+
+def coverage_sums(result: CoverageResult) -> Floats:
+    """Return what one trace adds to the sums that the metrics #1 to #6 and the rating are made of (`statistics_as_rated`)."""
+    return statistics_as_rated(table_of(result), result.rating)
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageMeasure:
+    """Measure which sub-questions a trace's chunks, prompt and answer cover (`judge_coverage`).
+
+    ``threshold=None`` is the scorer's own. ``untyped`` tells whether sub-questions without a role are typed by the embedder
+    (by rules where there is none), by rules, or left to count in no role. A trace whose question could not be split is a
+    `Failure` that says so, and costs no other trace its result.
+    """
+
+    threshold: float | None = None
+    weights: Mapping[Role, float] = field(default_factory=lambda: RATING_WEIGHTS)
+    untyped: Untyped = "embedded"
+
+    name: ClassVar[str] = "coverage"
+    required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
+    required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer",)
+    optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention")
+    version: ClassVar[int] = 1
+    result_type: ClassVar[type[CoverageResult]] = CoverageResult
+    metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = tuple(
+        SummaryMetric(
+            metric.name,
+            metric.label,
+            metric.formula,
+            coverage_sums,
+            statistic=metric.statistic,
+            low=metric.low,
+            high=metric.high,
+            higher_is_better=metric.higher_is_better,
+            undefined_because="no sub-question of the traces counts in it",
+        )
+        for metric in METRICS.values()
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what no rating can be made from; keep the weights as a plain dict, which travels between processes."""
+        if self.threshold is not None:
+            threshold_in_range(self.threshold)
+        if unknown := [role for role in self.weights if role not in set(Role)]:
+            message = f"weights: {unknown[0]!r} is no role; roles are {', '.join(Role)}"
+            raise InvalidValueError(message)
+        if bad := [weight for weight in self.weights.values() if not math.isfinite(weight)]:
+            message = f"weights: {bad[0]} is not a finite number"
+            raise InvalidValueError(message)
+        object.__setattr__(self, "weights", {Role(role): float(weight) for role, weight in self.weights.items()})
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that change its results, as JSON data."""
+        weights = {str(role): weight for role, weight in self.weights.items()}
+        return {"threshold": self.threshold, "weights": weights, "untyped": self.untyped}
+
+    def not_applicable_reason(self, trace: Trace) -> str | None:
+        """Say why a trace cannot be measured, or None where it can."""
+        if trace.answer is None and trace.prompt is None and not trace.steps:
+            return f"coverage needs {self.required_inputs[0]}"
+        return None
+
+    def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
+        """Split the questions that need it, then judge all the traces, in one call to the scorer and one to the locator."""
+        decomposer = models.get("decomposer")
+        failed = failed_splits(traces, decomposer)
+        judged = iter(
+            judge_coverage(
+                [trace for index, trace in enumerate(traces) if index not in failed],
+                models["scorer"],
+                locator=models.get("locator"),
+                threshold=self.threshold,
+                decomposer=decomposer,
+                untyped=self.untyped,
+                embedder=models.get("embedder"),
+                abstention=models.get("abstention"),
+                weights=self.weights,
+            )
+        )
+        return [failed[index] if index in failed else next(judged) for index in range(len(traces))]
+
+    def score(self, result: CoverageResult) -> Score:
+        """Return the share of core sub-questions that the answer covers, in [0, 1] (metric #1)."""
+        core = [each.answer for each in result.sub_questions if each.role == Role.CORE and each.answer is not None]
+        if result.core_coverage is None:
+            return Score(None, f"none of its {len(result.sub_questions)} sub-questions is core")
+        return Score(
+            result.core_coverage, f"{sum(each.covered for each in core)} of {len(core)} core sub-questions are answered"
+        )

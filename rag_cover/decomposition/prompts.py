@@ -1,0 +1,84 @@
+"""The prompts by which a language model decomposes a question: a record that users read, edit and pass back.
+
+What users edit are the instructions. The question itself, and the sub-questions to be typed, are put into a message of their
+own, escaped and fenced as data (`rag_cover.llm.prompt_safety`), so that no edit can let a question give orders.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Self
+
+from rag_cover.errors import InputError, InvalidValueError, nearest
+from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.prompts import Conversation, conversation
+
+__all__ = ["SHIPPED_PROMPTS", "DecompositionPrompts"]
+
+SHIPPED_PROMPTS = Path(__file__).with_name("prompts.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class DecompositionPrompts:
+    """The instructions of the two steps (coverage paper, §3.1): split, then type; ``{most}`` is how many are wanted.
+
+    >>> "core" in DecompositionPrompts.read().type
+    True
+    """
+
+    decompose: str
+    type: str
+
+    def __post_init__(self) -> None:
+        """Refuse instructions that say nothing."""
+        for name in _NAMES:
+            if not str(getattr(self, name)).strip():
+                message = f"the prompt {name!r} is blank; leave it out of the file to keep the shipped one"
+                raise InvalidValueError(message)
+
+    @classmethod
+    def read(cls, path: Path | None = None) -> Self:
+        """Read prompts from a TOML file; what it leaves out, and all without a file, is as shipped.
+
+        Raises:
+            InputError: the file cannot be read or holds something else.
+        """
+        shipped = _table(SHIPPED_PROMPTS)
+        given = {} if path is None else _table(path)
+        for name, text in given.items():
+            if name not in _NAMES:
+                problem = f"no prompt is called {name!r}.{nearest(name, _NAMES)} There are: {', '.join(_NAMES)}."
+                raise InputError(problem, file=path)
+            if not isinstance(text, str) or not text.strip():
+                problem = f"the prompt {name!r} must be a text; leave it out to keep the shipped one"
+                raise InputError(problem, file=path)
+        chosen = {name: str(text) for name, text in (shipped | given).items()}
+        return cls(decompose=chosen["decompose"], type=chosen["type"])
+
+    def splitting(self, question: str, *, most: int) -> Conversation:
+        """Ask for the sub-questions of a question."""
+        told = f"Write at most {most} sub-questions of the question above. Reply with the JSON only."
+        return conversation(self.decompose.replace("{most}", str(most)), [fenced("question", question), told])
+
+    def typing(self, question: str, sub_questions: Sequence[str]) -> Conversation:
+        """Ask for the types of sub-questions."""
+        numbered = [fenced("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
+        told = f"Give the type of each of the {len(sub_questions)} sub-questions above. Reply with the JSON only."
+        return conversation(self.type, [fenced("question", question), *numbered, told])
+
+
+_NAMES = tuple(each.name for each in fields(DecompositionPrompts))
+
+
+def _table(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as denied:
+        problem = f"the file cannot be read ({denied.strerror}); check the path"
+        raise InputError(problem, file=path) from denied
+    except ValueError as wrong:  # not UTF-8, or not TOML
+        problem = f"prompts are TOML such as decompose = '''…''' ({wrong}); 'rag-cover decompose --show-prompts' prints one"
+        raise InputError(problem, file=path) from wrong

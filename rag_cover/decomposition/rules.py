@@ -1,0 +1,126 @@
+"""A question split into sub-questions by rules, without a model: the questions that it asks in so many words.
+
+Clauses in a row become questions of their own ("When was it built and who designed it?"), and so do items of a list ("the
+causes and effects of x") and verbs or question words that share an object ("store and reheat it", "where and when"). The steps
+of a multi-hop question that stand on their own are background (`hops_of`). Nothing is invented: a question that asks one thing
+is its own and only sub-question. Rules know English; a question in another language stays whole. A model finds the facets of an
+open question (Xie et al., NAACL 2025, §3.1, have GPT-4 write about 20); what rules made is marked ``role_source="rules"``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from rag_cover.decomposition.deduplication import plain_wording
+from rag_cover.decomposition.multihop import hops_of
+from rag_cover.english.clauses import MARKS, asked, holds_several, questions_in
+from rag_cover.english.noun_phrases import is_plural, listed
+from rag_cover.english.words import words_of
+from rag_cover.questions import Role, SubQuestion
+
+__all__ = ["decomposed_by_rules"]
+
+_LONGEST = 40  # words of a question whose lists are still worth a look
+_ATTRIBUTES = re.compile(
+    r"what\ (?:is|are|was|were)\ the\ (?P<list>[\w\s,-]{3,60}?)\ (?P<of>of|for|in)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
+)
+_SHARED = re.compile(
+    r"(?P<ask>what\ (?:is|was)\ the\ [\w\s-]{3,60}?\ (?:of|in|for)|who\ \w+)\ (?P<list>[^?]+)", re.VERBOSE | re.IGNORECASE
+)
+_VERB = r"(?!the\b|a\b|an\b|my\b|your\b|it\b|to\b)[a-z]+"
+_VERBS = re.compile(
+    rf"""(?P<ask>how\ (?:to|(?:do|can|could|should|would|must)\ (?:i|you|we|one|they|people|staff|users|customers)))
+    \ (?P<verbs>{_VERB}(?:,\ {_VERB})*,?\ and\ {_VERB})\ (?P<object>[^?]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PASSIVES = re.compile(
+    r"(?P<ask>how\ (?:is|are|was|were)\ (?:the\ )?[\w\s-]{2,40}?)\ (?P<verbs>\w+ed\ and\ \w+ed)(?P<object>(?:\ [^?]+)?)",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ADVERBIAL = re.compile(
+    r"(?:in|on|at|by|for|from|to|with|without|during|after|before|under|over|through|as|when|if)\b", re.IGNORECASE
+)
+_AGENTS = re.compile(r"(?P<ask>who) (?P<verbs>\w+(?:ed|te|nt|lt) and \w+(?:ed|te|nt|lt)) (?P<object>[^?]+)", re.IGNORECASE)
+_WHERE_AND_WHEN = re.compile(
+    r"(?P<first>when|where|why|how|who)\ and\ (?P<second>when|where|why|how)\ (?!and\b)(?P<rest>[^?]+)",
+    re.VERBOSE | re.IGNORECASE,
+)
+_AND = re.compile(r",?\ and\ |,\ ", re.VERBOSE)
+_FIXED_PAIRS = frozenset(
+    {
+        *("copy and paste", "cut and paste", "drag and drop", "plug and play", "search and replace", "find and replace"),
+        *("go and see", "come and go", "wait and see", "mix and match", "cut and dry", "divide and conquer", "try and get"),
+        *("try and find", "lock and load", "pick and choose", "compare and contrast"),
+    }
+)
+_FOREIGN = frozenset(
+    words_of(
+        """ist sind der das und wie wird nicht ein eine el los las que qué cuál por para est les des une dans pourquoi che
+        perché di het een wat zijn och är vad como são uma det som il quali quand où"""
+    )
+)
+
+
+def decomposed_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
+    """Split a question into at most ``most`` sub-questions: what it asks is core, steps towards that are background.
+
+    Every one ends with a question mark and none occurs twice. A question that asks one thing has itself as its only one, a
+    blank text has none.
+
+    >>> [sub.text for sub in decomposed_by_rules("How do I store and reheat cooked rice?", most=12)]
+    ['How do I store cooked rice?', 'How do I reheat cooked rice?']
+    >>> [(sub.text, sub.role.value) for sub in decomposed_by_rules("When was the director of film Jaws born?", most=12)]
+    [('When was the director of film Jaws born?', 'core'), ('Who is the director of film Jaws?', 'background')]
+    """
+    core = [part for question in islice(questions_in(text), most) for part in _parts(asked(question))]
+    background = [step for question in core for step in _steps(question)]
+    typed = [*((Role.CORE, each) for each in core), *((Role.BACKGROUND, each) for each in background)]
+    return tuple(SubQuestion(text=text, role=role, role_source="rules") for role, text in islice(_distinct(typed), most))
+
+
+def _distinct(typed: Iterable[tuple[Role, str]]) -> Iterator[tuple[Role, str]]:
+    """Keep the first of those that differ in articles, number and punctuation only."""
+    seen: set[str] = set()
+    for role, text in typed:
+        if (key := plain_wording(text)) not in seen:
+            seen.add(key)
+            yield role, text
+
+
+def _parts(text: str) -> list[str]:
+    """Ask about each item of a list by itself; the question itself where it has none."""
+    question = text.rstrip(f" .!{MARKS}")
+    if len(question.split()) > _LONGEST or _FOREIGN.intersection(words_of(question)) or hops_of(text):
+        return [text]
+    if match := _WHERE_AND_WHEN.fullmatch(question):
+        return [f"{match[word].capitalize()} {match['rest']}?" for word in ("first", "second")]
+    if holds_several(text):
+        return [text]
+    return _items(question) or _shared_objects(question) or [text]
+
+
+def _items(question: str) -> list[str]:
+    """Split the causes and effects of x; the capital of x and y."""
+    if (match := _ATTRIBUTES.fullmatch(question)) and (names := listed(match["list"])):
+        return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in names]
+    if (match := _SHARED.fullmatch(question)) and (names := listed(match["list"])):
+        return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
+    return []
+
+
+def _shared_objects(question: str) -> list[str]:
+    """Split verbs that share what follows."""
+    for pattern in (_VERBS, _PASSIVES, _AGENTS):
+        if (match := pattern.fullmatch(question)) and match["verbs"].lower() not in _FIXED_PAIRS:
+            ask, rest = match["ask"], match["object"].strip()
+            if pattern is _PASSIVES and rest and not _ADVERBIAL.match(rest):
+                return []
+            return [f"{ask[:1].upper()}{ask[1:]} {f'{verb} {rest}'.strip()}?" for verb in _AND.split(match["verbs"])]
+    return []
+
+
+def _steps(question: str) -> list[str]:
+    """List the steps of a multi-hop question that stand on their own."""
+    return [step for step in hops_of(question) if "#" not in step]

@@ -1,0 +1,1 @@
+"""English by rules: words, clauses and noun phrases."""

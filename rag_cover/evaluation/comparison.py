@@ -1,0 +1,277 @@
+"""Pipelines on the same questions: what differs, whether that could be chance, which questions changed, whose answers win.
+
+The p-value is of a paired permutation test: under the null hypothesis the two sides of a question may be swapped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from string import ascii_lowercase
+from typing import Literal
+
+from rag_cover.backends import Generator
+from rag_cover.errors import IncomparableError, InvalidValueError
+from rag_cover.evaluation.run import Evaluation
+from rag_cover.measures import TraceResult
+from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
+from rag_cover.placeholder import Placeholder
+from rag_cover.question_keys import question_key
+from rag_cover.questions import Role
+from rag_cover.stats.intervals import permutation_p_value
+from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, OwnedMetric, Sums, metrics_of_installed
+
+__all__ = ["compare", "compare_pairwise"]
+
+SubQuestionsAsked = Mapping[str, frozenset[str]]
+"""The sub-questions of each question."""
+
+
+@dataclass(slots=True)
+class _Side:
+    """One evaluation, gathered by question."""
+
+    sums: Sums
+    texts: dict[str, str] = field(default_factory=dict)
+    covered: dict[str, dict[str, bool]] = field(default_factory=dict)  # question → core sub-question → answered by some trace
+    asked: dict[str, frozenset[str]] = field(default_factory=dict)
+    pipelines: Counter[str] = field(default_factory=Counter)
+    measured: set[str] = field(default_factory=set)
+
+    def add(self, result: TraceResult) -> None:
+        key = question_key(result.trace.question)
+        self.sums.add(result)
+        self.texts.setdefault(key, result.trace.question.text)
+        self.pipelines[result.trace.pipeline or ""] += 1
+        self.measured |= result.outcomes.keys()
+        if result.coverage is None:
+            return
+        self.asked[key] = self.asked.get(key, frozenset()) | {each.text for each in result.coverage.sub_questions}
+        core = self.covered.setdefault(key, {})
+        for each in result.coverage.sub_questions:
+            if each.role == Role.CORE and each.answer is not None:
+                core[each.text] = core.get(each.text, False) or each.answer.covered
+
+    @property
+    def name(self) -> str:
+        return ", ".join(name for name in self.pipelines if name)
+
+
+def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any"] = "same", seed: int = 0) -> Comparison:
+    """Compare two evaluations on the questions they share, joined by question id, else by normalised text.
+
+    Args:
+        a: the one side.
+        b: the other; differences are b - a.
+        sub_questions: ``"same"`` refuses questions whose sub-questions differ between the sides, ``"any"`` compares them.
+        seed: of the permutations.
+
+    Raises:
+        IncomparableError: no question in common, or their sub-questions differ.
+    """
+    one, other = _gathered(a), _gathered(b)
+    shared = _shared([one.texts, other.texts])
+    if sub_questions == "same":
+        _refuse_different(one.asked, other.asked, {key: one.texts[key] for key in shared})
+    name_a, name_b = _distinct([one.name or "a", other.name or "b"])
+    return Comparison(
+        name_a=name_a,
+        name_b=name_b,
+        questions=len(shared),
+        only_a=len(one.texts) - len(shared),
+        only_b=len(other.texts) - len(shared),
+        metrics={name: _compared(metric, one, other, shared, seed) for name, metric in _metrics(one, other).items()},
+        losses_a=one.sums.losses_of(shared),
+        losses_b=other.sums.losses_of(shared),
+        changed=_changed(one, other, shared),
+        notes=_notes([a, b]),
+    )
+
+
+def compare_pairwise(
+    evaluations: Sequence[Evaluation],
+    *,
+    judge: Literal["rating"] | Generator = "rating",
+    names: Sequence[str] | None = None,
+    sub_questions: Literal["same", "any"] = "same",
+    seed: int = 0,
+) -> PairwiseComparison:
+    """Compare two or more evaluations answer by answer, on the questions that all of them have, joined as `compare` does.
+
+    Of a question that an evaluation answers several times the first answer counts, and a note says so.
+
+    Args:
+        evaluations: one for each pipeline.
+        judge: ``"rating"``: the better coverage rating wins, equal ones tie; or a model that is asked which of two answers is
+            better, in both orders.
+        names: what to call evaluations whose traces name no pipeline; by default a, b, and so on.
+        sub_questions: ``"same"`` refuses to compare ratings by sub-questions that differ between the sides, ``"any"`` does it.
+        seed: of the intervals.
+
+    Raises:
+        InvalidValueError: fewer than two evaluations, not as many names, or a judge that is neither.
+        IncomparableError: no question in common, ratings by sub-questions that differ, or redacted answers that a model would
+            have to read.
+        ModelFailedError: the generator did not return one generation for each prompt.
+    """
+    generator = _generator(judge)
+    sides = _named(evaluations, names)
+    shared = _shared([side.first for side in sides.values()])
+    if generator is not None:
+        _refuse_redacted(sides, shared)
+    notes = _repetitions(sides, shared)
+    if generator is None:
+        notes = (*_notes(evaluations), *notes)
+        if sub_questions == "same":
+            _refuse_ratings_by_different(sides, shared)
+    return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes, seed=seed)
+
+
+def _gathered(evaluation: Evaluation) -> _Side:
+    side = _Side(Sums(evaluation.given))
+    for result in evaluation.results:
+        side.add(result)
+    return side
+
+
+def _shared(sides: Sequence[Collection[str]]) -> list[str]:
+    first, *rest = sides
+    shared = [key for key in first if all(key in side for side in rest)]
+    if not shared:
+        which = "two" if len(sides) == 2 else str(len(sides))  # noqa: PLR2004 - two have a word
+        message = f"The {which} evaluations have no question in common; give them the same question ids or texts."
+        raise IncomparableError(message)
+    return shared
+
+
+def _refuse_different(one: SubQuestionsAsked, other: SubQuestionsAsked, shared: Mapping[str, str]) -> None:
+    """Refuse sides whose sub-questions differ on the shared questions, which come with their texts."""
+    different = [text for key, text in shared.items() if one.get(key, frozenset()) != other.get(key, frozenset())]
+    if different:
+        message = (
+            f"{len(different)} of {len(shared)} shared questions have different sub-questions on the two sides, such as "
+            f"{different[0]!r}; give both the same ones, or compare them anyway with sub_questions='any'."
+        )
+        raise IncomparableError(message)
+
+
+def _named(evaluations: Sequence[Evaluation], names: Sequence[str] | None) -> dict[str, AnswersByQuestion]:
+    if len(evaluations) < 2:  # noqa: PLR2004 - a pair
+        message = f"answers are compared between two evaluations or more, not {len(evaluations)}"
+        raise InvalidValueError(message)
+    if names is not None and len(names) != len(evaluations):
+        message = f"{len(names)} names for {len(evaluations)} evaluations; give one for each, or none"
+        raise InvalidValueError(message)
+    sides = [AnswersByQuestion.of(evaluation.results) for evaluation in evaluations]
+    others = names or [_letter(index) for index in range(len(sides))]
+    called = _distinct([", ".join(side.pipelines) or other for side, other in zip(sides, others, strict=True)])
+    return dict(zip(called, sides, strict=True))
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Tell those of one name apart by their letters, such as ``broad (a)`` and ``broad (b)``."""
+    if len(set(names)) == len(names):
+        return list(names)
+    return _distinct([name if names.count(name) == 1 else f"{name} ({_letter(index)})" for index, name in enumerate(names)])
+
+
+def _letter(index: int) -> str:
+    return ascii_lowercase[index] if index < len(ascii_lowercase) else str(index + 1)
+
+
+def _generator(judge: Literal["rating"] | Generator) -> Generator | None:
+    if not isinstance(judge, str):
+        return judge
+    if judge != "rating":
+        message = f"judge is 'rating' or a model, such as open_generator({judge!r}) opens, not a name"
+        raise InvalidValueError(message)
+    return None
+
+
+def _refuse_redacted(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> None:
+    for name, side in sides.items():
+        if any(Placeholder.read(side.first[key].text or "") for key in shared):
+            message = f"The answers of {name} are redacted, and no model can compare them; compare their ratings instead."
+            raise IncomparableError(message)
+
+
+def _refuse_ratings_by_different(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> None:
+    """Refuse sides whose sub-questions differ where both have some: an answer without is left unjudged, with its reason."""
+    for one, other in combinations(sides.values(), 2):
+        a, b = ({key: side.first[key].sub_questions for key in shared} for side in (one, other))
+        _refuse_different(a, b, {key: one.first[key].question for key in shared if a[key] and b[key]})
+
+
+def _repetitions(sides: Mapping[str, AnswersByQuestion], shared: Sequence[str]) -> tuple[str, ...]:
+    counts = {name: len(side.repeated.intersection(shared)) for name, side in sides.items()}
+    return tuple(
+        f"{name} answers {count:,} of the questions several times; the first answer counts."
+        for name, count in counts.items()
+        if count
+    )
+
+
+def _metrics(one: _Side, other: _Side) -> Mapping[str, OwnedMetric]:
+    """Return the metrics of every measure that either side asked for, those of installed measures first."""
+    asked = one.measured | other.measured
+    installed = {name: each for name, each in metrics_of_installed().items() if each.measure in asked}
+    return installed | one.sums.metrics | other.sums.metrics
+
+
+def _compared(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
+    a, b = (side.sums.rows_of(owned, shared) for side in (one, other))
+    first, second = owned.interval(a, seed=seed), owned.interval(b, seed=seed)
+    metric = owned.metric
+    return MetricComparison(
+        name=metric.name,
+        label=metric.label,
+        a=first,
+        b=second,
+        difference=second.estimate - first.estimate if first and second else None,
+        p_value=permutation_p_value(a, b, metric.statistic, seed=seed),
+        questions=len(shared),
+        higher_is_better=metric.higher_is_better,
+        low=metric.low,
+        high=metric.high,
+    )
+
+
+def _changed(one: _Side, other: _Side, shared: Sequence[str]) -> tuple[ChangedQuestion, ...]:
+    """List the questions with a core sub-question that one side covers and the other does not, most changed first."""
+    found = []
+    for key in shared:
+        a, b = one.covered.get(key, {}), other.covered.get(key, {})
+        gained = tuple(text for text, covered in b.items() if covered and a.get(text) is False)
+        lost = tuple(text for text, covered in a.items() if covered and b.get(text) is False)
+        if gained or lost:
+            found.append(ChangedQuestion(one.texts[key], key, _share(a), _share(b), gained, lost))
+    return tuple(sorted(found, key=lambda each: len(each.gained) - len(each.lost)))
+
+
+def _share(covered: Mapping[str, bool]) -> float | None:
+    return sum(covered.values()) / len(covered) if covered else None
+
+
+def _notes(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    return (*_notes_on_judges(evaluations), *_notes_on_versions(evaluations))
+
+
+def _notes_on_versions(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    versions: dict[str, dict[int, None]] = {}
+    for measure in (measure for evaluation in evaluations for measure in evaluation.given):
+        versions.setdefault(measure.name, {})[measure.version] = None
+    return tuple(
+        f"{name} was measured by its versions {' and '.join(map(str, found))}: what differs may be the measure."
+        for name, found in versions.items()
+        if len(found) > 1
+    )
+
+
+def _notes_on_judges(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    judges = list(dict.fromkeys(evaluation.judge for evaluation in evaluations))
+    if len(judges) > 1:
+        sides = "two sides" if len(evaluations) == 2 else "sides"  # noqa: PLR2004 - two have a word
+        return (f"The {sides} were judged by different judges: {', '.join(judges[:-1])} and {judges[-1]}.",)
+    return ()

@@ -1,0 +1,207 @@
+"""The driver of a run: it cuts, keeps order and ids, and writes; all else happens in the workers.
+
+A part is named after its place, the bytes of its slice and all else that its results depend on. A run is gone on with by
+measuring the slices whose parts are not there: whenever a run was killed, nothing is lost but what was being measured, and
+nothing is there twice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rag_cover.engines import Engine
+from rag_cover.errors import InputError, StoreError
+from rag_cover.evaluation.blocks import surroundings
+from rag_cover.evaluation.files.ordering import Settling, placed
+from rag_cover.evaluation.files.slice_reader import Refusal
+from rag_cover.evaluation.files.slice_task import MeasuringSlices, Packed
+from rag_cover.evaluation.files.slices import Cut, Slice, cut
+from rag_cover.evaluation.plan import EvaluationPlan
+from rag_cover.evaluation.run import Evaluation, Progress
+from rag_cover.importers.formats import is_parquet
+from rag_cover.llm.usage import UsageReport
+from rag_cover.plugin_manager import notify_plugins, plugins
+from rag_cover.redaction import redacted_problem, redaction_entry, refuse_other_redaction
+from rag_cover.stores.folders import ResultFolder
+from rag_cover.stores.jsonl import Skipped, no_traces_in
+from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
+from rag_cover.traces import SCHEMA, content_hash
+
+__all__ = ["Driver"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A slice whose turn comes, and its part; ``kept`` tells whether that is there already, ``packed`` whether its file was."""
+
+    piece: Slice
+    part: str
+    kept: bool
+    packed: bool
+
+
+@dataclass(slots=True)
+class Driver:
+    """Goes through the slices of all files, of which those that are measured are out with the workers."""
+
+    folder: ResultFolder
+    measuring: EvaluationPlan
+    judge: str
+    format: PartFormat
+    skipped: Skipped | None
+    seed: int
+    progress: Callable[[Progress], None] | None
+    before: UsageReport = field(default_factory=UsageReport)
+    settling: Settling = field(init=False)
+    due: deque[_Due] = field(default_factory=deque)
+    parts: set[str] = field(default_factory=set)
+    found: set[Path] = field(default_factory=set)
+    failed: int = 0
+    resumed: int = 0
+
+    def __post_init__(self) -> None:
+        """Number the results from the first on."""
+        self.settling = Settling(self.measuring.redaction)
+
+    def begin(self, *, resume: bool) -> None:
+        """Write the manifest of the run; with ``resume=False`` delete existing parts first.
+
+        Raises:
+            StoreError: what is to be gone on with was redacted in another way.
+        """
+        about = self.folder.about
+        if about and resume:
+            refuse_other_redaction(about["evaluation"], self.measuring.redaction, self.folder.path)
+            self.before = UsageReport.from_dict(about["spending"])
+        self._tell(finished=False)
+        if not resume:
+            self.folder.remove_all_but(())
+
+    def measure(self, paths: Sequence[Path], engine: Engine, part_bytes: int) -> None:
+        """Measure what is missing, and put everything in its place, in order."""
+        work = MeasuringSlices(self.measuring, skips=self.skipped is not None)
+        around = content_hash({"trace": SCHEMA, **surroundings(self.measuring.measures, self.measuring.models)})
+        with self._paid():
+            for packed in engine.run(work, self._missing(paths, part_bytes, around)):
+                self._settle_kept()
+                self._settle(self.due.popleft(), packed)
+            self._settle_kept()
+        for path in paths:
+            if path not in self.found:
+                raise no_traces_in(path)
+
+    def finish(self) -> Evaluation:
+        """Remove what earlier runs left, and open the results."""
+        self.folder.remove_all_but(self.parts)
+        self._tell(finished=True)
+        given = self.measuring.measures
+        return Evaluation(self.folder.results(given), self.judge, self.measuring.names, self.seed, self._spending, given)
+
+    @contextmanager
+    def _paid(self) -> Iterator[None]:
+        """Where the run breaks off, too, write down what was asked of remote models: it was paid for; unpacked files go."""
+        try:
+            yield
+        except BaseException:
+            with suppress(StoreError):  # the error that broke it off is told
+                self._tell(finished=False)
+            with suppress(StoreError):
+                self.folder.remove_unpacked()
+            raise
+
+    @property
+    def _spending(self) -> UsageReport:
+        return self.before + self.measuring.ledger.spending
+
+    def _missing(self, paths: Sequence[Path], part_bytes: int, around: str) -> Iterator[Slice]:
+        for number, path in enumerate(paths):
+            for each in self._cut(path, number, part_bytes):
+                part = self._part_of(each.slice, around)
+                kept = self._keeps(part)
+                piece = each.slice if kept else self._within_reach(each)
+                self.due.append(_Due(piece, part, kept, packed=each.unpacked is not None))
+                if not kept:
+                    yield piece
+
+    def _cut(self, path: Path, number: int, part_bytes: int) -> Iterator[Cut]:
+        try:
+            yield from cut(path, number, part_bytes=part_bytes)
+        except InputError as wrong:
+            if self.measuring.redaction and is_parquet(path):  # of which the names of columns may be quoted
+                raise redacted_problem(wrong) from None
+            raise
+
+    def _part_of(self, piece: Slice, around: str) -> str:
+        depends, redaction = content_hash([piece.digest, piece.first, piece.table, around]), self.measuring.redaction
+        key = depends if redaction is None else redaction.content_key(depends)
+        return f"part-{piece.name}-{key[:16]}.{self.format}"
+
+    def _keeps(self, part: str) -> bool:
+        """A part that left out a repeated id is measured again: the line that gave it first may be another now."""
+        return self.folder.holds(part) and not any(each.repeated for each in self._left_out(part))
+
+    def _left_out(self, part: str) -> list[Refusal]:
+        return [Refusal.from_dict(each) for each in self.folder.skipped(part)]
+
+    def _within_reach(self, each: Cut) -> Slice:
+        """Lay what was unpacked where the workers can read it: slices themselves are small, however many are under way."""
+        if each.unpacked is None:
+            return each.slice
+        return replace(each.slice, source=self.folder.unpack(each.slice.name, each.unpacked), start=0)
+
+    def _settle_kept(self) -> None:
+        while self.due and self.due[0].kept:
+            due = self.due.popleft()
+            rows = tuple(read_part(self.folder.path / due.part, results=False))
+            self.resumed += len(rows)
+            self._settle(due, Packed(rows, tuple(self._left_out(due.part))))
+
+    def _settle(self, due: _Due, packed: Packed) -> None:
+        """Put a slice's rows in their places, and write them, where they are not written already."""
+        piece, path = due.piece, self.folder.path / due.part
+        settled = self.settling.settle(piece, packed.rows)
+        refusals = sorted((*packed.refusals, *settled.repeated), key=lambda refusal: refusal.number)
+        self._tell_of(refusals, piece.file)
+        if not due.kept or settled.moved:
+            rows = tuple(read_part(path)) if due.kept else packed.rows
+            self._write(due, placed(rows, settled), refusals)
+        if packed.rows or packed.refusals:
+            self.found.add(piece.file)
+        self.parts.add(due.part)
+        if due.packed and not due.kept:
+            with suppress(OSError):  # what cannot be removed now is told at the end
+                piece.source.unlink()
+        if self.progress:
+            self.progress(Progress(self.settling.ordinal, None, self.failed, self.resumed))
+
+    def _write(self, due: _Due, rows: Sequence[Row], refusals: Sequence[Refusal]) -> None:
+        self.folder.keep_skipped(due.part, [refusal.to_dict() for refusal in refusals])
+        write_part(self.folder.path / due.part, rows)
+        self.failed += sum(row.failed for row in rows)
+        if self.measuring.ledger.spending:
+            self._tell(finished=False)
+        if plugins().hook.on_result.get_hookimpls() and not due.kept:
+            for row in rows:
+                notify_plugins(row.unpacked())
+
+    def _tell_of(self, refusals: Sequence[Refusal], file: Path) -> None:
+        """Hand over what is no trace, or stop at the first."""
+        for refusal in refusals:
+            error: InputError = refusal.error(file)
+            if self.skipped is None:
+                raise error
+            self.skipped(error)
+
+    def _tell(self, *, finished: bool) -> None:
+        redacted = redaction_entry(self.measuring.redaction)
+        about: dict[str, Any] = {
+            "evaluation": {"judge": self.judge, "measures": self.measuring.names, "seed": self.seed, **redacted},
+            "finished": finished,
+            "spending": self._spending.to_dict(),
+        }
+        self.folder.tell(about)

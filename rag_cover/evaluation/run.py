@@ -1,0 +1,178 @@
+"""Traces in, results out: what is measured, by which models, on which engine, into which store.
+
+Traces are read in blocks; a block is measured by `measure_block`, which any engine may run; results go to the store as each
+block finishes (`rag_cover.evaluation.loop`), so that an interrupted evaluation loses at most the blocks in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Sized
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_cover.engines import Engine
+from rag_cover.errors import StoreError, needs_extra
+from rag_cover.evaluation.blocks import OnFailure, chosen_measures
+from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
+from rag_cover.evaluation.loop import Progress, evaluate_in_memory, evaluate_into_store
+from rag_cover.evaluation.plan import EvaluationPlan
+from rag_cover.frames import rows_of
+from rag_cover.llm.cache import cache_for
+from rag_cover.llm.deadline import Deadline
+from rag_cover.llm.session import LLMSession
+from rag_cover.llm.usage import UsageReport
+from rag_cover.measures import Measure, TraceResult
+from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
+from rag_cover.registry import Models
+from rag_cover.stores import Store, read_traces
+from rag_cover.stores.folders import ResultFolder
+from rag_cover.summaries import Summary, summarise
+from rag_cover.traces import Trace, assign_ids
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The results of one evaluation, in trace order; read from its store where it has one.
+
+    ``judge`` names the scorer, or the entailer where none scores, by its fingerprint, ``measures`` what was measured,
+    ``spending`` what remote models were asked for it, over all the runs it took; ``given`` are the measures as values.
+    """
+
+    results: Sequence[TraceResult]
+    judge: str
+    measures: tuple[str, ...]
+    seed: int = 0
+    spending: UsageReport = field(default_factory=UsageReport)
+    given: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
+
+    @classmethod
+    def open(cls, path: Path | str, *, measures: Sequence[Measure] = ()) -> Evaluation:
+        """Open the evaluation kept in a store, or in a folder of parts.
+
+        ``measures`` are those of your own that it was made with, if any: results of a measure that is neither among them nor
+        installed are kept as they are (`UnknownResult`), and in no summary.
+
+        Raises:
+            InvalidValueError: one of ``measures`` is no measure.
+            StoreError: there is no such store, it is damaged, or it holds no evaluation.
+        """
+        given = chosen_measures(tuple(measures)) if measures else ()
+        if Path(path).is_dir():
+            return cls._of(ResultFolder(Path(path)), given)
+        store = Store.open(Path(path), create=False)
+        about = store.meta.get("evaluation")
+        if about is None:
+            message = f"{path} holds no evaluation yet; make one with 'rag-cover evaluate … --store {path}'"
+            raise StoreError(message)
+        store.check()
+        return cls(store.results(given), about["judge"], tuple(about["measures"]), about["seed"], store.spending, given)
+
+    @classmethod
+    def _of(cls, folder: ResultFolder, given: tuple[Measure, ...]) -> Evaluation:
+        results, kept = folder.results(given), folder.about or {}
+        about, spending = kept["evaluation"], UsageReport.from_dict(kept["spending"])
+        return cls(results, about["judge"], tuple(about["measures"]), about["seed"], spending, given)
+
+    def summary(self) -> Summary:
+        """Sum up the results, with 95% bootstrap intervals clustered by question."""
+        return summarise(self.results, judge=self.judge, seed=self.seed, measures=self.given)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Tabulate the results, one row per trace and sub-question (needs pandas)."""
+        with needs_extra("all", "pandas"):
+            import pandas as pd
+        return pd.DataFrame.from_records([row for result in self.results for row in rows_of(result)])
+
+    def to_html(self, path: Path | str) -> None:
+        """Write the report: one self-contained HTML file."""
+        from rag_cover.reports.html import write_report
+
+        write_report(Path(path), self.results, self.summary())
+
+
+def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by name
+    traces: Iterable[Trace] | Path | str,
+    *,
+    measures: Sequence[str | Measure] | None = None,
+    models: Models = Models(),  # noqa: B008  # frozen
+    store: Store | Path | str | None = None,
+    resume: bool = False,
+    engine: str | Engine = "local",
+    workers: int | None = None,
+    on_error: OnFailure = "record",
+    seed: int = 0,
+    progress: Callable[[Progress], None] | None = None,
+    cache: Path | bool = True,
+    deadline_s: float | None = None,
+    redact: bool | Redaction = False,
+) -> Evaluation:
+    """Measure every trace.
+
+    Args:
+        traces: trace values, or the path of a trace file.
+        measures: names or measure values; None: every measure whose inputs and models are there.
+        models: the models to ask; the embedded judge by default.
+        store: where results are kept as they come; None keeps them in memory.
+        resume: go on with what the store holds; otherwise it is begun anew. What it holds is kept and not asked for again,
+            but for traces with a `Failure`: these are measured again, whatever its kind. Several processes that resume one
+            store at once share the work: each trace is measured by one of them, and all return the whole evaluation.
+        engine: ``"local"``, the name of an installed engine, or an engine.
+        workers: threads of the local engine; None: one per two cores, since judges use several. Actors of ``"ray"``;
+            None: as many as there is room for.
+        on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
+        seed: of everything drawn at random.
+        progress: called after every block.
+        cache: whether the answers of remote models are kept beside the store, where there is one; or the file to keep them in.
+        deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
+        redact: replace every text of the results by its hash before anything keeps them; a `Redaction` says by which key. The
+            answers of remote models are then kept only in a file that ``cache`` names.
+
+    Raises:
+        InputError: a trace that cannot be read.
+        StoreError: a store that cannot be used, that holds an unfinished evaluation and ``resume`` is False, or that another
+            process fills with something else.
+        EvaluationError: the first failure, with ``on_error="raise"``.
+    """
+    traces = Path(traces) if isinstance(traces, str) else traces
+    store = Path(store) if isinstance(store, str) else store
+    redaction = Redaction.asked_for(redact)
+    beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
+    run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
+    measuring = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    total = len(traces) if isinstance(traces, Sized) else None
+    stream = assign_ids(read_traces(traces) if isinstance(traces, Path) else traces)
+    runner = resolve_engine(engine, workers, run.clock)
+    if store is None:
+        with run.clock:
+            results = evaluate_in_memory(runner, measuring, stream, total=total, watcher=progress)
+        return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending, measuring.measures)
+    # made before the store is: a wrong name of a model leaves none
+    about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed, **redaction_entry(redaction)}
+    kept = store if isinstance(store, Store) else Store.open(store, create=True)
+    if resume:
+        refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
+        _refuse_fewer_measures(kept, measuring.names)
+    with run.clock:
+        evaluate_into_store(
+            kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress
+        )
+    given = measuring.measures
+    return Evaluation(kept.results(given), measuring.judge, measuring.names, seed, kept.spending, given)
+
+
+def _refuse_fewer_measures(store: Store, names: Sequence[str]) -> None:
+    """Refuse to go on with a store when results that it holds would be lost: all traces are measured anew by other measures."""
+    about = store.meta.get("evaluation") or {}
+    lost = [name for name in about.get("measures", ()) if name not in names]
+    if lost and len(store):
+        message = (
+            f"{store.path} holds results of {', '.join(lost)}, which this run does not measure: they would be lost. Name "
+            f"{'it' if len(lost) == 1 else 'them'} too, name another store, or begin anew without resume=True (--resume)."
+        )
+        raise StoreError(message)

@@ -1,0 +1,23 @@
+"""Which traces ask the same question: the units that summaries resample and comparisons pair."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from rag_cover.placeholder import Placeholder
+from rag_cover.questions import Question
+
+__all__ = ["question_key"]
+
+
+def question_key(question: Question) -> str:
+    """Tell questions apart: by id where there is one, else by text up to case, width and white space.
+
+    >>> question_key(Question("Why  is the sky blue?")) == question_key(Question("why is the sky BLUE?"))
+    True
+    """
+    if question.id is not None:
+        return f"id:{question.id}"
+    if (redacted := Placeholder.read(question.text)) and redacted.asked_as:
+        return f"text:{redacted.asked_as}"
+    return "text:" + " ".join(unicodedata.normalize("NFKC", question.text).casefold().split())

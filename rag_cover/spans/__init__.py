@@ -1,0 +1,1 @@
+"""Spans of tracing tools and of callbacks, read as the steps of a trace."""

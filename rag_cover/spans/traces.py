@@ -1,0 +1,118 @@
+"""A tree of spans as a trace: its question, its steps, what its answer was written from, its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from rag_cover.errors import InputError
+from rag_cover.questions import json_value
+from rag_cover.spans.model import Span, Tree, ancestors, keys_of
+from rag_cover.spans.payloads import answer_of, question_of
+from rag_cover.spans.steps import steps_of
+from rag_cover.stores.validation import trace_from
+from rag_cover.traces import Trace
+
+__all__ = ["trace_of"]
+
+_Passages = Sequence[Mapping[str, Any]]
+
+
+def trace_of(tree: Tree) -> Trace:
+    """Make a tree a trace.
+
+    Raises:
+        InputError: no question was recorded, at the root or at a retrieval.
+    """
+    steps = steps_of(tree)
+    answer = _answer(tree)
+    asked = (tree.root.query, question_of(tree.root.input), *(step["query"] for step in steps))
+    question = next((text for text in asked if text and text.strip()), None)
+    if question is None:
+        problem = f"no question was recorded for the trace {tree.id!r}: its root {tree.root.name!r} has no input that holds one"
+        raise InputError(problem)
+    data = {
+        "id": tree.id,
+        "question": {"text": question, "references": tree.root.references},
+        "steps": steps,
+        "prompt": _named_as_in(steps, _prompt(tree, answer)),
+        "answer": answer,
+        "sub_questions": next((span.sub_questions for span in tree.spans if span.sub_questions), None),
+        "pipeline": tree.root.pipeline,
+        "metadata": ({"name": tree.root.name} if tree.root.name else {}) | dict(tree.root.metadata),
+    }
+    return trace_from(data)
+
+
+def _answer(tree: Tree) -> str | None:
+    """Return what the root says is its answer, else the last model's output, else the root's output as it is."""
+    output = tree.root.output
+    if tree.root.answer is not None:
+        return tree.root.answer
+    if tree.root.kind in ("retriever", "reranker", "postprocessor"):
+        return None
+    from_models = (span.answer or answer_of(span.output) for span in reversed(tree.spans) if span.kind == "llm")
+    found = answer_of(output) or next(filter(None, from_models), None)
+    return found if found or not output else json.dumps(json_value(output), ensure_ascii=False)
+
+
+def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
+    """Return what the answer was written from; None where no span says so.
+
+    That is what the synthesis was given that no inner question stands around, or that wrote the answer; of several, the last
+    that wrote it, or most of it, else the last. Without one, what the tools of an agent returned, where they retrieved; else
+    what the only synthesis was given.
+    """
+    syntheses = [span for span in tree.spans if span.kind == "synthesis"]
+    parents = {span.id: span.parent_id for span in tree.spans}
+    questions = {span.id for span in tree.spans if span.kind == "question"}
+    around = {span.id: next((above for above in ancestors(span.id, parents) if above in questions), None) for span in syntheses}
+    own = [span for span in syntheses if around[span.id] in (None, tree.root.id)]
+    wrote = [span for span in syntheses if answer is not None and span.answer == answer]
+    tools = [span for span in tree.spans if span.kind == "tool" and span.error is None and span is not tree.root]
+    if own or wrote:
+        written = [span for span in own or wrote if span in wrote]
+        return written[-1].consumed if written else _read(own, tree, answer)
+    if _around_others(tools, tree, parents):
+        return [passage for span in tools for passage in span.passages]
+    return syntheses[0].consumed if len(syntheses) == 1 else None
+
+
+def _read(syntheses: Sequence[Span], tree: Tree, answer: str | None) -> _Passages:
+    """Return what an answer was written from that none of these wrote: all they read, if a model wrote it after them."""
+    if not any(span.kind == "llm" and answer is not None and span.answer == answer for span in tree.spans):
+        return _nearest(syntheses, answer).consumed
+    read: list[Mapping[str, Any]] = []
+    for passage in chain.from_iterable(span.consumed for span in syntheses):
+        if not keys_of([passage]) & keys_of(read):
+            read.append(passage)
+    return read
+
+
+def _nearest(syntheses: Sequence[Span], answer: str | None) -> Span:
+    """Return the last that wrote most of an answer, or from which most of it was taken; the last of all if none did."""
+    return max(reversed(syntheses), key=lambda span: _shared(span.answer or "", answer or ""))
+
+
+def _shared(one: str, other: str) -> int:
+    """Count the characters of a text that makes up half of the other at least; 0: neither does."""
+    shorter, longer = sorted((one.strip(), other.strip()), key=len)
+    return len(shorter) if shorter in longer and 2 * len(shorter) >= len(longer) else 0
+
+
+def _named_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) -> _Passages | None:
+    """Give passages whose text was changed on the way the ids that the steps gave them."""
+    found = [passage for step in steps for passage in step["passages"] if passage.get("id")]
+    names = {(passage["id"].rstrip("~"), passage["text"]): passage["id"] for passage in found}
+    if prompt is None:
+        return None
+    return [{**passage, "id": names.get((passage.get("id"), passage["text"]), passage.get("id"))} for passage in prompt]
+
+
+def _around_others(tools: Sequence[Span], tree: Tree, parents: Mapping[str, str | None]) -> bool:
+    """Tell whether every tool returned something, and one of them by retrieving."""
+    retrieved = [span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")]
+    above = {name for span_id in retrieved for name in ancestors(span_id, parents)}
+    return bool(tools) and all(tool.passages for tool in tools) and any(tool.id in above for tool in tools)

@@ -1,0 +1,110 @@
+"""What the measures ask of a trace and of models, and that they say the same as the functions they stand for."""
+
+import json
+import pickle
+from collections.abc import Mapping
+
+import pytest
+
+from rag_cover.coverage import RATING_WEIGHTS, CoverageMeasure, GroundednessMeasure, groundedness, judge_coverage
+from rag_cover.coverage.result import CoverageResult
+from rag_cover.errors import InvalidValueError
+from rag_cover.measures import Measure
+from rag_cover.questions import Passage, Question, Role, SubQuestion
+from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+from rag_cover.traces import RetrievalStep, Trace
+
+QUESTION = Question(text="Why is the sky blue?")
+BLUE = "The sky is blue because air scatters short waves."
+STEP = RetrievalStep(passages=(Passage(text=BLUE),))
+FULL = Trace(question=QUESTION, steps=(STEP,), answer=BLUE)
+
+
+def test_both_are_measures() -> None:
+    measures: list[Measure] = [CoverageMeasure(), GroundednessMeasure()]
+
+    names = [measure.name for measure in measures]
+
+    assert names == ["coverage", "groundedness"]
+
+
+def test_coverage_measures_a_trace_by_any_of_answer_steps_and_prompt() -> None:
+    measure = CoverageMeasure()
+    partial = [
+        Trace(question=QUESTION, answer=""),
+        Trace(question=QUESTION, steps=(STEP,)),
+        Trace(question=QUESTION, prompt=()),
+    ]
+
+    lacking = [measure.not_applicable_reason(trace) for trace in partial]
+
+    assert lacking == [None, None, None]
+    assert measure.not_applicable_reason(Trace(question=QUESTION)) == "coverage needs an answer, retrieval steps or a prompt"
+
+
+def test_groundedness_needs_an_answer_and_what_it_was_written_from() -> None:
+    measure = GroundednessMeasure()
+
+    lacking = [
+        measure.not_applicable_reason(trace)
+        for trace in (FULL, Trace(question=QUESTION, answer=BLUE), Trace(question=QUESTION))
+    ]
+
+    assert lacking == [
+        None,
+        "groundedness needs a prompt or retrieval steps",
+        "groundedness needs an answer and a prompt or retrieval steps",
+    ]
+
+
+def test_measures_say_what_their_functions_say() -> None:
+    scorer, locator, entailer = KeywordScorer(), KeywordLocator(), KeywordEntailer()
+
+    coverage = CoverageMeasure().measure([FULL], {"scorer": scorer, "locator": locator})
+    grounded = GroundednessMeasure().measure([FULL], {"entailer": entailer})
+
+    assert list(coverage) == judge_coverage([FULL], scorer, locator=locator)
+    assert list(grounded) == groundedness([FULL], entailer)
+
+
+def test_locator_and_decomposer_are_optional() -> None:
+    def two(question: Question) -> list[SubQuestion]:
+        return [SubQuestion(text=question.text, role=Role.CORE), SubQuestion(text="What is air?")]
+
+    with_model = CoverageMeasure().measure([FULL], {"scorer": KeywordScorer(), "decomposer": two})
+    without = CoverageMeasure().measure([FULL], {"scorer": KeywordScorer()})
+
+    assert [outcome.decomposed_by for outcome in (*with_model, *without) if isinstance(outcome, CoverageResult)] == [
+        "model",
+        "rules",
+    ]
+
+
+def test_parameters_are_json_that_names_all_that_changes_results() -> None:
+    measure = CoverageMeasure(threshold=0.4, weights={Role.CORE: 1, Role.FOLLOW_UP: -2}, untyped="leave")
+
+    parameters = json.loads(json.dumps(measure.parameters))
+
+    assert parameters == {"threshold": 0.4, "weights": {"core": 1.0, "follow-up": -2.0}, "untyped": "leave"}
+    assert GroundednessMeasure().parameters == {"threshold": 0.5}
+
+
+def test_measures_travel_between_processes() -> None:
+    measures = [CoverageMeasure(weights=RATING_WEIGHTS), GroundednessMeasure(threshold=0.3)]
+
+    copies = pickle.loads(pickle.dumps(measures))  # noqa: S301 - our own bytes
+
+    assert copies == measures
+
+
+@pytest.mark.parametrize("weights", [{"cores": 1.0}, {Role.CORE: float("inf")}])
+def test_weights_that_make_no_rating_are_refused(weights: Mapping[Role, float]) -> None:
+    with pytest.raises(InvalidValueError, match="weights: "):
+        CoverageMeasure(weights=weights)
+
+
+def test_thresholds_that_are_no_probabilities_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match="threshold is -1"):
+        CoverageMeasure(threshold=-1)
+    with pytest.raises(InvalidValueError, match="threshold is 2"):
+        GroundednessMeasure(threshold=2)

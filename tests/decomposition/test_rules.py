@@ -1,0 +1,270 @@
+"""What rules make of real questions, and what holds for any text."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_cover.coverage import decompose, type_roles
+from rag_cover.decomposition.roles import role_of
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Question, Role, SubQuestion
+
+MARKS = ("?", "\uff1f", "\u061f")
+
+
+def asks(question: str, role: Role = Role.CORE) -> list[str]:
+    return [sub_question.text for sub_question in decompose(question) if sub_question.role is role]
+
+
+def test_questions_joined_by_and_are_split_and_name_their_subject() -> None:
+    question = "What is photosynthesis and why is it important?"
+
+    core = asks(question)
+
+    assert core[:2] == ["What is photosynthesis?", "Why is photosynthesis important?"]
+
+
+def test_several_questions_are_several_sub_questions() -> None:
+    question = "What is RAG? How does it work? What are its limits?"
+
+    core = asks(question)
+
+    assert core[:3] == ["What is RAG?", "How does RAG work?", "What are RAG's limits?"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "I have a 2015 Civic. Why does it stall?",
+        "How do I bake bread and how long does it take?",
+        "Who invented the first computer game in 1962 and what was the name of the game?",
+    ],
+)
+def test_a_question_that_would_lose_its_subject_stays_whole(question: str) -> None:
+    decomposed = decompose(question)
+
+    assert [sub_question.text for sub_question in decomposed] == [question]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Are fresh or frozen vegetables healthier?",
+        "How is climate change affecting the earth?",
+        "How to remove rust from iron?",
+        "Should I refinance my mortgage?",
+        "Why was Julius Caesar assassinated?",
+        "What is the best laptop for students?",
+        "How has the internet changed over time?",
+        "What is the difference between Python and Java?",
+        "How do I copy and paste text?",
+        "What does a cat eat?",
+    ],
+)
+def test_nothing_is_asked_that_the_question_does_not_say(question: str) -> None:
+    decomposed = decompose(question)
+
+    assert [(each.text, each.role) for each in decomposed] == [(question, Role.CORE)]
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What are the causes and effects of the French Revolution?",
+            ["What are the causes of the French Revolution?", "What are the effects of the French Revolution?"],
+        ),
+        (
+            "What is the capital of France, Germany and Italy?",
+            ["What is the capital of France?", "What is the capital of Germany?", "What is the capital of Italy?"],
+        ),
+        ("How do I store and reheat cooked rice?", ["How do I store cooked rice?", "How do I reheat cooked rice?"]),
+        (
+            "How can I clean, dry and store a tent?",
+            ["How can I clean a tent?", "How can I dry a tent?", "How can I store a tent?"],
+        ),
+        (
+            "How is the vaccine stored and transported?",
+            ["How is the vaccine stored?", "How is the vaccine transported?"],
+        ),
+        ("Who wrote and directed the film?", ["Who wrote the film?", "Who directed the film?"]),
+        ("Where and when was Kepler born?", ["Where was Kepler born?", "When was Kepler born?"]),
+    ],
+)
+def test_what_stands_in_a_row_is_asked_one_by_one(question: str, parts: list[str]) -> None:
+    assert asks(question) == parts
+
+
+def test_steps_of_a_multi_hop_question_that_stand_alone_are_background() -> None:
+    decomposed = decompose("Who was born first, Homer or Plato?")
+
+    assert [(each.text, each.role) for each in decomposed] == [
+        ("Who was born first, Homer or Plato?", Role.CORE),
+        ("When was Homer born?", Role.BACKGROUND),
+        ("When was Plato born?", Role.BACKGROUND),
+    ]
+
+
+def test_no_more_sub_questions_are_made_than_asked_for() -> None:
+    question = "What is RAG? How does it work? What are its limits?"
+
+    decomposed = decompose(question, max_sub_questions=2)
+
+    assert [each.text for each in decomposed] == ["What is RAG?", "How does RAG work?"]
+    with pytest.raises(InvalidValueError, match="max_sub_questions is 0"):
+        decompose(question, max_sub_questions=0)
+
+
+def test_fixed_pairs_of_words_are_no_lists() -> None:
+    question = "Who wrote Romeo and Juliet?"
+
+    core = asks(question)
+
+    assert core == [question]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("climate change effects", "What is important to know about climate change effects?"),
+        ("Explain inflation.", "What is important to know about inflation?"),
+        ("In what year did Rome fall", "In what year did Rome fall?"),
+        ("Was ist Photosynthese?", "Was ist Photosynthese?"),
+        ("¿Cuál es la capital de Francia?", "¿Cuál es la capital de Francia?"),
+        ("لماذا السماء زرقاء؟", "لماذا السماء زرقاء؟"),
+        ("为什么天空是蓝色的\uff1f", "为什么天空是蓝色的\uff1f"),
+        ("?", "?"),
+    ],
+)
+def test_a_question_of_no_known_shape_is_its_own_sub_question(question: str, expected: str) -> None:
+    decomposed = decompose(question)
+
+    assert decomposed == (SubQuestion(text=expected, role=Role.CORE, role_source="rules"),)
+
+
+def test_a_blank_text_has_no_sub_questions() -> None:
+    texts = ["", " \n\t"]
+
+    decomposed = [decompose(text) for text in texts]
+
+    assert decomposed == [(), ()]
+
+
+def test_a_very_long_text_is_one_sub_question() -> None:
+    text = "is it " * 50_000
+
+    decomposed = decompose(text)
+
+    assert len(decomposed) == 1
+
+
+def test_typing_leaves_given_roles_alone() -> None:
+    given_one, untyped = SubQuestion(text="What is air?", role=Role.FOLLOW_UP), SubQuestion(text="What is air?")
+
+    typed = type_roles("Why is the sky blue?", [given_one, untyped])
+
+    assert typed == (given_one, SubQuestion(text="What is air?", role=Role.BACKGROUND, role_source="rules"))
+
+
+@pytest.mark.parametrize(
+    ("sub_question", "role"),
+    [
+        ("How does freezing affect the nutrients of vegetables?", Role.CORE),
+        ("What are the most common methods used to freeze vegetables?", Role.BACKGROUND),
+        ("What are the main benefits of frozen vegetables?", Role.CORE),
+        ("Who invented frozen vegetables?", Role.BACKGROUND),
+        ("What are the cost differences between fresh and frozen vegetables?", Role.FOLLOW_UP),
+        ("How can people keep vegetables fresh?", Role.FOLLOW_UP),
+        ("are fresh or frozen vegetables healthier", Role.CORE),
+    ],
+)
+def test_roles_follow_the_definitions(sub_question: str, role: Role) -> None:
+    question = "Are fresh or frozen vegetables healthier?"
+
+    typed = role_of(question, sub_question)
+
+    assert typed is role
+
+
+def test_what_the_question_asks_for_itself_is_core() -> None:
+    question = "How can climate change be mitigated?"
+
+    role = role_of(question, "How can forests mitigate climate change?")
+
+    assert role is Role.CORE
+
+
+WORDS = st.sampled_from(
+    re.findall(
+        r"\S+",
+        """what is are the why how does should i or and vs between difference of in best better healthier than it they
+        climate change Paris France coffee tea causes effects work ? ; , . x""",
+    )
+)
+QUESTIONS = st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=25).map(" ".join))
+
+
+@given(QUESTIONS, st.integers(1, 20))
+def test_any_text_is_split_into_distinct_questions(text: str, most: int) -> None:
+    decomposed = decompose(text, max_sub_questions=most)
+
+    texts = [sub_question.text for sub_question in decomposed]
+    assert bool(texts) == bool(text.strip())
+    assert len(texts) <= most
+    assert len({each.casefold() for each in texts}) == len(texts)
+    assert all(each.endswith(MARKS) and each[0] == each[0].upper()[:1] for each in texts if len(each) > 1)
+    assert "{" not in "".join(texts) or "{" in text
+
+
+@given(QUESTIONS)
+def test_decomposing_is_deterministic_and_orders_by_role(text: str) -> None:
+    first, second = decompose(text), decompose(Question(text=text)) if text.strip() else ()
+
+    roles = [list(Role).index(sub_question.role) for sub_question in first if sub_question.role]
+    assert first == second
+    assert roles == sorted(roles)
+    assert all(sub_question.role_source == "rules" for sub_question in first)
+
+
+@given(QUESTIONS, QUESTIONS)
+def test_any_sub_question_has_a_role(question: str, sub_question: str) -> None:
+    role = role_of(question, sub_question)
+
+    assert role in set(Role)
+
+
+def test_of_a_clause_the_subject_is_what_a_later_pronoun_means() -> None:
+    assert asks("How do heat pumps work and what do they cost?")[:2] == ["How do heat pumps work?", "What do heat pumps cost?"]
+
+
+@pytest.mark.parametrize(
+    ("question", "core"),
+    [
+        (
+            "How loud is a heat pump, where may it stand, and what can be done if the neighbours complain?",
+            ["How loud is a heat pump?", "Where may a heat pump stand?", "What can be done if the neighbours complain?"],
+        ),
+        (
+            "What does a heat pump cost, how long does it last and who may install it?",
+            ["What does a heat pump cost?", "How long does a heat pump last?", "Who may install a heat pump?"],
+        ),
+    ],
+)
+def test_questions_in_a_row_are_asked_one_by_one(question: str, core: list[str]) -> None:
+    asked = [each.text for each in decompose(question) if each.role == Role.CORE]
+
+    assert asked[:3] == core
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When it rains, what does a heat pump do with the water?",
+        "In a house with a fireplace, where may a heat pump stand?",
+        "If oil is dear, what is cheap, and what is not?",
+    ],
+)
+def test_what_comes_before_a_comma_is_not_always_a_question(question: str) -> None:
+    assert question in [each.text for each in decompose(question)]

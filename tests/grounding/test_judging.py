@@ -1,0 +1,225 @@
+"""Which sentences count as claims, what they are held against, and what that says."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from rag_cover.backends import Abstention, ScoringItem
+from rag_cover.coverage import groundedness
+from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.grounding.result import GroundednessResult
+from rag_cover.questions import Passage, Question
+from rag_cover.testing import KeywordEntailer, ScriptedEntailer
+from rag_cover.traces import RetrievalStep, Trace
+
+BLUE = "The sky is blue because air scatters short waves."
+GRASS = "Grass is green because of chlorophyll in its cells."
+
+
+def trace(answer: str | None, *prompt: str | Passage, question: str = "Why is the sky blue?") -> Trace:
+    passages = tuple(each if isinstance(each, Passage) else Passage(text=each) for each in prompt)
+    return Trace(question=Question(text=question), prompt=passages, answer=answer)
+
+
+def texts_of(result: GroundednessResult, answer: str) -> list[str]:
+    return [answer[sentence.start : sentence.end] for sentence in result.sentences]
+
+
+def test_a_sentence_is_supported_by_the_passage_that_entails_it() -> None:
+    grounded = trace(f"{BLUE} {GRASS}", "Clouds are white.", BLUE)
+
+    (result,) = groundedness([grounded], ScriptedEntailer({(BLUE, BLUE): 0.9}))
+
+    assert [(sentence.supported, sentence.probability) for sentence in result.sentences] == [(True, 0.9), (False, 0.0)]
+    assert result.sentences[0].passage == 1
+    assert result.share == 0.5
+
+
+def test_all_pairs_of_all_traces_are_judged_once_in_one_call() -> None:
+    entailer = KeywordEntailer()
+
+    groundedness([trace(BLUE, BLUE, GRASS), trace(BLUE, BLUE)], entailer)
+
+    assert entailer.asked.calls == 1
+    assert entailer.asked.items == 2
+
+
+def test_what_is_no_claim_is_left_out() -> None:
+    claims = f"- {BLUE} [1]\n- **{GRASS}**[2, 3]"
+    answer = f"Sure!\n\n# The sky\n\nHere are the reasons:\n{claims}\n\nDoes that help you with it?\n---\nLet me know."
+    entailer = ScriptedEntailer({(BLUE, BLUE): 1.0, (BLUE, GRASS): 0.75})
+
+    (result,) = groundedness([trace(answer, BLUE)], entailer)
+
+    assert [sentence.probability for sentence in result.sentences] == [1.0, 0.75]
+    assert [BLUE in texts_of(result, answer)[0], GRASS in texts_of(result, answer)[1]] == [True, True]
+
+
+def test_an_answer_of_a_few_words_is_read_after_its_question() -> None:
+    short = trace("Paris.", "Paris is the capital.", question="What is the capital of France?")
+
+    (result,) = groundedness(
+        [short], ScriptedEntailer({("Paris is the capital.", "What is the capital of France? Paris."): 0.8})
+    )
+
+    assert result.share == 1.0
+
+
+@pytest.mark.parametrize("answer", ["1906.", "42", "$5.99", "14:30"])
+def test_a_bare_number_is_a_claim(answer: str) -> None:
+    (result,) = groundedness([trace(answer, BLUE, question="When was it opened?")], KeywordEntailer())
+
+    assert len(result.sentences) == 1
+
+
+@pytest.mark.parametrize("answer", ["1.", "(2)", "## Reasons", "|---|:--:|", "---", "***"])
+def test_numbers_of_items_headings_and_rules_are_no_claims(answer: str) -> None:
+    (result,) = groundedness([trace(answer, BLUE)], KeywordEntailer())
+
+    assert result.share is None
+
+
+def test_a_refusal_is_no_claim_where_somebody_can_tell() -> None:
+    class Refuser:
+        def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+            return ["wholly" if item.text == "I don't know why." else "no" for item in items]
+
+    (result,) = groundedness([trace(f"I don't know why. {BLUE}", BLUE)], KeywordEntailer(), abstention=Refuser())
+
+    assert [sentence.start for sentence in result.sentences] == [18]
+
+
+def test_clauses_may_be_supported_by_different_passages() -> None:
+    first, second = "The bridge was sold in 1990", "the county paid for the repairs."
+    entailer = ScriptedEntailer({(BLUE, first): 0.9, (GRASS, second): 0.8})
+
+    (result,) = groundedness([trace(f"{first}, and {second}", BLUE, GRASS)], entailer)
+
+    assert [(each.supported, each.probability) for each in result.sentences] == [(True, 0.8)]
+
+
+def test_a_pronoun_is_read_with_the_sentence_before() -> None:
+    entailer = ScriptedEntailer({(BLUE, "Acme made large church bells. It was closed in 1990."): 0.7})
+
+    (result,) = groundedness([trace("Acme made large church bells. It was closed in 1990.", BLUE)], entailer)
+
+    assert [each.supported for each in result.sentences] == [False, True]
+
+
+def test_what_is_contradicted_is_told_from_what_is_not_found() -> None:
+    class Contrary:
+        def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+            rows = [[0.1, 0.2, 0.7] if "blue" in hypothesis else [0.1, 0.8, 0.1] for _, hypothesis in pairs]
+            return np.array(rows, dtype=np.float32)
+
+    (result,) = groundedness([trace(f"{BLUE} {GRASS}", "The sky is green.")], Contrary())
+
+    assert [each.finding for each in result.sentences] == ["contradicted", "not found"]
+
+
+def test_long_passages_are_cut_into_windows_that_lose_nothing() -> None:
+    filler = [f"Number {n} is a number that follows another number in the list." for n in range(60)]
+    long = Passage(text=" ".join([*filler, BLUE]), title="Sky")
+
+    (result,) = groundedness([trace(BLUE, long)], KeywordEntailer())
+
+    assert result.share == 1.0
+
+
+def test_premises_carry_their_title() -> None:
+    titled = Passage(text="It is blue.", title="Sky")
+
+    (result,) = groundedness([trace(BLUE, titled)], ScriptedEntailer({("Sky\nIt is blue.", BLUE): 0.6}))
+
+    assert result.share == 1.0
+
+
+def test_a_sentence_is_held_against_the_windows_that_share_most_words() -> None:
+    passages = [f"Passage {n} about nothing in particular." for n in range(20)]
+    entailer = KeywordEntailer()
+
+    (result,) = groundedness([trace(BLUE, *passages, BLUE)], entailer, max_windows=3)
+
+    assert entailer.asked.items == 3
+    assert result.sentences[0].passage == 20
+
+
+def test_an_answer_without_sentences_has_no_share() -> None:
+    answers = ["", "  ", "# Sky", "Why?"]
+
+    results = groundedness([trace(answer, BLUE) for answer in answers], KeywordEntailer())
+
+    assert [(result.sentences, result.share) for result in results] == [((), None)] * 4
+
+
+def test_without_an_answer_or_a_known_prompt_there_is_nothing_to_say() -> None:
+    bare = Trace(question=Question(text="Why?"), answer=BLUE)
+
+    results = groundedness([trace(None, BLUE), bare], KeywordEntailer())
+
+    assert [result.share for result in results] == [None, None]
+
+
+def test_an_empty_prompt_supports_nothing() -> None:
+    entailer = KeywordEntailer()
+
+    (result,) = groundedness([trace(BLUE)], entailer)
+
+    assert entailer.asked.calls == 0
+    assert result.share == 0.0
+    assert result.sentences[0].passage is None
+
+
+def test_the_last_context_stands_in_for_an_unknown_prompt() -> None:
+    step = RetrievalStep(passages=(Passage(text=BLUE),))
+    assumed = Trace(question=Question(text="Why?"), steps=(step,), answer=BLUE)
+
+    (result,) = groundedness([assumed], KeywordEntailer())
+
+    assert result.prompt_assumed
+    assert result.share == 1.0
+
+
+def test_senseless_parameters_are_refused() -> None:
+    entailer = KeywordEntailer()
+
+    with pytest.raises(InvalidValueError, match="threshold is nan"):
+        groundedness([], entailer, threshold=float("nan"))
+    with pytest.raises(InvalidValueError, match="max_windows is 0"):
+        groundedness([], entailer, max_windows=0)
+
+
+def test_an_entailer_that_returns_no_probabilities_has_failed() -> None:
+    entailer = ScriptedEntailer(default=float("nan"))
+
+    with pytest.raises(ModelFailedError, match=r"ScriptedEntailer.*entail returned nan"):
+        groundedness([trace(BLUE, BLUE)], entailer)
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))
+def test_any_answer_gets_a_share_of_its_sentences(answer: str, prompt: list[str]) -> None:
+    (result,) = groundedness([trace(answer, *prompt)], KeywordEntailer())
+
+    assert (result.share is None) == (not result.sentences)
+    assert result.share is None or result.share == sum(s.supported for s in result.sentences) / len(result.sentences)
+    assert all(0 <= s.start < s.end <= len(answer) for s in result.sentences)
+    assert GroundednessResult.from_dict(result.to_dict()) == result
+
+
+def test_a_sentence_without_a_word_of_refusal_is_a_claim_whatever_a_detector_says() -> None:
+    class Refuser:
+        fingerprint = "refuser"
+
+        def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+            return ["wholly"] * len(items)
+
+    answer = "Plutarch wrote about the testudo. The sources do not say more about it."
+    asked = trace(answer, "Plutarch wrote about the testudo.", question="Who described the testudo?")
+
+    (found,) = groundedness([asked], KeywordEntailer(), abstention=Refuser())
+
+    assert texts_of(found, answer) == ["Plutarch wrote about the testudo."]
