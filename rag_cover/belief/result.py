@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+from rag_cover.measures.texts import ModelName, PassageKey, Text
 from rag_cover.stats.intervals import Interval
 from rag_cover.traces import StepKind
 
@@ -42,7 +43,7 @@ class SampledAnswer:
     founder of the answer's cluster. ``cluster`` is None where clusters were not asked for.
     """
 
-    text: str
+    text: Annotated[str, Text()]
     weight: float
     cluster: int | None
     agreement: float
@@ -132,7 +133,7 @@ class Utility:
 class PassageUtility:
     """What one passage of a step was worth, in [-1, 1]; ``passage`` is its `Passage.key`."""
 
-    passage: str
+    passage: PassageKey
     value: float
     interval: Interval | None
 
@@ -155,9 +156,9 @@ class StepUtility:
     ``passages`` is empty unless attribution was asked for.
     """
 
-    step: str
+    step: Annotated[str, Text(kind="step")]
     kind: StepKind
-    query: str
+    query: Annotated[str, Text()]
     alone: Utility | None
     marginal: Utility
     passages: tuple[PassageUtility, ...] = ()
@@ -172,7 +173,7 @@ class TraceUtility:
     ``approximations`` names what was taken as equal that a model might tell apart.
     """
 
-    receiver: str
+    receiver: ModelName
     references: ReferenceSource
     kind: BeliefKind
     preset: Preset

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from rag_cover.backends import Failure
+from rag_cover.measures.texts import ModelName, PassageKey, Text
 
 __all__ = ["AnswerSource", "CompletenessMethod", "Complexity", "Constraints", "DocumentEvidence"]
 
@@ -33,7 +34,7 @@ class DocumentEvidence:
     the scorer says without seeing references, where it was asked both ways: ``answer_probability`` is the product of the two.
     """
 
-    passage: str
+    passage: PassageKey
     answer_probability: float | None
     relevance: tuple[float, ...] = ()
     entropy: float | None = None
@@ -67,10 +68,10 @@ class Complexity:
     reading: CompletenessMethod = "token-entropy"
     references: AnswerSource = "none"
     probability: float | None = None
-    calibration: str | None = None
-    tokens: tuple[str, ...] = ()
+    calibration: ModelName | None = None
+    tokens: tuple[Annotated[str, Text(kind="token")], ...] = ()
     documents: tuple[DocumentEvidence, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Annotated[str, Text()], ...] = field(default=())
 
     @property
     def judged(self) -> tuple[DocumentEvidence, ...]:

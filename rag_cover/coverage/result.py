@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from rag_cover.backends import Abstention, Span
+from rag_cover.measures.texts import PassageKey, Text
 from rag_cover.questions import Role, RoleSource
 
 __all__ = ["CoverageResult", "Loss", "SubQuestionCoverage", "Verdict"]
@@ -74,9 +75,9 @@ class SubQuestionCoverage:
     None where that cannot be told.
     """
 
-    text: str
+    text: Annotated[str, Text()]
     role: Role | None
-    role_source: RoleSource | None
+    role_source: Annotated[RoleSource, Text(quotes=False)] | None
     answer: Verdict | None = None
     position: float | None = None
     chunks: tuple[Verdict, ...] | None = None
@@ -126,11 +127,11 @@ class CoverageResult:
     """
 
     sub_questions: tuple[SubQuestionCoverage, ...]
-    chunk_keys: tuple[str, ...]
+    chunk_keys: tuple[PassageKey, ...]
     threshold: float
     rating: float | None
     prompt_assumed: bool
-    decomposed_by: RoleSource
+    decomposed_by: Annotated[RoleSource, Text(quotes=False)]
     reply_threshold: float | None = None
     abstained: Abstention | None = None
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from functools import cache
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import Text
 from rag_cover.redaction.hashing import Redaction
 
-__all__ = ["redacted_fields", "refuse_unmarked"]
+__all__ = ["Redactor", "refuse_unmarked"]
 
 Value = TypeVar("Value")
 
@@ -33,13 +35,59 @@ def refuse_unmarked(measure: str, kind: type[Any]) -> None:
         raise InvalidValueError(message)
 
 
-def redacted_fields(value: Value, by: Redaction) -> Value:
-    """Replace the marked texts of a dataclass, and of those within it, by their hashes; all else stays."""
-    found: Any = value
-    kind: Any = type(value)
-    changed = {name: _redacted(getattr(found, name), mark, by) for name, mark in _marks(kind).items()}
-    redacted: Value = replace(found, **changed)
-    return redacted
+class Redactor:
+    """Replaces the marked texts of the results of one trace; ``keys`` are the redacted keys of its passages, by key.
+
+    A value that stands in several places (a belief of `TraceUtility`) is replaced once.
+    """
+
+    def __init__(self, by: Redaction, *, question: str = "", keys: Mapping[str, str] | None = None) -> None:
+        self._by, self._question, self._keys = by, question, keys or {}
+        self._replaced: dict[int, tuple[Any, Any]] = {}
+
+    def fields_of(self, value: Value) -> Value:
+        """Replace the marked texts of a dataclass, and of those within it; all else stays."""
+        if (known := self._replaced.get(id(value))) is not None:
+            return cast("Value", known[1])
+        found: Any = value
+        kind: Any = type(value)
+        changed = {name: self._value(getattr(found, name), mark) for name, mark in _marks(kind).items()}
+        redacted: Value = replace(found, **changed)
+        self._replaced[id(value)] = (value, redacted)  # the value is kept, so that its id stays its own
+        return redacted
+
+    def failure(self, failure: Failure) -> Failure:
+        """Replace what a failure says, which may quote a text; its kind stays."""
+        raw = None if failure.raw is None else self._by.text(failure.raw)
+        return replace(failure, message=self._by.text(failure.message), raw=raw)
+
+    def _value(self, value: Any, mark: Text | None, place: int = 0) -> Any:
+        match value:
+            case str():
+                return self._text(value, mark or Text(), place)
+            case Failure():
+                return self.failure(value)
+            case Mapping():
+                return {key: self._value(each, mark) for key, each in value.items()}
+            case list() | tuple():
+                return type(value)(self._value(each, mark, place) for place, each in enumerate(value))
+            case _ if is_dataclass(value) and not isinstance(value, type):
+                return self.fields_of(value)
+            case _:
+                return value
+
+    def _text(self, value: str, mark: Text, place: int) -> str:
+        if not mark.quotes:
+            return value
+        match mark.kind:
+            case "passage":
+                return self._keys.get(value) or self._by.identifier(value)
+            case "step":
+                return self._by.step(value)
+            case "token":  # with its place and its question: a hash of one word alone is guessed at once
+                return self._by.identifier(f"{place}\n{value}\n{self._question}") if value.strip() else value
+            case _:
+                return self._by.text(value)
 
 
 @cache
@@ -49,27 +97,23 @@ def _marks(kind: Any) -> Mapping[str, Text | None]:
     return {field.name: _mark(hints[field.name]) for field in fields(kind)}
 
 
-def _redacted(value: Any, mark: Text | None, by: Redaction) -> Any:
-    if isinstance(value, str):
-        return by.text(value) if mark is None or mark.quotes else value
-    if is_dataclass(value):
-        return redacted_fields(value, by)
-    if isinstance(value, Mapping):
-        return {key: _redacted(each, mark, by) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_redacted(each, mark, by) for each in value)
-    return value
-
-
 def _mark(hint: Any) -> Text | None:
+    """Return the mark of a type, or of the first of its parts that has one; None where no part has one."""
+    if _is_closed(hint):
+        return Text(quotes=False)
     found = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Text)]
     return found[0] if found else next((mark for part in get_args(hint) if (mark := _mark(part))), None)
 
 
+def _is_closed(hint: Any) -> bool:
+    """Return whether a type has a closed set of values: a literal, or an enumeration."""
+    return get_origin(hint) is Literal or (isinstance(hint, type) and issubclass(hint, Enum))
+
+
 @cache
 def _unmarked(hint: Any, name: str = "") -> str:
-    """Say which part of a type may hold a text and has no mark; nothing where there is none."""
-    if hint in _PLAIN or (get_origin(hint) is Annotated and _mark(hint)):
+    """Return which part of a type may hold a text and has no mark; empty where every part has one."""
+    if hint in _PLAIN or hint is Failure or _is_closed(hint) or (get_origin(hint) is Annotated and _mark(hint)):
         return ""
     if isinstance(hint, type) and is_dataclass(hint):
         hints = get_type_hints(hint, include_extras=True)

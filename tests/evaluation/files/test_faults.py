@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evaluation.files.files import MODELS, contents
 
 from rag_cover import Evaluation, Models, evaluate, evaluate_files
 from rag_cover.errors import InputError, InvalidValueError, RagCoverError, StoreError
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.parts import write_part
+from tests.evaluation.files.files import MODELS, contents
 
 pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
 

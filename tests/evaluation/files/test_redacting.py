@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.evaluation.files.files import MODELS, contents, line, write
 
 from rag_cover import Evaluation, Models, Progress, evaluate, evaluate_files
 from rag_cover.backends import Backend
@@ -22,6 +21,7 @@ from rag_cover.redaction import Redaction
 from rag_cover.stores import read_traces
 from rag_cover.stores.parts import read_part
 from rag_cover.traces import name_of
+from tests.evaluation.files.files import MODELS, contents, line, write
 
 pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.evaluation.files.files import MODELS, contents, line, write
 
 from rag_cover import Evaluation, Models, Progress, evaluate, evaluate_files
 from rag_cover.backends import ScoringItem
@@ -23,6 +22,7 @@ from rag_cover.stores import read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.parts import read_part
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+from tests.evaluation.files.files import MODELS, contents, line, write
 
 pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
 

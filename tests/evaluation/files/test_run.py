@@ -8,7 +8,6 @@ from typing import Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.evaluation.files.files import MODELS, contents, line, write
 
 from rag_cover import Evaluation, compare, evaluate, evaluate_files
 from rag_cover.errors import InputError, RagCoverError
@@ -17,6 +16,7 @@ from rag_cover.importers import import_traces
 from rag_cover.measures import TraceResult
 from rag_cover.plugin_manager import plugins
 from rag_cover.stores import read_traces
+from tests.evaluation.files.files import MODELS, contents, line, write
 
 pytest.importorskip("pyarrow", reason="needs pyarrow (extra parquet)")
 
