@@ -59,7 +59,7 @@ def test_the_help_of_the_command_loads_nothing_heavy() -> None:
 
 
 def test_importing_the_package_loads_none_of_its_modules() -> None:
-    """How long it takes is measured in ``benchmarks/importing.py``."""
+    """How long it takes is measured in ``benchmarks/scale/importing.py``."""
     listing = (
         "import sys, rag_cover\nprint(*[name for name in sys.modules if name.startswith(('rag_cover', 'numpy', 'pydantic'))])"
     )

@@ -48,8 +48,8 @@ class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore
 
     Of 42 choices of our own, in English and not looked at before, the embedded judge got 37 right (majority 13); of 72 yes/no
     questions 45 (majority 36). It tells what a text is about, and hardly whether its writer agrees, hurries or threatens: for
-    such questions name a larger ``entailer``, and choose thresholds on your own cases. Run ``benchmarks/decisions.py`` for the
-    table.
+    such questions name a larger ``entailer``, and choose thresholds on your own cases. Run
+    ``benchmarks/judge/decisions.py`` for the table.
 
     Args:
         model: the judge that brings the entailer and the embedder, by name.

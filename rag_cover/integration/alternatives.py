@@ -2,7 +2,7 @@
 
 A statement's share is proportional to P(text entails statement) · exp(20 · cos(text, statement)): what follows from a text,
 among statements that are about the same thing. The two factors, the 20, and that a statement's negation is weighed against it
-only where it is worded, were chosen on labelled decisions (``benchmarks/decisions.py`` in the source tree).
+only where it is worded, were chosen on labelled decisions (``benchmarks/judge/decisions.py`` in the source tree).
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Settings:
     def priors(self, strength: float) -> Priors:
         """Scale the hierarchical priors; at strength 1 they suit what the content of open questions tells of difficulty.
 
-        Their proportions were chosen by cross-validation on questions of Natural Questions (`benchmarks/skills.py`).
+        Their proportions were chosen by cross-validation on questions of Natural Questions (`benchmarks/routing/skills.py`).
 
         The paper's penalties stand where there are no priors: absolute values pull every skill towards 0 by the same amount,
         however much is known of it, and intervals around it then miss.

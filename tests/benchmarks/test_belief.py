@@ -15,7 +15,13 @@ from rag_cover.testing import ScriptedEntailer
 
 Import = Callable[[str], ModuleType]
 
-MODULES = ("_lexical", "_published", "_support", "seper_speed", "utility_correlation")
+MODULES = (
+    "support.lexical",
+    "support.published",
+    "support.supported_sets",
+    "belief.entailment_speed",
+    "belief.utility_correlation",
+)
 WORDS = ("red", "blue", "green", "no")
 UNTIED = st.one_of(st.floats(0, 0.49), st.floats(0.51, 1))
 """Of classes equally likely numpy takes the first, the package the one that claims less."""
@@ -24,13 +30,13 @@ UNTIED = st.one_of(st.floats(0, 0.49), st.floats(0.51, 1))
 @pytest.fixture(scope="module")
 def speed(module: Import) -> ModuleType:
     """Return the benchmark of speed."""
-    return module("seper_speed")
+    return module("belief.entailment_speed")
 
 
 @pytest.fixture(scope="module")
 def correlating(module: Import) -> ModuleType:
     """Return the benchmark of correlations."""
-    return module("utility_correlation")
+    return module("belief.utility_correlation")
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -74,7 +80,9 @@ def test_random_weights_decide_nothing_where_words_do(module: Import) -> None:
     pytest.importorskip("transformers", reason="needs the extra 'transformers' (transformers)")
     judged = np.full((2, 3), 1 / 3, dtype=np.float32)
 
-    decided = module("_torch_stages").decided_by_words([("Which? Red", "which? red."), ("Which? Red", "Which? Blue")], judged)
+    decided = module("support.torch_stages").decided_by_words(
+        [("Which? Red", "which? red."), ("Which? Red", "Which? Blue")], judged
+    )
 
     assert decided.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
@@ -96,7 +104,7 @@ def test_labels_are_shared_among_the_passages_that_are_needed(module: Import) ->
         "context": [["A", ["a. ", "b."]], ["B", ["c."]], ["C", ["d."]]],
     }
 
-    found = module("_support")._titled(row)  # one row instead of a file
+    found = module("support.supported_sets")._titled(row)  # one row instead of a file
 
     assert found.labels == (0.5, 0.5, 0.0)
     assert found.trace.steps[0].passages[0].text == "a. b."

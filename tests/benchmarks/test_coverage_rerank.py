@@ -14,7 +14,7 @@ Import = Callable[[str], ModuleType]
 
 
 def test_recall_is_of_the_first_five_in_the_order_that_is_measured(module: Import) -> None:
-    benchmark = module("coverage_rerank")
+    benchmark = module("coverage.rerank")
     passages = tuple(Passage(f"text {number}", id=str(number)) for number in range(7))
     case = benchmark.Case("Which?", passages, frozenset({0, 6}))
 
@@ -26,7 +26,7 @@ def test_recall_is_of_the_first_five_in_the_order_that_is_measured(module: Impor
 
 
 def test_every_order_is_one_of_the_same_passages(module: Import) -> None:
-    benchmark = module("coverage_rerank")
+    benchmark = module("coverage.rerank")
     passages = tuple(Passage(f"text {number}", id=str(number)) for number in range(4))
     case = benchmark.Case("Which?", passages, frozenset({3}), ("Which?",))
     scorer = ScriptedScorer({("Which?", "text 3"): 0.9})
@@ -40,7 +40,7 @@ def test_every_order_is_one_of_the_same_passages(module: Import) -> None:
 
 
 def test_shares_of_what_is_dropped_are_of_supporting_passages_and_of_others(module: Import) -> None:
-    benchmark, support = module("coverage_rerank"), module("_support")
+    benchmark, support = module("coverage.rerank"), module("support.supported_sets")
     passages = tuple(Passage(f"{number}") for number in range(4))
     row = support.Supported("Which?", ("x",), passages, (0.5, 0.5, 0.0, 0.0))
 
@@ -50,7 +50,7 @@ def test_shares_of_what_is_dropped_are_of_supporting_passages_and_of_others(modu
 
 
 def test_a_way_without_human_steps_is_left_out_where_a_question_has_none(module: Import) -> None:
-    benchmark = module("coverage_rerank")
+    benchmark = module("coverage.rerank")
     case = benchmark.Case("Which?", (Passage("text", id="0"),), frozenset({0}))
 
     ways = benchmark.ways_of(ScriptedScorer(), ScriptedReceiver({}), [case])

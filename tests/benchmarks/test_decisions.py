@@ -11,7 +11,7 @@ Import = Callable[[str], ModuleType]
 
 
 def test_the_labelled_decisions_are_sound(module: Import) -> None:
-    cases = module("decisions").read_cases()
+    cases = module("judge.decisions").read_cases()
 
     assert {case.kind for case in cases} == {"yes/no", "choice"}
     assert len({(case.instructions, case.state) for case in cases}) == len(cases) == 132
@@ -22,7 +22,7 @@ def test_the_labelled_decisions_are_sound(module: Import) -> None:
 
 
 def test_the_majority_is_counted_question_by_question(module: Import) -> None:
-    decisions = module("decisions")
+    decisions = module("judge.decisions")
     cases = [
         decisions.Case("choice", "seen", instructions, {"a": "A.", "b": "B."}, "state", answer)
         for instructions, answer in [("Which?", "a"), ("Which?", "a"), ("Which?", "b"), ("What?", "b")]
@@ -32,7 +32,7 @@ def test_the_majority_is_counted_question_by_question(module: Import) -> None:
 
 
 def test_the_likeliest_label_is_that_whose_description_is_most_borne_out(module: Import) -> None:
-    decisions = module("decisions")
+    decisions = module("judge.decisions")
     case = decisions.Case("choice", "seen", "Which?", {"snow": "Snow melts.", "rain": "It rains."}, "It rains.", "rain")
 
     assert decisions.likeliest(case, KeywordEntailer(), None) == "rain"

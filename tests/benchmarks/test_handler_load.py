@@ -43,7 +43,7 @@ def test_what_a_full_queue_drops_is_counted(module: Import, tmp_path: Path, fram
 
 def _loaded(module: Import, framework: str, folder: Path, **how: Any) -> tuple[Any, Any]:
     pytest.importorskip(FRAMEWORKS[framework])
-    load, script = module("_handler_load"), module("handler_load")
+    load, script = module("support.handler_load"), module("recording.load")
     kept, fates = load.Kept(folder, **how), load.Fates()
     stretch = load.recorded(script.built(framework), kept, rate=40.0, seconds=2.0, threads=4, fates=fates)
     assert stretch.failed == 0

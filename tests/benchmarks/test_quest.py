@@ -13,7 +13,7 @@ Import = Callable[[str], ModuleType]
 
 
 def test_atoms_are_matched_as_well_as_they_can_be(module: Import) -> None:
-    quest = module("_quest")
+    quest = module("support.quest")
 
     score = quest.atoms_f1(["Films set in Lisbon", "1990s films"], ["1990s films", "Films set in Peru"])
 
@@ -21,7 +21,7 @@ def test_atoms_are_matched_as_well_as_they_can_be(module: Import) -> None:
 
 
 def test_an_atom_without_a_partner_counts_nothing_on_either_side(module: Import) -> None:
-    quest = module("_quest")
+    quest = module("support.quest")
 
     scores = [quest.atoms_f1(["a b"], ["a b", "c"]), quest.atoms_f1(["a b", "c"], ["a b"])]
 
@@ -29,7 +29,7 @@ def test_an_atom_without_a_partner_counts_nothing_on_either_side(module: Import)
 
 
 def test_an_expression_is_right_up_to_case_and_order_but_not_up_to_what_is_taken_away(module: Import) -> None:
-    quest = module("_quest")
+    quest = module("support.quest")
     row = quest.Row("q", (SetQuery.atom("A") & "B") - "C")
 
     same, other = (quest.scored(query, row) for query in ((SetQuery.atom("b") & "a") - "c", (SetQuery.atom("A") & "C") - "B"))
@@ -39,7 +39,7 @@ def test_an_expression_is_right_up_to_case_and_order_but_not_up_to_what_is_taken
 
 
 def test_rows_that_share_an_atom_through_others_are_one_group(module: Import) -> None:
-    quest = module("_quest")
+    quest = module("support.quest")
     rows = [quest.Row("q", SetQuery.union(*atoms)) for atoms in (("a", "b"), ("B", "c"), ("d", "e"), ("c", "f"))]
 
     first, second, third, fourth = quest.groups_of(rows)
@@ -49,8 +49,8 @@ def test_rows_that_share_an_atom_through_others_are_one_group(module: Import) ->
 
 @pytest.mark.shared
 def test_no_row_that_teaches_shares_an_atom_with_one_that_tests(module: Import) -> None:
-    quest = module("_quest")
-    data = module("_tables").DATA
+    quest = module("support.quest")
+    data = module("support.tables").DATA
     if not data.is_dir():
         pytest.skip("needs the data folder beside the checkout")
 

@@ -1,4 +1,4 @@
-"""The arithmetic of `benchmarks/question_kinds.py`, on a few questions."""
+"""The arithmetic of `benchmarks/complexity/question_kinds.py`, on a few questions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Import = Callable[[str], ModuleType]
 def test_a_line_tells_recall_claims_among_the_others_and_precision(module: Import) -> None:
     those, others = ["How many moons?", "How many?", "The count"], ["Who is he?", "how many towns?"]
 
-    line = module("question_kinds").Labelled("A set", Kind.AGGREGATE, those, others).line
+    line = module("complexity.question_kinds").Labelled("A set", Kind.AGGREGATE, those, others).line
 
     assert [cell.split(" ")[0] for cell in line] == ["A", "aggregate", "3", "2", "66.7", "50.0", "66.7"]
 
 
 def test_without_other_questions_precision_is_undefined(module: Import) -> None:
-    line = module("question_kinds").Labelled("A set", Kind.AGGREGATE, ["How many?"], []).line
+    line = module("complexity.question_kinds").Labelled("A set", Kind.AGGREGATE, ["How many?"], []).line
 
     assert line[-2:] == ["undefined", "undefined"]

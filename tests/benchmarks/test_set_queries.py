@@ -26,21 +26,21 @@ WORLDS = ("validation", "test")
 SMALL = 600  # entities: enough for most questions, and quickly drawn
 
 MODULES = (
-    "_bm25_reference",
-    "_entities",
-    "_entities_phrases",
-    "_entities_prose",
-    "_entities_wording",
-    "_limit",
-    "_plain_retrieval",
-    "_set_figures",
-    "set_queries",
+    "support.bm25_reference",
+    "support.entities",
+    "support.entities_phrases",
+    "support.entities_prose",
+    "support.entities_wording",
+    "support.limit",
+    "support.plain_retrieval",
+    "support.set_figures",
+    "set_queries.answers",
 )
 
 
 @pytest.fixture(scope="module")
 def worlds(module: Import) -> dict[str, Any]:
-    return {name: module("_entities").world(name) for name in WORLDS}
+    return {name: module("support.entities").world(name) for name in WORLDS}
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -48,12 +48,8 @@ def test_the_examples_in_docstrings_hold(name: str, module: Import) -> None:
     assert doctest.testmod(module(name)).failed == 0
 
 
-def test_the_script_says_how_it_is_run(module: Import) -> None:
-    assert "python benchmarks/set_queries.py" in str(module("set_queries").__doc__)
-
-
 def test_the_reference_bm25_scores_as_gensim_3_did(module: Import) -> None:
-    reference = module("_bm25_reference").ReferenceBM25
+    reference = module("support.bm25_reference").ReferenceBM25
     cases = json.loads(VECTORS.read_text(encoding="utf-8"))["bm25_cases"]
 
     assert cases
@@ -63,7 +59,7 @@ def test_the_reference_bm25_scores_as_gensim_3_did(module: Import) -> None:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_world_is_the_same_each_time_it_is_built(name: str, module: Import) -> None:
-    build = module("_entities").world
+    build = module("support.entities").world
 
     first, again = build(name, size=SMALL), build(name, size=SMALL)
 
@@ -72,14 +68,14 @@ def test_a_world_is_the_same_each_time_it_is_built(name: str, module: Import) ->
 
 
 def test_another_seed_makes_another_world(module: Import) -> None:
-    build = module("_entities").world
+    build = module("support.entities").world
 
     assert build("validation", size=SMALL, seed=1).passages != build("validation", size=SMALL, seed=2).passages
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_world_asks_forty_questions_of_each_template(name: str, module: Import, worlds: dict[str, Any]) -> None:
-    entities = module("_entities")
+    entities = module("support.entities")
 
     counts = Counter(each.template for each in worlds[name].questions)
 
@@ -117,9 +113,9 @@ def test_names_are_unique_and_serve_as_ids(name: str, worlds: dict[str, Any]) ->
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_some_members_are_never_called_by_the_word_of_the_question(name: str, module: Import, worlds: dict[str, Any]) -> None:
-    world, kinds = worlds[name], module("_entities_wording").wording(name).kinds
+    world, kinds = worlds[name], module("support.entities_wording").wording(name).kinds
     texts = {passage.id: passage.text for passage in world.passages}
-    atom = module("_entities_phrases").Atom
+    atom = module("support.entities_phrases").Atom
 
     told = [
         value.name in texts[member]
@@ -143,7 +139,7 @@ def test_what_only_mentions_a_value_has_its_word_and_is_no_member(name: str, wor
 
 
 def test_the_two_worlds_share_no_kind_no_value_and_no_wording(module: Import) -> None:
-    first, second = (module("_entities_wording").wording(name) for name in WORLDS)
+    first, second = (module("support.entities_wording").wording(name) for name in WORLDS)
 
     def said(words: Any, *lists: str) -> set[Any]:
         attributes = [attribute for kind in words.kinds for attribute in kind.attributes]
@@ -161,7 +157,7 @@ def test_the_two_worlds_share_no_kind_no_value_and_no_wording(module: Import) ->
 
 
 def test_more_entities_change_neither_questions_nor_gold(module: Import) -> None:
-    build = module("_entities").world
+    build = module("support.entities").world
 
     small, large = build("validation", size=SMALL), build("validation", size=SMALL, of=2 * SMALL)
 
@@ -173,14 +169,14 @@ def test_more_entities_change_neither_questions_nor_gold(module: Import) -> None
 
 def test_an_attribute_has_at_least_four_ways_to_be_said(module: Import) -> None:
     for name in WORLDS:
-        for kind in module("_entities_wording").wording(name).kinds:
+        for kind in module("support.entities_wording").wording(name).kinds:
             for attribute in kind.attributes:
                 assert len(attribute.says) + len(attribute.hints) >= 4, (kind.plural, attribute.name)
                 assert attribute.denies
 
 
 def test_a_question_is_not_asked_whose_gold_is_that_of_a_part(module: Import) -> None:
-    worth = module("_entities").worth_asking
+    worth = module("support.entities").worth_asking
     many, few = frozenset("abcdefgh"), frozenset("ab")
 
     assert not worth("A ∩ B", [many, frozenset("abcdefg")])
@@ -192,7 +188,7 @@ def test_a_question_is_not_asked_whose_gold_is_that_of_a_part(module: Import) ->
 
 
 def test_a_sentence_takes_the_article_its_next_word_asks_for(module: Import) -> None:
-    written = module("_entities_prose").written
+    written = module("support.entities_prose").written
 
     assert written("a(n) {value} of a(n) {adj} kind", value="atlas", adj="rare") == "An atlas of a rare kind"
 
@@ -200,24 +196,24 @@ def test_a_sentence_takes_the_article_its_next_word_asks_for(module: Import) -> 
 def test_pairs_are_labelled_by_membership(module: Import, worlds: dict[str, Any]) -> None:
     world = worlds["validation"]
 
-    pairs = module("_entities").membership_pairs(world, 300, 0)
+    pairs = module("support.entities").membership_pairs(world, 300, 0)
 
     assert {pair.why for pair in pairs} == {"member", "mentioned", "retrieved", "kind", "other"}
     assert all(pair.label == (pair.passage.id in world.members[pair.atom]) for pair in pairs)
-    assert pairs == module("_entities").membership_pairs(world, 300, 0)
+    assert pairs == module("support.entities").membership_pairs(world, 300, 0)
 
 
 def test_hard_pairs_come_from_the_retriever_that_is_given(module: Import, worlds: dict[str, Any]) -> None:
     world = worlds["validation"]
     found = world.passages[0]
 
-    pairs = module("_entities").membership_pairs(world, 100, 0, retriever=ScriptedRetriever(default=[found]))
+    pairs = module("support.entities").membership_pairs(world, 100, 0, retriever=ScriptedRetriever(default=[found]))
 
     assert {pair.passage.id for pair in pairs if pair.why == "retrieved"} == {found.id}
 
 
 def test_the_best_k_is_the_least_of_equally_good_ones(module: Import) -> None:
-    plain, entities = module("_plain_retrieval"), module("_entities")
+    plain, entities = module("support.plain_retrieval"), module("support.entities")
     asked = [
         entities.SetQuestion("?", SetQuery.atom("a"), "A", frozenset({"1", "2"})),
         entities.SetQuestion("?", SetQuery.atom("a") | "b", "A ∪ B", frozenset({"1", "2", "3"})),
@@ -229,14 +225,14 @@ def test_the_best_k_is_the_least_of_equally_good_ones(module: Import) -> None:
 
 
 def test_a_ratio_to_nothing_is_undefined(module: Import) -> None:
-    ratio = module("_set_figures").ratio_of
+    ratio = module("support.set_figures").ratio_of
 
     assert ratio(np.array([3.0, 2.0])) == 1.5
     assert np.isnan(ratio(np.array([3.0, 0.0])))
 
 
 def test_a_question_that_is_refused_returns_nothing(module: Import) -> None:
-    script = module("set_queries")
+    script = module("set_queries.answers")
     answer = script.answering(ScriptedRetriever(), KeywordScorer())
 
     found = script.found_for(answer, " ")
@@ -245,7 +241,7 @@ def test_a_question_that_is_refused_returns_nothing(module: Import) -> None:
 
 
 def test_ours_returns_the_ids_of_what_it_keeps_and_of_all_that_it_found(module: Import) -> None:
-    script = module("set_queries")
+    script = module("set_queries.answers")
     passages = [Passage("Kea lives in the mountains of Otago.", id="Kea", title="Kea"), Passage("Tea.", id="Tea", title="Tea")]
     answer = script.answering(ScriptedRetriever(default=passages), KeywordScorer())
 
@@ -256,7 +252,7 @@ def test_ours_returns_the_ids_of_what_it_keeps_and_of_all_that_it_found(module: 
 
 def test_a_remembered_scorer_is_asked_for_each_pair_once(module: Import) -> None:
     plain = KeywordScorer()
-    scorer = module("set_queries").Remembered(plain)
+    scorer = module("set_queries.answers").Remembered(plain)
     items = [ScoringItem("Who sang?", text) for text in ("Ada sang.", "Nobody.", "Ada sang.")]
 
     first, again = scorer.correctness(items), scorer.correctness(items)
@@ -267,7 +263,7 @@ def test_a_remembered_scorer_is_asked_for_each_pair_once(module: Import) -> None
 
 @pytest.mark.shared
 def test_limits_documents_say_what_its_judgments_say(module: Import, shared_folder: Path) -> None:
-    limit = module("_limit")
+    limit = module("support.limit")
 
     said, judged = limit.likers(limit.passages(shared_folder / "data")), limit.asked_for(shared_folder / "data")
 
@@ -277,7 +273,7 @@ def test_limits_documents_say_what_its_judgments_say(module: Import, shared_fold
 
 @pytest.mark.shared
 def test_limits_composed_questions_have_gold_by_set_algebra_and_their_own_part(module: Import, shared_folder: Path) -> None:
-    limit, data = module("_limit"), shared_folder / "data"
+    limit, data = module("support.limit"), shared_folder / "data"
     members = {f"People who like {thing}": people for thing, people in limit.asked_for(data).items()}
 
     validation, test = limit.questions(data, "validation"), limit.questions(data, "test")

@@ -12,7 +12,7 @@ Import = Callable[[str], ModuleType]
 
 
 def test_the_typed_sub_questions_are_sound(module: Import) -> None:
-    rows = [json.loads(line) for line in module("_typed").TYPED_SUB_QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in module("support.typed").TYPED_SUB_QUESTIONS.read_text(encoding="utf-8").splitlines()]
 
     assert len({(row["question"], row["sub_question"]) for row in rows}) == len(rows) >= 2000
     assert {Role(row["role"]) for row in rows} == set(Role)
@@ -20,6 +20,6 @@ def test_the_typed_sub_questions_are_sound(module: Import) -> None:
 
 
 def test_every_own_question_has_sub_questions_of_every_role(module: Import) -> None:
-    sheets = module("_typed").own_sheets()
+    sheets = module("support.typed").own_sheets()
 
     assert all(set(sheet.roles) == set(Role) for sheet in sheets)

@@ -12,7 +12,7 @@ from rag_cover.questions import Passage
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER, Weights
 
-REMEDY = "the judge was trained anew; run 'python benchmarks/retrieval_complexity.py --fit' and commit presets.json"
+REMEDY = "the judge was trained anew; run 'python -m benchmarks.complexity.retrieval_complexity --fit' and commit presets.json"
 
 
 @pytest.fixture(scope="module")

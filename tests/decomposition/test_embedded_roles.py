@@ -134,4 +134,4 @@ def test_the_shipped_encoder_is_the_one_it_was_fitted_on() -> None:
         judges.open_judge(),
     )
 
-    assert roles == [Role.BACKGROUND, Role.CORE, Role.FOLLOW_UP], "fit it anew: python benchmarks/fit_typer.py"
+    assert roles == [Role.BACKGROUND, Role.CORE, Role.FOLLOW_UP], "fit it anew: python -m benchmarks.coverage.fit_typer"

@@ -141,7 +141,7 @@ def test_no_question_that_tests_is_among_the_training_examples(data: Path) -> No
 
 @pytest.mark.shared
 def test_no_premise_that_tests_is_among_the_training_examples(data: Path) -> None:
-    """QNLI's premises are questions of SQuAD, split by article there: those are left out of its table (benchmarks/nli.py)."""
+    """QNLI's premises are questions of SQuAD, split by article there: benchmarks/judge/nli.py leaves those out."""
     squad = {_letters(q["question"]) for article in _squad(data) for p in article["paragraphs"] for q in p["qas"]}
     held_out = {_letters(row["premise"]): row["source"] for row in _nli(data) if not trains_by_document(row["premise"])}
     trained = {_letters(example.first) for example in _examples(data)}

@@ -1,4 +1,4 @@
-"""The benchmarks' modules, imported from the checkout as their scripts import them."""
+"""The benchmarks' modules, imported from the checkout as their commands import them."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ TARGETS = (
 def test_hostile_cases_are_taken_or_refused(target: str, module: Callable[[str], ModuleType], tmp_path: Path) -> None:
     if target in ("completions", "embeddings", "server errors"):
         pytest.importorskip("openai")
-    workers = module("_fuzz_workers")
+    workers = module("support.fuzz_workers")
     first = workers.long_cases(target)
     count = 10 if target.startswith("reports") else 120
 

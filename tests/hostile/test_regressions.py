@@ -77,6 +77,6 @@ def test_vectors_with_odd_places_or_numbers_are_malformed(row: dict[str, object]
 
 @pytest.mark.parametrize("text", ["a\x00", "\x1b[31m", "\u202e", "a" * 20_000])
 def test_nothing_that_is_printed_moves_a_cursor(module: Callable[[str], ModuleType], text: str) -> None:
-    printed = module("_hostile_results").hostile_screens(text)
+    printed = module("support.hostile_results").hostile_screens(text)
 
     assert not set(printed) & set("\x1b\x00\u202e\r")

@@ -8,13 +8,13 @@ from types import ModuleType
 
 import pytest
 
-EVERY = 6  # of the sixty texts, so many apart; benchmarks/report_injections.py opens them all
+EVERY = 6  # of the sixty texts, so many apart; benchmarks/robustness/report_injections.py opens them all
 
 
 @pytest.mark.slow
 def test_nothing_in_a_report_runs_or_asks_for_anything(module: Callable[[str], ModuleType], tmp_path: Path) -> None:
-    chromium, injections, results = module("_chromium"), module("_injections"), module("_hostile_results")
-    pages = module("report_injections")
+    chromium, injections, results = module("support.chromium"), module("support.injections"), module("support.hostile_results")
+    pages = module("robustness.report_injections")
     if (path := chromium.found_chromium()) is None:
         pytest.skip("needs a Chromium on PATH, or named by CHROMIUM")
     faults = []
@@ -34,4 +34,4 @@ def test_nothing_in_a_report_runs_or_asks_for_anything(module: Callable[[str], M
 
 
 def test_there_are_sixty_texts_all_different(module: Callable[[str], ModuleType]) -> None:
-    assert len(set(module("_injections").PAYLOADS)) == 60
+    assert len(set(module("support.injections").PAYLOADS)) == 60

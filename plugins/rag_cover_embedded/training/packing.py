@@ -26,7 +26,7 @@ UNFITTED: Mapping[str, Any] = {
     "calibrations": asdict(UNCALIBRATED),
     "proposing": asdict(Proposing(floor=0.425, margin=0.35, most=32, slope=10.423, intercept=-6.92)),
 }
-"""What a judge starts with: `fitting` replaces all but the first stage's settings, which `benchmarks/proposing.py` chose."""
+"""What a judge starts with: `fitting` replaces all but the first stage's settings (`benchmarks/judge/proposing.py`)."""
 
 
 def pack(checkpoint: Path, folder: Path, *, fitted: Mapping[str, Any] = UNFITTED) -> None:

@@ -42,7 +42,7 @@ def parse(question: str) -> ParsedQuery:
     readings; of anything else grammar alone decides on one. The confidence says how often readings as likely were right on
     QUEST's training questions, each read by weights fitted without it: right in template, nearly in words (token F1 at least
     0.8); where grammar alone decides it is that of a question with one reading, and not calibrated. Sentence embeddings as
-    features did not choose better (benchmarks/set_query_parsing.py), so no encoder is asked.
+    features did not choose better (benchmarks/set_queries/parsing.py), so no encoder is asked.
 
     >>> print(parse("birds of Chile that are also birds of Peru but not fauna of the Guianas").query)
     ("Birds of Chile" ∩ "Birds of Peru") \ "Fauna of the Guianas"

@@ -2,7 +2,7 @@
 
 ``P(reading | question) = exp(w · f(reading)) / Σ exp(w · f(other))`` over the readings that the grammar allows. Features tell
 which kinds of facets share an atom and which are kept apart ("a year with a nationality, of novels"), how many atoms there are
-of how many facets, and how they were made; the weights (``weights.json``) are fitted by `benchmarks/fit_set_queries.py`.
+of how many facets, and how they were made; the weights (``weights.json``) are fitted by `benchmarks/set_queries/fit_parser.py`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Retrieval augmentation by sub-questions."""

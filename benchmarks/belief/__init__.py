@@ -1,0 +1,1 @@
+"""ΔSePer: the worth of passages, and the speed of its entailment stage."""

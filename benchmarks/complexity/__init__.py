@@ -1,0 +1,1 @@
+"""Retrieval complexity, and kinds of questions."""

@@ -1,0 +1,1 @@
+"""The embedded judge: its verdicts, its calibration, its speed."""

@@ -1,0 +1,211 @@
+"""Check the texts written for training, pack them, and print what they are like.
+
+    python -m benchmarks.judge.pack_training_texts --from folder     # checks folder/{crossed,claims,…}, packs them
+    python -m benchmarks.judge.pack_training_texts                   # checks what is packed
+
+Refuses rows of another form (file and line are named). Leaves out duplicates, and topics whose questions stand in a test part
+of the data folder or among the probes. Prints, for the crossed texts, the AUC with which the share of the question's words
+predicts the label: 0.5 says that shared words tell nothing.
+
+Data: shared folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.support.datasets import lines
+from benchmarks.support.judges import overlap
+from benchmarks.support.scores import auc
+from benchmarks.support.tables import arguments, plain, show
+from rag_cover.errors import InputError
+from rag_cover_embedded.training.crossed import TEXTS, crossed_examples, is_held_out
+from rag_cover_embedded.training.splits import LEARNING
+
+FOLDERS = {
+    "crossed": "crossed",
+    "claims": "claims",
+    "verdicts": "agreement",
+    "abstentions": "abstentions",
+    "contrast": "contrast",
+    "claims2": "contrast_claims",
+    "verdicts2": "contrast_agreement",
+    "cases": "cases",
+}
+"""Folders of raw files, and the file that each is packed into."""
+KEYS: Mapping[str, frozenset[str]] = {
+    "crossed": frozenset({"domain", "question", "subs"}),
+    "claims": frozenset({"kind", "domain", "premise", "claims"}),
+    "agreement": frozenset({"question", "references", "right", "wrong"}),
+    "abstentions": frozenset({"question", "text", "abstains", "how"}),
+    "contrast": frozenset({"domain", "kind", "question", "pairs"}),
+    "contrast_claims": frozenset({"kind", "domain", "premise", "claims"}),
+    "contrast_agreement": frozenset({"question", "references", "right", "wrong"}),
+    "cases": frozenset({"domain", "question", "subs", "passages", "answers"}),
+}
+SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
+YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
+NO = frozenset({"mention", "attribute", "entity", "time", "hypothetical", "other"})
+SHORTEST = 20  # letters of a question that meets another one by chance no more
+
+
+def main() -> None:
+    """Check and pack."""
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--from", dest="source", type=Path, help="the folder of raw files; without it the packed ones are checked"
+    )
+    options = parser.parse_args()
+    tested = frozenset(questions_that_test(options.data))
+    table = []
+    for folder, name in FOLDERS.items():
+        files = sorted((options.source / folder).glob("*.jsonl")) if options.source else [TEXTS / f"{name}.jsonl"]
+        rows = [row for file in files for row in checked(file, name)]
+        distinct = list({key_of(name, row): row for row in rows}.values())
+        kept = [row for row in distinct if tested.isdisjoint(map(letters, questions_of(name, row)))]
+        if options.source:
+            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
+            (TEXTS / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        table.append(
+            [name, str(len(rows)), str(len(rows) - len(distinct)), str(len(distinct) - len(kept)), counted(name, kept)]
+        )
+    show("Texts written for training", ["file", "rows", "duplicates", "leaks", "kept"], table)
+    show_overlap(list(lines(TEXTS / "crossed.jsonl")), options.data, options.seed)
+
+
+def checked(file: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Read rows, and refuse those of another form."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error}; mend or delete the line"
+            raise InputError(problem, file=file, line=number) from error
+        if frozenset(row) != KEYS[name]:
+            problem = f"has the fields {', '.join(sorted(row))}; wanted {', '.join(sorted(KEYS[name]))}"
+            raise InputError(problem, file=file, line=number)
+        if name == "cases":
+            check_case(row, file, number)
+        for place, sub in enumerate(row["subs"] if name == "crossed" else []):
+            if frozenset(sub) != SUB_KEYS or frozenset(sub["yes"]) != YES or frozenset(sub["no"]) != NO:
+                problem = "a sub-question lacks a cell or has one too many; the form stands in texts/README.md"
+                raise InputError(problem, file=file, line=number, field=f"$.subs[{place}]")
+        yield row
+
+
+def check_case(row: Mapping[str, Any], file: Path, number: int) -> None:
+    """Refuse quotes and sentences that do not stand in their text, and names of no sub-question or passage."""
+    for part in ("passages", "answers"):
+        for place, text in enumerate(row[part]):
+            wrong = [name for name, quote in text["covers"].items() if name not in row["subs"] or quote not in text["text"]]
+            stated = text.get("sentences", [])
+            wrong += [each["text"] for each in stated if each["text"] not in text["text"]]
+            wrong += [each["text"] for each in stated if not set(each["by"]) <= set(range(len(row["passages"])))]
+            if wrong:
+                problem = f"{wrong[0]!r} does not stand in the text, or names what is not there; mend or delete it"
+                raise InputError(problem, file=file, line=number, field=f"$.{part}[{place}]")
+
+
+def key_of(name: str, row: Mapping[str, Any]) -> str:
+    """Return what makes a row a duplicate of another."""
+    return letters(row["premise"] if "premise" in row else row["question"] + (row["text"] if name == "abstentions" else ""))
+
+
+def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
+    """List the questions of a row."""
+    if name == "crossed":
+        return [row["question"], *(sub["s"] for sub in row["subs"])]
+    if name == "cases":
+        return [row["question"], *row["subs"].values()]
+    return [row["premise"] if "premise" in row else row["question"]]
+
+
+def letters(text: str) -> str:
+    """Keep letters and digits, in lower case."""
+    return re.sub(r"[\W_]", "", text.lower())
+
+
+def questions_that_test(data: Path) -> Iterator[str]:
+    """List the questions of test parts and of the probes."""
+    for path in (data / "judge").glob("*.jsonl.gz"):
+        with gzip.open(path, "rt", encoding="utf-8") as rows:
+            yield from (
+                letters(row.get("question") or row.get("premise") or "")
+                for row in map(json.loads, rows)
+                if row["split"] == "test"
+            )
+    for name, field in (
+        ("answerability", "sub_question"),
+        ("subquestion_types", "sub_question"),
+        ("ragchecker_preferences", "query"),
+    ):
+        yield from (letters(row[field]) for row in lines(data / f"coverage/{name}_part.jsonl"))
+    for path in (Path(__file__).parent / "probes").rglob("*.jsonl"):
+        yield from (
+            found for row in lines(path) if len(found := letters(row.get("question") or row.get("premise", ""))) > SHORTEST
+        )
+
+
+def counted(name: str, rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept."""
+    match name:
+        case "crossed":
+            subs = [sub for row in rows for sub in row["subs"]]
+            held_out = sum(len(row["subs"]) for row in rows if is_held_out(row["domain"]))
+            domains = len({row["domain"] for row in rows})
+            return f"{len(rows)} topics of {domains} domains, {len(subs)} sub-questions ({held_out} held out) × 16 texts"
+        case "claims" | "contrast_claims":
+            return f"{len(rows)} premises, {sum(len(row['claims']) for row in rows)} claims"
+        case "contrast":
+            return f"{len(rows)} questions, {sum(len(row['pairs']) for row in rows)} pairs"
+        case "cases":
+            pairs = sum(len(row["subs"]) * len(row["passages"] + row["answers"]) for row in rows)
+            stated = sum(len(text["sentences"]) for row in rows for text in row["answers"])
+            held_out = sum(is_held_out(row["domain"]) for row in rows)
+            return f"{len(rows)} cases ({held_out} held out), {pairs} pairs, {stated} claims"
+        case "agreement" | "contrast_agreement":
+            return f"{len(rows)} questions, {sum(len(row['right']) + len(row['wrong']) for row in rows)} answers"
+        case _:
+            return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
+
+
+def show_overlap(rows: list[dict[str, Any]], data: Path, seed: int) -> None:
+    """Print how well shared words predict the label: of all cells as written, and of the texts that one pass reads."""
+    cells = [
+        (sub["s"], text, side == "yes")
+        for row in rows
+        for sub in row["subs"]
+        for side in ("yes", "no")
+        for text in sub[side].values()
+    ]
+    four = [
+        (sub["s"], sub[side][cell], side == "yes")
+        for row in rows
+        for sub in row["subs"]
+        for side, cell in (("yes", "same"), ("yes", "other"), ("no", "mention"), ("no", "other"))
+    ]
+    rng = random.Random(seed)  # noqa: S311  # samples, not secrets
+    drawn = [each for each in crossed_examples(data, rng, LEARNING) if each.label is not None]
+    read = [(each.first, each.second, bool(each.label)) for each in drawn]
+    table = []
+    for title, found in (("all cells", cells), ("same, other, mention, other", four), ("one pass of training", read)):
+        shares = [overlap(question, text) for question, text, _ in found]
+        labels = [label for _, _, label in found]
+        area = auc(shares, labels, [question for question, _, _ in found], seed=seed)
+        table.append([title, str(len(found)), f"{np.mean(labels):.1%}", plain(area)])
+    show("Share of the question's words as predictor of the label", ["texts", "n", "that answer", "ROC-AUC"], table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Answer relevance and context relevance."""

@@ -1,0 +1,1 @@
+"""Faults, hostile input and injections."""

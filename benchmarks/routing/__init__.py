@@ -1,0 +1,1 @@
+"""Query routing by complexity and by skill."""

@@ -1,0 +1,1 @@
+"""Many traces: throughput, memory, import time."""

@@ -1,0 +1,1 @@
+"""Questions with and, or and not."""

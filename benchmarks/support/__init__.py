@@ -1,0 +1,1 @@
+"""What the benchmarks share: data sets, scores, tables, and processes of their own."""
