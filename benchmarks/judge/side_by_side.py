@@ -14,6 +14,7 @@ turns at going first. A ratio is of two times of the same round; its range over 
 processor time, of all threads together, says what the work costs where other programs use the processors too.
 
 Data: none (the demo's corpus).
+Time: about a minute for 3,000 pairs and a round, on two free cores.
 """
 
 from __future__ import annotations
