@@ -25,6 +25,7 @@ __all__ = [
     "PluginError",
     "RagCoverError",
     "StoreError",
+    "StoreInUseError",
     "TransientError",
     "UnfitModelError",
     "UnknownOptionError",
@@ -137,6 +138,14 @@ class CorruptFileError(RagCoverError, ValueError):
 
 class StoreError(RagCoverError, OSError):
     """A store that cannot be opened, read or written."""
+
+
+class StoreInUseError(StoreError):
+    """A store that another process is writing; ``holder`` says which, in words."""
+
+    def __init__(self, path: Path, holder: str) -> None:
+        super().__init__(f"{path} is being written by {holder}; wait for it, or give another store")
+        self.path, self.holder = path, holder
 
 
 class ModelFailedError(RagCoverError, RuntimeError):

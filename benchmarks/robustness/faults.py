@@ -8,8 +8,7 @@ judge), so many ``--times`` at seeded moments (printed). When the fault is over,
 what that holds in the end is compared, value for value, with the results of one undisturbed run:
 
 - *results lost*: of the undisturbed run's results, those that the store does not hold;
-- *results doubled*: results of one trace beyond the first, wrong ones that a damaged store would show, and traces that two
-  processes on one store have both measured;
+- *results doubled*: results of one trace beyond the first, and wrong ones that a damaged store would show;
 - *database intact*: ``PRAGMA integrity_check`` says ok when the fault is over, and the results are those expected.
 
 Actors and nodes are those of a Ray cluster of two nodes, simulated on this machine; such a run is not gone on with: it ends by

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from itertools import combinations
 from pathlib import Path
 
 from benchmarks.support.faults import Harm, Stage, is_intact, read, remount, small_disk
@@ -85,17 +84,13 @@ def locked(stage: Stage, rng: random.Random, times: int) -> Injected:
 
 
 def clock(stage: Stage, rng: random.Random, times: int) -> Injected:
-    """Let the wall clock jump by hours and days, back and forth, in two processes that share a store, one killed."""
+    """Let the wall clock jump by hours and days, back and forth, in a process that is killed, and in one that goes on."""
     harm = Harm(silent="not at all: nothing goes by it")
     for number in range(times):
         store = stage.folder / f"clock-{number}.sqlite"
-        with (
-            stage.running(store, "--pause", BLOCK_S, "--clock", rng.randrange(1 << 30)) as first,
-            stage.running(store, "--clock", rng.randrange(1 << 30)) as second,
-        ):
+        with stage.running(store, "--pause", BLOCK_S, "--clock", rng.randrange(1 << 30)):
             _wait_for_results(store)
-            first.kill()
-            over = stage.ended(second, harm)
+        over = stage.go_on(store, harm, "--clock", rng.randrange(1 << 30))
         _gone_on(stage, store, harm, undone=over, sound=is_intact(store))
     return {"wall clock jumps by up to 30 days": harm}
 
@@ -118,50 +113,26 @@ def damaged(stage: Stage, rng: random.Random, times: int) -> Injected:
 
 
 def two_processes(stage: Stage, rng: random.Random, times: int) -> Injected:
-    """Let two processes fill one store; then kill one, or stop it until the other has taken its work over, and wake it up."""
-    both, killed_one, stopped_one = Harm(), Harm(), Harm()
+    """Start a second process on a store that a first one writes, or holds while it is stopped; kill the first, and go on."""
+    running, stopped = Harm(), Harm()
     for number in range(times):
-        _shared(stage, f"both-{number}", both, rng, kill=False)
-        _shared(stage, f"one-{number}", killed_one, rng, kill=True)
-        _stopped(stage, f"stopped-{number}", stopped_one, rng)
+        _refused(stage, f"running-{number}", running, rng, stop=False)
+        _refused(stage, f"stopped-{number}", stopped, rng, stop=True)
     return {
-        "two processes on one store": both,
-        "two processes, one of them killed": killed_one,
-        "two processes, one stopped (SIGSTOP) for over 10 s": stopped_one,
+        "two processes on one store, the first killed": running,
+        "two processes, the first stopped (SIGSTOP), then killed": stopped,
     }
 
 
-def _shared(stage: Stage, name: str, harm: Harm, rng: random.Random, *, kill: bool) -> None:
-    store, logs = stage.folder / f"{name}.sqlite", [stage.folder / f"{name}-{each}.txt" for each in "ab"]
-    with (
-        stage.running(store, "--pause", BLOCK_S / 4, log=logs[0]) as first,
-        stage.running(store, "--pause", BLOCK_S / 4, log=logs[1]) as second,
-    ):
-        _wait_for_results(store)
-        if kill:
-            time.sleep(rng.uniform(0, 4 * BLOCK_S))
-            first.kill()
-        else:
-            stage.ended(first, harm)
-        stage.ended(second, harm)
-    stage.count_harm(store, harm)
-    if not kill:  # a killed process's traces under way have to be measured again
-        asked = [set(log.read_text(encoding="utf-8").splitlines()) for log in logs]
-        harm.doubled += sum(len(mine & theirs) for mine, theirs in combinations(asked, 2))
-        harm.told[f"shares: {min(map(len, asked)) / sum(map(len, asked)):.0%} and the rest"] += 1
-
-
-def _stopped(stage: Stage, name: str, harm: Harm, rng: random.Random) -> None:
+def _refused(stage: Stage, name: str, harm: Harm, rng: random.Random, *, stop: bool) -> None:
     store = stage.folder / f"{name}.sqlite"
     with stage.running(store, "--pause", BLOCK_S) as first:
         _wait_for_results(store)
         time.sleep(rng.uniform(0, BLOCK_S))
-        first.send_signal(signal.SIGSTOP)
-        with stage.running(store) as second:
-            stage.ended(second, harm)
-        first.send_signal(signal.SIGCONT)
-        stage.ended(first, harm)
-    stage.count_harm(store, harm)
+        if stop:
+            first.send_signal(signal.SIGSTOP)
+        refused = not stage.go_on(store, harm)
+    _gone_on(stage, store, harm, undone=refused, sound=is_intact(store))
 
 
 def _killed_once(stage: Stage, store: Path, after_s: float, harm: Harm) -> bool:

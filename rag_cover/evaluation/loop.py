@@ -1,41 +1,38 @@
-"""The loops of an evaluation: blocks of traces through an engine, results into a store or a tuple as they come.
-
-Several processes may fill one store: what another has claimed is put aside, and looked at again when all else is done.
-"""
+"""The loop of every evaluation: what a sink lacks through an engine, and the results into the sink as they come."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from typing import Any
+from itertools import islice
+from typing import Protocol, TypeVar
 
-from rag_cover.engines import BlockFunction, Engine
+from rag_cover.engines import Accountable, Block, Engine
 from rag_cover.errors import StoreError
 from rag_cover.evaluation.blocks import blocks_of
-from rag_cover.evaluation.plan import EvaluationPlan
+from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import TraceResult
 from rag_cover.plugin_manager import notify_plugins
-from rag_cover.questions import Question
 from rag_cover.stores import Store
-from rag_cover.stores.leases import Claimable, Worker, join_store
 from rag_cover.traces import Trace
 
-__all__ = ["Progress", "Watcher", "evaluate_in_memory", "evaluate_into_store"]
+__all__ = ["MemorySink", "Progress", "ResultSink", "StoreSink", "Watcher", "fill"]
 
-_LOT = 32  # traces claimed at once
+_LOT = 32  # traces looked up at once
 
-Wanted = Claimable[Trace]
+Unit = TypeVar("Unit")
+Measured = TypeVar("Measured")
+Unit_co = TypeVar("Unit_co", covariant=True)
+Measured_co = TypeVar("Measured_co", covariant=True)
+Unit_contra = TypeVar("Unit_contra", contravariant=True)
+Measured_contra = TypeVar("Measured_contra", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an evaluation is: traces done, of how many (None: not known), how many failed, how many others have done.
-
-    ``resumed`` counts the traces that were done before, and those that another process does meanwhile.
-    """
+    """How far an evaluation is: traces done, of how many (None: not known), how many failed, how many were done before."""
 
     done: int
     total: int | None
@@ -46,147 +43,144 @@ class Progress:
 Watcher = Callable[[Progress], None]
 
 
-def evaluate_in_memory(
-    runner: Engine, measure: BlockFunction, stream: Iterable[Trace], *, total: int | None, watcher: Watcher | None
-) -> tuple[TraceResult, ...]:
-    """Measure every trace, and hold the results in memory."""
-    kept: list[TraceResult] = []
-    failed = 0
-    for results in _observed(runner.run(measure, blocks_of(stream))):
-        kept += results
-        failed += _failures(results)
-        if watcher:
-            watcher(Progress(len(kept), total, failed, 0))
-    return tuple(kept)
+class ResultSink(Protocol[Unit_co, Measured_contra]):
+    """Where the results of an evaluation go; it knows which are there already.
+
+    A unit is what an engine measures at once: a block of traces, a slice of a file.
+    """
+
+    def missing(self) -> Iterator[Unit_co]:
+        """Yield the units whose results are not there, in order."""
+        ...
+
+    def write(self, measured: Measured_contra, spent: UsageReport) -> None:
+        """Keep the results of the first unit that was yielded and has none yet, and what was spent since the last call.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        ...
+
+    def break_off(self, spent: UsageReport) -> None:
+        """Keep what was spent on units that come to nothing."""
+        ...
+
+    def finish(self, spent: UsageReport) -> None:
+        """Mark the evaluation as whole, and keep what else was spent."""
+        ...
 
 
-def evaluate_into_store(  # what is measured, by whom, into what
-    store: Store,
-    stream: Iterable[Trace],
-    *,
-    runner: Engine,
-    measuring: EvaluationPlan,
-    about: Mapping[str, Any],
-    resume: bool,
-    total: int | None,
-    watcher: Watcher | None,
-) -> None:
-    """Measure what the store does not hold yet under the same key, and keep each block, and what it cost, as it comes.
+class MeasureUnit(Accountable, Protocol[Unit_contra, Measured_co]):
+    """Measures a unit, and counts what remote models are asked for it."""
+
+    def __call__(self, unit: Unit_contra, /) -> Measured_co:
+        """Measure a unit."""
+        ...
+
+
+def fill(sink: ResultSink[Unit, Measured], engine: Engine, measure: MeasureUnit[Unit, Measured]) -> None:
+    """Measure what a sink lacks, and hand over each unit's results, and what they cost, as they come.
 
     Raises:
-        StoreError: the store cannot be used, or is filled with something else.
+        StoreError: the sink cannot be written.
+        RagCoverError: what measuring raises; what was spent by then is kept.
     """
-    any_trace = Trace(question=Question(text="?"))  # keys differ where measures or models do, whatever the trace
-    same = {**about, "key": measuring.key_of(any_trace)}
-    with join_store(store, same, resume=resume) as share:
-        if measuring.redaction and not resume:
-            store.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
-        work = _Work(share, enumerate(stream), measuring.key_of)
-        filling = _Filling(work, runner, measuring, total, watcher or (lambda _: None))
-        with filling.paid():
-            filling.measure(work.fresh())
-            while work.aside:
-                filling.measure_again()
-        share.finish(work.seen)
-        filling.tell(work.seen, total if total is not None else work.seen)
+    try:
+        for measured in engine.run(measure, sink.missing()):
+            sink.write(measured, measure.ledger.drain())
+        sink.finish(measure.ledger.drain())
+    except BaseException:
+        with suppress(StoreError):  # the error that broke it off is told
+            sink.break_off(measure.ledger.drain())
+        raise
 
 
 @dataclass(slots=True)
-class _Work:
-    """The traces of a stream that this run has claimed, and those put aside because another run has."""
+class MemorySink:
+    """Holds the results of a stream of traces in memory."""
 
-    share: Worker
+    stream: Iterable[Trace]
+    total: int | None = None
+    watcher: Watcher | None = None
+    results: list[TraceResult] = field(default_factory=list)
+    spent: UsageReport = field(default_factory=UsageReport)
+    failed: int = 0
+
+    def missing(self) -> Iterator[Block]:
+        """Yield all traces, in blocks."""
+        return blocks_of(self.stream)
+
+    def write(self, measured: Sequence[TraceResult], spent: UsageReport) -> None:
+        """Hold the results of a block."""
+        self.results += measured
+        self.spent += spent
+        self.failed += _told(measured)
+        if self.watcher:
+            self.watcher(Progress(len(self.results), self.total, self.failed, 0))
+
+    def break_off(self, spent: UsageReport) -> None:
+        """Add what was spent."""
+        self.spent += spent
+
+    def finish(self, spent: UsageReport) -> None:
+        """Add what was spent."""
+        self.spent += spent
+
+
+@dataclass(slots=True)
+class StoreSink:
+    """Keeps the results of a stream of traces in a store, which holds those of an earlier run under the same keys."""
+
+    store: Store
     stream: Iterator[tuple[int, Trace]]
     key_of: Callable[[Trace], str]
-    claimed: deque[tuple[int, str]] = field(default_factory=deque)
-    aside: deque[Wanted] = field(default_factory=deque)
+    total: int | None = None
+    watcher: Watcher | None = None
+    out: deque[tuple[int, str]] = field(default_factory=deque)
     seen: int = 0
+    done: int = 0
     resumed: int = 0
     failed: int = 0
 
-    def fresh(self) -> Iterator[Trace]:
-        """Yield what is to be measured of the stream; what is put aside is looked at again as it goes, so that it stays few."""
-        while lot := [Claimable(ordinal, self.key_of(trace), trace) for ordinal, trace in islice(self.stream, _LOT)]:
-            self.seen = lot[-1].ordinal + 1
-            yield from self._taken([*self._oldest(), *lot])
+    def missing(self) -> Iterator[Block]:
+        """Yield the traces that have no result, or a failure, or a damaged one, in blocks."""
+        return blocks_of(self._missing_traces())
 
-    def again(self) -> Iterator[Trace]:
-        """Yield deferred traces whose claim is now free; stop when a full pass over the deferred queue claims none."""
-        before = len(self.aside) + 1
-        while 0 < len(self.aside) < before:
-            before = len(self.aside)
-            yield from self._taken(self._oldest())
+    def write(self, measured: Sequence[TraceResult], spent: UsageReport) -> None:
+        """Keep the results of a block in one transaction."""
+        failed = _told(measured)
+        self.store.keep([(*self.out.popleft(), result) for result in measured], spent)
+        self.done += len(measured)
+        self.failed += failed
+        self._tell(self.total)
 
-    def items(self, results: Sequence[TraceResult]) -> list[tuple[int, str, TraceResult]]:
-        """Pair the results of a block with the places and keys of its traces."""
-        return [(*self.claimed.popleft(), result) for result in results]
+    def break_off(self, spent: UsageReport) -> None:
+        """Keep what was spent."""
+        self.store.keep([], spent)
 
-    def _oldest(self) -> list[Wanted]:
-        return [self.aside.popleft() for _ in range(min(_LOT, len(self.aside)))]
+    def finish(self, spent: UsageReport) -> None:
+        """Mark the evaluation as whole, without the results of traces that are no longer there."""
+        self.store.keep([], spent)
+        self.store.finish(self.seen)
+        self._tell(self.seen if self.total is None else self.total)
 
-    def _taken(self, wanted: Sequence[Wanted]) -> Iterator[Trace]:
-        lot = self.share.take(wanted)
-        self.aside += lot.theirs
-        self.resumed += lot.done
-        self.failed += lot.failed
-        for each in lot.mine:
-            self.claimed.append((each.ordinal, each.key))
-            yield each.carried
+    def _missing_traces(self) -> Iterator[Trace]:
+        while lot := [(ordinal, self.key_of(trace), trace) for ordinal, trace in islice(self.stream, _LOT)]:
+            present = self.store.present({ordinal: key for ordinal, key, _ in lot})
+            self.seen += len(lot)
+            self.resumed += len(present)
+            for ordinal, key, trace in lot:
+                if ordinal not in present:
+                    self.out.append((ordinal, key))
+                    yield trace
 
-
-@dataclass(slots=True)
-class _Filling:
-    """Runs claimed traces through the engine, keeps their results, and tells how far it is."""
-
-    work: _Work
-    runner: Engine
-    measuring: EvaluationPlan
-    total: int | None
-    watcher: Watcher
-    done: int = 0
-
-    def measure(self, traces: Iterable[Trace]) -> None:
-        """Measure traces that this run has claimed."""
-        for results in _observed(self.runner.run(self.measuring, blocks_of(traces))):
-            self.work.share.keep(self.work.items(results), self.measuring.ledger.drain())
-            self.done += len(results)
-            self.work.failed += _failures(results)
-            self.tell(self.done + self.work.resumed, self.total)
-
-    def measure_again(self) -> None:
-        """Retry traces that another process had claimed; if all are still claimed, wait before the caller tries again."""
-        again = self.work.again()
-        if first := next(again, None):
-            self.measure(chain([first], again))
-        elif self.work.aside:
-            self.tell(self.done + self.work.resumed, self.total)
-            self.work.share.pause()
-
-    @contextmanager
-    def paid(self) -> Iterator[None]:
-        """Write the usage of language models to the store on exit, after an exception, too."""
-        try:
-            yield
-        except StoreError:
-            raise
-        except BaseException:
-            with suppress(StoreError):  # the error that broke it off is told
-                self.work.share.keep([], self.measuring.ledger.drain())
-            raise
-        self.work.share.keep([], self.measuring.ledger.drain())
-
-    def tell(self, done: int, total: int | None) -> None:
-        """Tell how far the evaluation is."""
-        self.watcher(Progress(done, total, self.work.failed, self.work.resumed))
+    def _tell(self, total: int | None) -> None:
+        if self.watcher:
+            self.watcher(Progress(self.done + self.resumed, total, self.failed, self.resumed))
 
 
-def _failures(results: Sequence[TraceResult]) -> int:
+def _told(results: Sequence[TraceResult]) -> int:
+    """Tell the plugins that watch about every result; return how many have a failure."""
+    for result in results:
+        notify_plugins(result)
     return sum(bool(result.failures) for result in results)
-
-
-def _observed(batches: Iterable[Sequence[TraceResult]]) -> Iterator[Sequence[TraceResult]]:
-    """Tell the plugins that watch about every result, as it passes."""
-    for results in batches:
-        for result in results:
-            notify_plugins(result)
-        yield results

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
+from rag_cover.belief import UtilityMeasure
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
 from rag_cover.evaluation.blocks import OnFailure, chosen_measures, content_key, judge_among, measure_block, model_kinds
-from rag_cover.known_measures import own_measure_names
+from rag_cover.known_measures import DEFAULT_MEASURES, own_measure_names
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, ResponseCache, bind_models
 from rag_cover.llm.usage import UsageMeter
 from rag_cover.measures import Measure, ModelKind, NotApplicable, TraceResult
 from rag_cover.placeholder import Placeholder
+from rag_cover.plugin_manager import plugins
 from rag_cover.redaction import Redaction, redacted_result, redacted_trace, refuse_unmarked
 from rag_cover.registry import Models
 from rag_cover.traces import Trace
 
-__all__ = ["EvaluationPlan", "without_texts"]
+__all__ = ["EvaluationPlan"]
 
 _REDACTED = "the trace's texts are redacted; measure the trace that it was made of"
 
@@ -28,6 +31,8 @@ _REDACTED = "the trace's texts are redacted; measure the trace that it was made 
 @dataclass(frozen=True)
 class EvaluationPlan:
     """Measures blocks of traces (`rag_cover.engines.BlockFunction`), with models opened when they are first asked for.
+
+    ``without_gold`` are the measures of traces without gold answers; None: they have the same ones.
 
     Pickled, it is its measures and the names of its models: it opens them where it arrives, with a ledger of its own there
     and as much time as the run has left. With a redaction, no text leaves it.
@@ -38,31 +43,59 @@ class EvaluationPlan:
     run: LLMSession
     on_error: OnFailure = "record"
     redaction: Redaction | None = None
+    without_gold: tuple[Measure, ...] | None = None
+    _opened: list[Mapping[ModelKind, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(
+    def of(  # what is measured by whom: all but the first three by name
         cls,
         measures: Sequence[str | Measure] | None,
         models: Models,
         run: LLMSession,
         *,
-        on_error: OnFailure,
+        on_error: OnFailure = "record",
         redaction: Redaction | None = None,
+        self_consistency: bool = False,
     ) -> EvaluationPlan:
-        """Choose the measures, by name or as values."""
+        """Choose the measures, by name or as values.
+
+        With ``self_consistency``, utility that is asked for by its name is told against the pipeline's own answer where a
+        question has no gold answer: self-consistency, not correctness, and marked so in its results
+        (`TraceUtility.references`).
+
+        Raises:
+            InvalidValueError: an unknown measure, none, one asked for twice, or one whose results cannot be redacted.
+            BackendNotFoundError, NotOfferedError: no backend answers to a model's name.
+        """
         chosen = chosen_measures(measures)
+        asked = DEFAULT_MEASURES if measures is None else measures
+        without_gold = chosen_measures([_against_answer(each) for each in asked]) if self_consistency else None
         if redaction is not None:
             _refuse_unredactable(chosen)
-        return cls(chosen, models, run, on_error, redaction)
+        models.check(model_kinds(chosen))
+        return cls(chosen, models, run, on_error, redaction, without_gold)
 
-    @cached_property
-    def models(self) -> Mapping[ModelKind, Any]:
-        """Open the models that the measures ask.
+    def open(self) -> None:
+        """Open the models and load the plugins now, so that no trace has to wait for them.
 
         Raises:
             RagCoverError: what opening a model raises.
         """
-        return bind_models(self.chosen.open(model_kinds(self.measures)), self.run)
+        self.models  # noqa: B018  # opened when they are first asked for
+        plugins()
+
+    @property
+    def models(self) -> Mapping[ModelKind, Any]:
+        """Open the models that the measures ask, once for all threads.
+
+        Raises:
+            RagCoverError: what opening a model raises.
+        """
+        with self._lock:
+            if not self._opened:
+                self._opened.append(bind_models(self.chosen.open(model_kinds(self.measures)), self.run))
+            return self._opened[0]
 
     def __call__(self, traces: Block) -> list[TraceResult]:
         """Measure a block of traces; one whose texts are redacted already cannot be measured."""
@@ -88,29 +121,42 @@ class EvaluationPlan:
     @property
     def key_of(self) -> Callable[[Trace], str]:
         """Return the function that names a trace's result by all that it depends on."""
-        named = content_key(self.measures, self.models)
-        redaction = self.redaction
-        return named if redaction is None else lambda trace: redaction.content_key(named(trace))
+        models, redaction = self.models, self.redaction
+        with_gold = content_key(self.measures, models)
+        without_gold = with_gold if self.without_gold is None else content_key(self.without_gold, models)
+
+        def key(trace: Trace) -> str:
+            named = with_gold(trace) if _has_gold(trace) else without_gold(trace)
+            return named if redaction is None else redaction.content_key(named)
+
+        return key
 
     def __reduce__(self) -> tuple[Callable[..., EvaluationPlan], tuple[object, ...]]:
         """Travel as what it was made from."""
         left_s = self.run.clock.remaining_s()
-        return _opened, (self.measures, self.chosen, self.on_error, self.redaction, self.run.cache, left_s)
+        plan = (self.measures, self.chosen, self.on_error, self.redaction, self.without_gold)
+        return _arrived, (*plan, self.run.cache, left_s)
 
     def _measured(self, traces: Block) -> list[TraceResult]:
         try:
-            results = measure_block(
-                traces,
-                measures=self.measures,
-                models=self.models,
-                on_error=self.on_error,
-            )
+            results = [result for group in self._groups(traces) for result in self._measured_together(*group)]
         except EvaluationError as failed:
             if self.redaction is None:
                 raise
             message = f"A measure failed; what it says may quote a text, and is redacted: {self.redaction.text(str(failed))}"
             raise EvaluationError(message) from None
-        return results if self.redaction is None else without_texts(results, self.measures, self.redaction)
+        return results if self.redaction is None else _without_texts(results, self.measures, self.redaction)
+
+    def _groups(self, traces: Block) -> Iterator[tuple[tuple[Measure, ...], Block]]:
+        """Cut a block where the measures change."""
+        if self.without_gold is None:
+            yield self.measures, traces
+            return
+        for has_gold, group in groupby(traces, key=_has_gold):
+            yield self.measures if has_gold else self.without_gold, list(group)
+
+    def _measured_together(self, measures: Sequence[Measure], traces: Block) -> list[TraceResult]:
+        return measure_block(traces, measures=measures, models=self.models, on_error=self.on_error)
 
     def _unmeasured(self, trace: Trace) -> TraceResult:
         kept = trace if self.redaction is None else redacted_trace(trace, self.redaction)  # not all of it may be redacted
@@ -124,7 +170,7 @@ def _refuse_unredactable(measures: Sequence[Measure]) -> None:
             refuse_unmarked(measure.name, measure.result_type)
 
 
-def without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], by: Redaction) -> list[TraceResult]:
+def _without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], by: Redaction) -> list[TraceResult]:
     """Redact the results of measures, but for the reasons that our own measures give: they quote nothing.
 
     Raises:
@@ -134,12 +180,21 @@ def without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], b
     return [redacted_result(result, by, plain_reasons=ours) for result in results]
 
 
-def _opened(
+def _has_gold(trace: Trace) -> bool:
+    return bool(trace.question.references)
+
+
+def _against_answer(measure: str | Measure) -> str | Measure:
+    return UtilityMeasure(references="answer") if measure == "utility" else measure
+
+
+def _arrived(  # what a plan is made of, as pickle hands it over
     measures: tuple[Measure, ...],
     models: Models,
     on_error: OnFailure,
     redaction: Redaction | None,
+    without_gold: tuple[Measure, ...] | None,
     cache: ResponseCache | None,
     deadline_s: float | None,
 ) -> EvaluationPlan:
-    return EvaluationPlan(measures, models, LLMSession(cache, clock=Deadline(deadline_s)), on_error, redaction)
+    return EvaluationPlan(measures, models, LLMSession(cache, clock=Deadline(deadline_s)), on_error, redaction, without_gold)

@@ -15,7 +15,7 @@ from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure, chosen_measures
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
-from rag_cover.evaluation.loop import Progress, evaluate_in_memory, evaluate_into_store
+from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.frames import rows_of
 from rag_cover.llm.cache import cache_for
@@ -27,6 +27,7 @@ from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redacti
 from rag_cover.registry import Models
 from rag_cover.stores import Store, read_traces
 from rag_cover.stores.folders import ResultFolder
+from rag_cover.stores.locks import hold
 from rag_cover.summaries import Summary, summarise
 from rag_cover.traces import Trace, assign_ids
 
@@ -118,10 +119,10 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         traces: trace values, or the path of a trace file.
         measures: names or measure values; None: every measure whose inputs and models are there.
         models: the models to ask; the embedded judge by default.
-        store: where results are kept as they come; None keeps them in memory.
+        store: where results are kept as they come; None keeps them in memory. One process at a time writes a store; any may
+            read it meanwhile.
         resume: go on with what the store holds; otherwise it is begun anew. What it holds is kept and not asked for again,
-            but for traces with a `Failure`: these are measured again, whatever its kind. Several processes that resume one
-            store at once share the work: each trace is measured by one of them, and all return the whole evaluation.
+            but for traces with a `Failure`: these are measured again, whatever its kind.
         engine: ``"local"``, the name of an installed engine, or an engine.
         workers: threads of the local engine; None: one per two cores, since judges use several. Actors of ``"ray"``;
             None: as many as there is room for.
@@ -135,8 +136,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
 
     Raises:
         InputError: a trace that cannot be read.
-        StoreError: a store that cannot be used, that holds an unfinished evaluation and ``resume`` is False, or that another
-            process fills with something else.
+        StoreInUseError: another process writes the store.
+        StoreError: a store that cannot be used, or that holds an unfinished evaluation and ``resume`` is False.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     traces = Path(traces) if isinstance(traces, str) else traces
@@ -144,26 +145,27 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     redaction = Redaction.asked_for(redact)
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
-    measuring = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
     total = len(traces) if isinstance(traces, Sized) else None
     stream = assign_ids(read_traces(traces) if isinstance(traces, Path) else traces)
     runner = resolve_engine(engine, workers, run.clock)
     if store is None:
+        held = MemorySink(stream, total, progress)
         with run.clock:
-            results = evaluate_in_memory(runner, measuring, stream, total=total, watcher=progress)
-        return Evaluation(results, measuring.judge, measuring.names, seed, run.ledger.spending, measuring.measures)
+            fill(held, runner, plan)
+        return Evaluation(tuple(held.results), plan.judge, plan.names, seed, held.spent, plan.measures)
     # made before the store is: a wrong name of a model leaves none
-    about = {"judge": measuring.judge, "measures": measuring.names, "seed": seed, **redaction_entry(redaction)}
+    about = {"judge": plan.judge, "measures": plan.names, "seed": seed, **redaction_entry(redaction)}
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
-    if resume:
-        refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
-        _refuse_fewer_measures(kept, measuring.names)
-    with run.clock:
-        evaluate_into_store(
-            kept, stream, runner=runner, measuring=measuring, about=about, resume=resume, total=total, watcher=progress
-        )
-    given = measuring.measures
-    return Evaluation(kept.results(given), measuring.judge, measuring.names, seed, kept.spending, given)
+    with hold(kept.path), run.clock:
+        if resume:
+            refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
+            _refuse_fewer_measures(kept, plan.names)
+        kept.begin(about, resume=resume)
+        if redaction and not resume:
+            kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
+        fill(StoreSink(kept, enumerate(stream), plan.key_of, total, progress), runner, plan)
+    return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures)
 
 
 def _refuse_fewer_measures(store: Store, names: Sequence[str]) -> None:

@@ -3,8 +3,7 @@
 from rag_cover.recording.arguments import asked_from, refuse_closed
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import Noting
-from rag_cover.recording.measurement import LIVE_MODELS
-from rag_cover.recording.recorder import Recording
+from rag_cover.recording.recorder import LIVE_MODELS, Recording
 from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.telemetry import place
 from rag_cover.recording.trace_builder import References

@@ -15,12 +15,14 @@ from typing import Any, Self
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
 from rag_cover.evaluation import Evaluation
+from rag_cover.evaluation.plan import EvaluationPlan
+from rag_cover.known_measures import DEFAULT_MEASURES
+from rag_cover.llm.session import LLMSession
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
-from rag_cover.recording.measurement import LIVE_MODELS, Measurement
 from rag_cover.recording.notifications import LOG, FailureLog, notify
 from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.recording_counts import RecordingCounts
@@ -32,7 +34,10 @@ from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
 from rag_cover.traces import Trace
 
-__all__ = ["Recording"]
+__all__ = ["LIVE_MODELS", "Recording"]
+
+LIVE_MODELS = Models(receiver="embedded")
+"""What a recording asks unless told otherwise: all of it local."""
 
 _ERRORS = 1000
 
@@ -50,7 +55,8 @@ class Recording:
         models: who is asked; local models unless given.
         references: gold answers by question, where they are known: utility is then told against them.
         traces: a trace file that every trace is added to, as it comes.
-        store: a store that every result is added to, as it comes; one that an earlier recording began is gone on with.
+        store: a store that every result is added to, as it comes; one that an earlier recording began is gone on with. Several
+            processes may name one store: each adds to a part of its own beside it, and who opens the store sees all parts.
         on_result: called with every result, from the recording's thread.
         sampling: the share of questions that are recorded, in [0, 1]; which ones is drawn by ``seed``.
         capacity: how many questions may wait to be measured; those that come while so many do are dropped, and counted.
@@ -86,9 +92,9 @@ class Recording:
         refuse_unusable(sampling=sampling, capacity=capacity, keep=keep, references=references, on_result=on_result)
         refuse_unkept(measures, traces=traces, store=store, redact=redact)
         redaction = Redaction.asked_for(redact)
-        self._measurement = None if measures is not None and not measures else Measurement(measures, models, redaction)
+        self._plan = _plan(measures, models, redaction)
         self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions)
-        names = self._measurement.names if self._measurement else ()
+        names = self._plan.names if self._plan else ()
         self._keeping = RecordingSinks(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
         self.gathering = CallCollector(self._finished, sampling=sampling, seed=seed)
@@ -103,8 +109,8 @@ class Recording:
         self._closed = False
         self._detach: Callable[[], object] | None = None
         close_at_exit(self)
-        if self._measurement is not None:
-            self._worker.begin(self._measurement.open)
+        if self._plan is not None:
+            self._worker.begin(self._plan.open)
 
     def __repr__(self) -> str:
         return f"<Recording {'closed' if self._closed else 'open'}: {self.counts}>"
@@ -150,12 +156,11 @@ class Recording:
         Raises:
             InvalidValueError: nothing is measured here.
         """
-        if self._measurement is None:
+        if self._plan is None:
             message = "this recording measures nothing; give evaluate() its traces, or attach it with measures"
             raise InvalidValueError(message)
-        measuring = self._measurement
-        spending = measuring.run.ledger.spending
-        return Evaluation(self.results, measuring.judge, measuring.names, self._seed, spending, measuring.measures)
+        plan = self._plan
+        return Evaluation(self.results, plan.judge, plan.names, self._seed, plan.ledger.spending, plan.measures)
 
     @contextmanager
     def question(
@@ -247,17 +252,17 @@ class Recording:
                 )
 
     def _work(self, drafts: Sequence[TraceDraft]) -> None:
-        counted = "recorded" if self._measurement is None else ""
+        counted = "recorded" if self._plan is None else ""
         traces = [trace for draft in drafts if (trace := self._recorded(draft, count=counted)) is not None]
-        if self._measurement is None or not traces:
+        if self._plan is None or not traces:
             return
         try:
-            results = self._measurement.results(traces)
+            results = self._plan(traces)
         except Exception as error:  # noqa: BLE001  # the handlers' boundary: recorded, and the traces are kept
             self._count("unmeasured", len(traces))
             self.fail(error, "measuring")
             return
-        self._keep(self._measurement, traces, results)
+        self._keep(self._plan, traces, results)
         for result in results:
             notify(result, self._on_result, self.fail)
 
@@ -278,18 +283,26 @@ class Recording:
             self._count(count)
         return trace
 
-    def _keep(self, measurement: Measurement, traces: Sequence[Trace], results: Sequence[TraceResult]) -> None:
+    def _keep(self, plan: EvaluationPlan, traces: Sequence[Trace], results: Sequence[TraceResult]) -> None:
         self._results.extend(results)
         self._count("measured", len(results))
         self._count("failed", sum(bool(result.failures) for result in results))
         if not self._keeping.stores_results:
             return
         try:
-            keyed = list(zip(map(measurement.key_of, traces), results, strict=True))
-            self._keeping.add_results(keyed, judge=measurement.judge)
+            keyed = list(zip(map(plan.key_of, traces), results, strict=True))
+            self._keeping.add_results(keyed, judge=plan.judge)
         except RagCoverError as unwritable:
             self.fail(unwritable, "keeping results")
 
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:
             self._counts[name] += number
+
+
+def _plan(measures: Sequence[str | Measure] | None, models: Models, redaction: Redaction | None) -> EvaluationPlan | None:
+    """Plan what is measured of each trace; None where nothing is to be."""
+    if measures is not None and not measures:
+        return None
+    chosen = DEFAULT_MEASURES if measures is None else measures
+    return EvaluationPlan.of(chosen, models, LLMSession(), redaction=redaction, self_consistency=True)

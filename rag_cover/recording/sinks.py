@@ -3,20 +3,102 @@
 from __future__ import annotations
 
 import errno
+import json
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from rag_cover.errors import StoreError
 from rag_cover.measures import TraceResult
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.stores import Store
+from rag_cover.stores.locks import HeldLock
+from rag_cover.stores.store_parts import make_parts_folder, new_part
 from rag_cover.traces import Trace
 
-__all__ = ["RecordingSinks"]
+__all__ = ["PartWriter", "RecordingSinks"]
 
-_ABOUT = "evaluation"
+_ABOUT, _FINISHED = "evaluation", "finished"
+_DESCRIBE = "INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)"
+
+
+class PartWriter:
+    """Adds results to a store by a part of this process's own (`rag_cover.stores.store_parts`).
+
+    The part is begun with the first results; a process that is forked off begins another one. What is added is on disk when
+    `add` returns. Closing merges the part, unless another process writes the store at that moment: then the next that opens the
+    store does.
+
+    Raises:
+        StoreError: the store or its folder cannot be written, or the store holds results of other measures, or redacted in
+            another way.
+    """
+
+    _part: Store | None
+    _place: tuple[Path, HeldLock] | None
+
+    def __init__(self, path: Path, *, measures: Sequence[str], seed: int, redaction: Redaction | None = None) -> None:
+        self._path, self._closed = path, False
+        self._about = {"measures": list(measures), "seed": seed, **redaction_entry(redaction)}
+        self._open()
+        refuse_other_redaction(self._store.meta.get(_ABOUT), redaction, path)
+        self._refuse_other({"measures": list(measures)})
+        make_parts_folder(path)
+
+    def add(self, results: Sequence[tuple[str, TraceResult]], *, judge: str) -> None:
+        """Add results, each with its content key.
+
+        Raises:
+            StoreError: they cannot be written, or the store holds the results of another judge.
+        """
+        if os.getpid() != self._process:
+            self._open()
+        about = {"judge": judge, **self._about}
+        if self._store.meta.get(_ABOUT) is None:
+            with self._store.transaction() as connection:
+                connection.execute(_DESCRIBE, (_ABOUT, json.dumps(about)))
+        self._refuse_other({"judge": judge, "measures": about["measures"]})
+        self._part_about(about).extend(results)
+
+    def close(self) -> None:
+        """Merge the part; the store holds a finished evaluation then."""
+        if self._closed or os.getpid() != self._process:  # a process that was forked off, and has added nothing
+            return
+        self._closed = True
+        try:
+            if self._part is not None:
+                self._part.close()
+            if self._place is not None:
+                self._place[1].release()
+            self._store.merge_parts()
+            self._store.meta.setdefault(_FINISHED, True)
+        finally:
+            self._store.close()
+
+    def _part_about(self, about: Mapping[str, Any]) -> Store:
+        """Open the part; where that failed, as on a full disk, another attempt is at the same one."""
+        if self._place is None:
+            self._place = new_part(self._path)
+        if self._part is None:
+            part = Store.open(self._place[0])
+            part.meta[_ABOUT] = about
+            self._part = part
+        return self._part
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._store = Store.open(self._path)
+        self._part = self._place = None
+
+    def _refuse_other(self, ours: Mapping[str, Any]) -> None:
+        """Refuse a store whose results would not be one evaluation together with ours."""
+        about = self._store.meta.get(_ABOUT) or {}
+        for name, value in ours.items():
+            if (known := about.get(name, value)) != value:
+                message = f"{self._path} holds results of another kind ({name}: {known}, not {value}); name another file"
+                raise StoreError(message)
 
 
 class RecordingSinks:
@@ -39,12 +121,8 @@ class RecordingSinks:
     ) -> None:
         self._lock = threading.Lock()
         self._file = None if traces is None else _opened(Path(traces))
-        self._store = None if store is None else Store.open(store)
-        self._measures, self._seed, self._torn = tuple(measures), seed, False
-        self._redaction = redaction
-        if self._store is not None:
-            refuse_other_redaction(self._store.meta.get(_ABOUT), redaction, self._store.path)
-            self._refuse_other(self._store, "measures", list(measures))
+        self._store = None if store is None else PartWriter(Path(store), measures=measures, seed=seed, redaction=redaction)
+        self._torn = False
 
     @property
     def stores_results(self) -> bool:
@@ -68,12 +146,8 @@ class RecordingSinks:
         Raises:
             StoreError: it cannot be written, or holds the results of another judge.
         """
-        if self._store is None:
-            return
-        if not self._refuse_other(self._store, "judge", judge):
-            redacted = redaction_entry(self._redaction)
-            self._store.meta[_ABOUT] = {"judge": judge, "measures": list(self._measures), "seed": self._seed, **redacted}
-        self._store.extend(results)
+        if self._store is not None:
+            self._store.add(results, judge=judge)
 
     def _write(self, file: BinaryIO, line: bytes) -> None:
         """Write a line; one that a full disk cuts off is ended before the next, which is whole again."""
@@ -84,24 +158,12 @@ class RecordingSinks:
             raise OSError(errno.ENOSPC, message)
         self._torn = False
 
-    @staticmethod
-    def _refuse_other(store: Store, name: str, value: object) -> bool:
-        """Refuse a store whose results would not be one evaluation together with ours; tell whether it says what it holds."""
-        about = store.meta.get(_ABOUT)
-        if about and (known := about.get(name, value)) != value:
-            message = f"{store.path} holds results of another kind ({name}: {known}, not {value}); name another file"
-            raise StoreError(message)
-        return about is not None
-
     def close(self) -> None:
         """Close both; the store holds a finished evaluation then."""
         if self._file is not None:
             self._file.close()
         if self._store is not None:
-            try:
-                self._store.finished = True
-            finally:
-                self._store.close()
+            self._store.close()
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.known_measures import result_types
 from rag_cover.measures import Measure
 from rag_cover.stores.files import replacing
+from rag_cover.stores.locks import hold
 from rag_cover.stores.parts import PartResults, failures_in
 
 __all__ = ["ResultFolder"]
@@ -32,7 +32,7 @@ _NAME = r"part-\d{5}-\d{7}-[0-9a-f]{16}"
 _PART = re.compile(rf"{_NAME}\.(?:parquet|jsonl)")
 _UNPACKED = re.compile(rf"unpacked-\d{{5}}-\d{{7}}(?:{_HALF})?")
 _OURS = re.compile(rf"(?:{_PART.pattern}|{_NAME}\.skipped\.json)(?:{_HALF})?|{_UNPACKED.pattern}|{_ABOUT}{_HALF}")
-_FIRST = re.compile(rf"{_LOCK}(?:-journal)?|{_ABOUT}{_HALF}")
+_FIRST = re.compile(rf"{_LOCK}(?:\.json)?|{_ABOUT}{_HALF}")
 """What a run that was killed at its very beginning may leave behind."""
 
 
@@ -47,7 +47,8 @@ class ResultFolder:
         """Keep every other run out of the folder, which is made where it is not there; a killed process holds nothing.
 
         Raises:
-            StoreError: another run holds it, or it cannot be made or written.
+            StoreInUseError: another run holds it.
+            StoreError: it cannot be made or written.
         """
         try:
             self.path.mkdir(exist_ok=True)
@@ -57,7 +58,7 @@ class ResultFolder:
                 raise
             problem = f"{self.path} cannot be written into ({denied.strerror or denied}); name a folder that can"
             raise StoreError(problem) from denied
-        with closing(self._lock()):
+        with hold(self.path, self.path / _LOCK):
             yield
 
     @property
@@ -182,24 +183,6 @@ class ResultFolder:
                     f"{path} is of no further use and cannot be removed ({denied.strerror}); check the folder's permissions"
                 )
                 raise StoreError(problem) from denied
-
-    def _lock(self) -> sqlite3.Connection:
-        """Hold SQLite's lock on an empty file: all systems have it, and give it back when the process dies."""
-        try:
-            connection = sqlite3.connect(self.path / _LOCK, timeout=0, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as denied:
-            raise self._unusable(denied) from denied
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as taken:
-            connection.close()
-            raise self._unusable(taken) from taken
-        return connection
-
-    def _unusable(self, error: sqlite3.Error) -> StoreError:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-            return StoreError(f"{self.path} is in use by another run; wait until it ends, or name another folder")
-        return StoreError(f"{self.path} cannot be written into ({error}); name a folder that can")
 
 
 def skipped_beside(part: str) -> str:

@@ -24,6 +24,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE runs (run INTEGER PRIMARY KEY AUTOINCREMENT, beats INTEGER NOT NULL, home TEXT)",
         "CREATE TABLE claims (ordinal INTEGER PRIMARY KEY, run INTEGER NOT NULL)",
     ),
+    (
+        "DROP TABLE claims",  # one process writes a store, and holds its lock
+        "DROP TABLE runs",
+        "ALTER TABLE results DROP COLUMN during",
+        "CREATE TABLE parts (name TEXT PRIMARY KEY, merged INTEGER NOT NULL)",  # up to which ordinal a recording's part is here
+    ),
 )
 """The statements that take a store from each schema version to the next; version 0 is an empty file."""
 

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -22,8 +22,10 @@ from rag_cover.known_measures import result_type_of, result_types
 from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import Measure, ResultType, TraceResult
 from rag_cover.sqlite_errors import close_where_opened
-from rag_cover.stores.packing import packed, unpacked
+from rag_cover.stores.locks import acquire, lock_beside
+from rag_cover.stores.packing import is_whole, packed, unpacked
 from rag_cover.stores.schema import opened, refuse_damage, told
+from rag_cover.stores.store_parts import Unmerged, has_parts, merge_parts, read_unmerged
 
 __all__ = ["Store", "StoredMeta", "StoredResults"]
 
@@ -32,11 +34,13 @@ Item = tuple[int, str, TraceResult]
 _INSERT = "INSERT OR REPLACE INTO results (ordinal, key, trace_id, json) VALUES (?, ?, ?, ?)"
 _EXTEND = """INSERT INTO results (ordinal, key, trace_id, json)
     VALUES ((SELECT COALESCE(MAX(ordinal), -1) + 1 FROM results), ?, ?, ?)"""
-_AFTER = "SELECT ordinal, json FROM results WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
-_RANGE = "SELECT json FROM results ORDER BY ordinal LIMIT ? OFFSET ?"
+_AFTER = "SELECT ordinal, json FROM results WHERE ordinal > ? AND ordinal <= ? ORDER BY ordinal LIMIT ?"
+_RANGE = "SELECT json FROM results WHERE ordinal <= ? ORDER BY ordinal LIMIT ? OFFSET ?"
+_COUNT = "SELECT COUNT(*) FROM results WHERE ordinal <= ?"
+_LAST = (1 << 63) - 1
 _SET = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
-_FINISHED = "finished"
-_SPENDING = "spending"
+_FAILED = ":failed"  # ends the key of a result with a failure: no trace has such a key, so a later run measures it again
+_FINISHED, _EVALUATION, _SPENDING = "finished", "evaluation", "spending"
 
 
 class Store:
@@ -55,6 +59,8 @@ class Store:
         self._process = os.getpid()
         self._connection = opened(self.path, create=create, timeout_s=timeout_s)
         self._closing = weakref.finalize(self, close_where_opened, self._connection, self._process)
+        self._unmerged: Unmerged | None = None
+        self.merge_parts()
 
     @classmethod
     def open(cls, path: Path | str, *, create: bool = True, timeout_s: float = 5.0) -> Self:
@@ -72,6 +78,90 @@ class Store:
         rows = [(key, result.trace.id, packed(result)) for key, result in items]
         with self.transaction() as connection:
             connection.executemany(_EXTEND, rows)
+
+    def merge_parts(self) -> None:
+        """Add what recordings have put beside the store since (`rag_cover.stores.store_parts`).
+
+        Where that cannot be, as while another process writes the store or in a folder that can only be read, it stays where it
+        is, and `results` has it all the same.
+
+        Raises:
+            StoreError: a part is damaged, or holds the results of another evaluation.
+        """
+        self._unmerged = None
+        if not has_parts(self.path):
+            return
+        try:
+            lock = acquire(lock_beside(self.path))
+        except StoreError:
+            lock = None
+        try:
+            self._merge(is_held=lock is not None)
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _merge(self, *, is_held: bool) -> None:
+        with self._reachable():
+            self._unmerged = None
+            try:
+                if is_held:
+                    merge_parts(self._connection, self.path)
+                    return
+            except sqlite3.Error:  # such as on a full disk: what is there can be read
+                pass
+            self._unmerged = read_unmerged(self._connection, self.path)
+
+    def begin(self, about: Mapping[str, Any], *, resume: bool) -> None:
+        """Begin an evaluation that is ``about`` this; without ``resume``, remove what an earlier one kept here.
+
+        The caller holds the lock (`rag_cover.stores.locks.hold`).
+
+        Raises:
+            StoreError: the store is damaged, or holds an unfinished evaluation and ``resume`` is False.
+        """
+        self._merge(is_held=True)
+        if len(self):
+            self.check()
+            if not resume and not self.finished:
+                message = (
+                    f"{self.path} holds an unfinished evaluation ({len(self)} traces done); "
+                    "go on with it (resume=True, --resume) or delete the file to begin anew"
+                )
+                raise StoreError(message)
+        with self.transaction() as connection:
+            if not resume:
+                _remove_all(connection)
+            connection.executemany(_SET, [(_FINISHED, json.dumps(obj=False)), (_EVALUATION, json.dumps(about))])
+
+    def present(self, wanted: Mapping[int, str]) -> set[int]:
+        """Tell which of these ordinals have a result with this key that is whole and no failure."""
+        marks = ",".join("?" * len(wanted))
+        rows = self.rows(f"SELECT ordinal, key, json FROM results WHERE ordinal IN ({marks})", *wanted)  # noqa: S608  # marks
+        return {ordinal for ordinal, key, content in rows if key == wanted[ordinal] and is_whole(content)}
+
+    def keep(self, items: Sequence[Item], spent: UsageReport) -> None:
+        """Keep results of the evaluation and add what they cost, all or none; a failure is not `present` later.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        rows = [
+            (ordinal, key + _FAILED if result.failures else key, result.trace.id, packed(result))
+            for ordinal, key, result in items
+        ]
+        with self.transaction() as connection:
+            connection.executemany(_INSERT, rows)
+            if spent != UsageReport():
+                found = connection.execute("SELECT value FROM meta WHERE name = ?", (_SPENDING,)).fetchone()
+                before = UsageReport.from_dict(json.loads(found[0])) if found else UsageReport()
+                connection.execute(_SET, (_SPENDING, json.dumps((before + spent).to_dict())))
+
+    def finish(self, length: int) -> None:
+        """Mark the evaluation as whole, and remove the results of traces that are no longer there."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM results WHERE ordinal >= ?", (length,))
+            connection.execute(_SET, (_FINISHED, json.dumps(obj=True)))
 
     def keys(self) -> dict[int, str]:
         """Return the content key of every item, by ordinal."""
@@ -93,7 +183,7 @@ class Store:
 
         Those of ``measures`` are read by their types, beside those of the installed measures; others are `UnknownResult`.
         """
-        return StoredResults(self, result_types(measures))
+        return StoredResults(self, result_types(measures), unmerged=self._unmerged)
 
     @property
     def meta(self) -> StoredMeta:
@@ -126,8 +216,7 @@ class Store:
     def clear(self) -> None:
         """Remove every result and everything in ``meta``."""
         with self.transaction() as connection:
-            connection.execute("DELETE FROM results")
-            connection.execute("DELETE FROM meta")
+            _remove_all(connection)
 
     def scrub(self) -> None:
         """Write the file anew without what was removed from it, of which nothing can be read any more then."""
@@ -153,16 +242,6 @@ class Store:
             yield self._connection
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Wait for no other process meanwhile: what it holds up fails."""
-        with self._lock:
-            self.rows("PRAGMA busy_timeout = 0")
-            try:
-                yield
-            finally:
-                self.rows(f"PRAGMA busy_timeout = {int(self._timeout_s * 1000)}")
-
-    @contextmanager
     def _reachable(self) -> Iterator[None]:
         if os.getpid() != self._process:
             problem = f"The store {self.path} was opened before this process was forked off; open it anew in this process"
@@ -171,7 +250,7 @@ class Store:
             yield
 
     def __len__(self) -> int:
-        return int(self.rows("SELECT COUNT(*) FROM results")[0][0])
+        return len(self.results())
 
     def __bool__(self) -> bool:
         return True  # an empty store is a store
@@ -181,6 +260,11 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
+
+
+def _remove_all(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM results")
+    connection.execute("DELETE FROM meta")
 
 
 class StoredMeta(MutableMapping[str, Any]):
@@ -216,21 +300,28 @@ class StoredMeta(MutableMapping[str, Any]):
 
 
 class StoredResults(Sequence[TraceResult]):
-    """The results of a store in ordinal order, read in chunks whenever they are iterated, never all held."""
+    """The results of a store in ordinal order, read in chunks whenever they are iterated, never all held.
 
-    def __init__(self, store: Store, result_type: ResultType = result_type_of, *, chunk: int = 64) -> None:
+    Those that could not be merged follow; the store is then read as it was when they were.
+    """
+
+    def __init__(
+        self, store: Store, result_type: ResultType = result_type_of, *, chunk: int = 64, unmerged: Unmerged | None = None
+    ) -> None:
         self._store = store
         self._result_type = result_type
         self._chunk = chunk
+        self._last, self._more = (_LAST, ()) if unmerged is None else (unmerged.last, unmerged.packed)
 
     def __len__(self) -> int:
-        return len(self._store)
+        return self._stored + len(self._more)
 
     def __iter__(self) -> Iterator[TraceResult]:
         last = -(1 << 63)
-        while rows := self._store.rows(_AFTER, last, self._chunk):
-            yield from (unpacked(packed, self._store.path, self._result_type) for _, packed in rows)
+        while rows := self._store.rows(_AFTER, last, self._last, self._chunk):
+            yield from (self._unpacked(content) for _, content in rows)
             last = rows[-1][0]
+        yield from map(self._unpacked, self._more)
 
     @overload
     def __getitem__(self, index: int) -> TraceResult: ...
@@ -242,9 +333,17 @@ class StoredResults(Sequence[TraceResult]):
             return self._at(positions[index])
         return self._at([positions[index]])[0]
 
+    @property
+    def _stored(self) -> int:
+        return int(self._store.rows(_COUNT, self._last)[0][0])
+
     def _at(self, positions: Sequence[int]) -> list[TraceResult]:
         if not positions:
             return []
-        first = min(positions)
-        rows = self._store.rows(_RANGE, max(positions) - first + 1, first)
-        return [unpacked(rows[position - first][0], self._store.path, self._result_type) for position in positions]
+        first, stored = min(positions), self._stored
+        rows = self._store.rows(_RANGE, self._last, max(positions) - first + 1, first)
+        packed = [content for (content,) in rows] + list(self._more[max(0, first - stored) :])
+        return [self._unpacked(packed[position - first]) for position in positions]
+
+    def _unpacked(self, content: bytes) -> TraceResult:
+        return unpacked(content, self._store.path, self._result_type)

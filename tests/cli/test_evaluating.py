@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from rag_cover.evaluation import Evaluation
 from rag_cover.stores import Store
+from rag_cover.stores.locks import hold
 
 JUDGE = ("--judge", "words")
 
@@ -220,3 +222,16 @@ def test_an_interrupted_evaluation_keeps_what_is_done_and_says_how_to_go_on(
     with Store.open(folder / "traces-coverage.sqlite") as store:
         assert (len(store), store.finished) == (100, True)
     assert between - before == after - between > 0  # the judge was asked about the rest, and only about it
+
+
+def test_a_store_that_another_process_writes_is_refused_with_who_it_is_and_can_be_read(
+    command: Callable[..., Any], traces: Path, folder: Path
+) -> None:
+    command("evaluate", traces, *JUDGE)
+
+    with hold(folder / "traces-coverage.sqlite"):
+        refused = command("evaluate", traces, *JUDGE)
+        read = command("report", "traces-coverage.sqlite")
+
+    assert (refused.exit_code, read.exit_code) == (3, 0)
+    assert f"is being written by process {os.getpid()} on" in " ".join(refused.stderr.split())

@@ -1,4 +1,4 @@
-"""Runs that are disturbed, and runs that share a store: what the store holds in the end is what one undisturbed run gives."""
+"""Runs that are disturbed: what the store holds in the end is what one undisturbed run gives; one process writes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Passage, Progress, Question, RetrievalStep, Store, SubQuestion, Trace, evaluate
 from rag_cover.backends import ScoringItem
-from rag_cover.errors import StoreError
+from rag_cover.errors import StoreError, StoreInUseError
 from rag_cover.llm.session import LLMSession
 from rag_cover.llm.usage import Usage
 from rag_cover.measures import TraceResult
@@ -87,19 +87,25 @@ def _wait_for(log: Path, lines: int) -> None:
     raise AssertionError(message)
 
 
-def test_two_processes_on_one_store_share_the_work_and_do_nothing_twice(
+def test_a_second_process_is_refused_with_who_holds_the_store_and_reading_is_allowed(
     tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    write_traces(tmp_path / "traces.jsonl", _traces(600))
+    write_traces(tmp_path / "traces.jsonl", _traces(200))
 
-    with start("a.txt", pause_s=0.1) as first, start("b.txt", pause_s=0.1) as second:
-        errors = [run.communicate()[1] for run in (first, second)]
+    with start("a.txt", pause_s=4) as first:
+        _wait_for(tmp_path / "a.txt", 65)  # the third block is asked: the first is kept
+        with start("b.txt", pause_s=0) as second:
+            refusal = second.communicate()[1]
+        read = Evaluation.open(tmp_path / "run.sqlite")
+        with pytest.raises(StoreInUseError, match=rf"run\.sqlite is being written by process {first.pid} on .* since .*; wait"):
+            evaluate(_traces(3), models=Models(judge=KeywordScorer()), store=tmp_path / "run.sqlite")
+        kept = len(read.results)
+        first.kill()
 
-    assert [first.returncode, second.returncode] == [0, 0], errors
-    asked = [(tmp_path / log).read_text(encoding="utf-8").splitlines() for log in ("a.txt", "b.txt")]
-    assert all(asked)
-    assert sorted(asked[0] + asked[1]) == sorted(f"Is item {number} blue?" for number in range(600))
-    assert list(Evaluation.open(tmp_path / "run.sqlite").results) == _undisturbed(600)
+    assert second.returncode == 1
+    assert f"StoreInUseError: {tmp_path / 'run.sqlite'} is being written by process {first.pid} on " in refusal
+    assert not (tmp_path / "b.txt").exists()
+    assert 0 < kept <= len(read.results) == read.summary().traces < 200
 
 
 def test_a_run_killed_again_and_again_ends_with_what_an_undisturbed_one_gives(
@@ -124,23 +130,20 @@ def test_a_run_killed_again_and_again_ends_with_what_an_undisturbed_one_gives(
     assert list(Evaluation.open(tmp_path / "run.sqlite").results) == _undisturbed(400)
     with Store(tmp_path / "run.sqlite") as store:
         assert store.rows("PRAGMA integrity_check") == [("ok",)]
-        assert store.rows("SELECT * FROM claims") == store.rows("SELECT * FROM runs") == []
 
 
-def test_the_work_of_a_killed_process_is_taken_over_by_the_one_beside_it(
-    tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
-) -> None:
-    write_traces(tmp_path / "traces.jsonl", _traces(200))
+def test_a_killed_process_holds_nothing(tmp_path: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
+    write_traces(tmp_path / "traces.jsonl", _traces(100))
 
     with start("a.txt", pause_s=60) as stuck:
         _wait_for(tmp_path / "a.txt", 32)
-        with start("b.txt", pause_s=0) as other:
-            _wait_for(tmp_path / "b.txt", 100)
-            stuck.kill()
-            error = other.communicate()[1]
+        stuck.kill()
+    again = evaluate(
+        _traces(100), measures=["coverage"], models=Models(judge=KeywordScorer()), store=tmp_path / "run.sqlite", resume=True
+    )
 
-    assert other.returncode == 0, error
-    assert list(Evaluation.open(tmp_path / "run.sqlite").results) == _undisturbed(200)
+    assert list(again.results) == _undisturbed(100)
+    assert not (tmp_path / "run.sqlite.lock.json").exists()
 
 
 class _Greedy:
@@ -184,12 +187,13 @@ class _Interrupting(KeywordScorer):
         return super().correctness(items)
 
 
-def test_an_interrupted_run_leaves_nothing_claimed(tmp_path: Path) -> None:
+def test_an_interrupted_run_holds_nothing_and_is_gone_on_with(tmp_path: Path) -> None:
     with Store(tmp_path / "run.sqlite") as store:
         with pytest.raises(KeyboardInterrupt):
             evaluate(_traces(100), measures=["coverage"], models=Models(judge=_Interrupting()), store=store)
 
-        assert store.rows("SELECT * FROM claims") == store.rows("SELECT * FROM runs") == []
+        evaluate(_traces(100), measures=["coverage"], models=Models(judge=KeywordScorer()), store=store, resume=True)
+        assert list(store.results()) == _undisturbed(100)
 
 
 class _Paid(KeywordScorer):

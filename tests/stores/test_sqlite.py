@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from rag_cover.backends import Failure
 from rag_cover.errors import CorruptFileError, StoreError
+from rag_cover.llm.usage import Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Question
 from rag_cover.stores import Store, schema
@@ -361,3 +363,38 @@ def test_a_store_that_is_forgotten_closes_its_file(tmp_path: Path) -> None:
     gc.collect()
 
     assert sorted(found.name for found in tmp_path.iterdir()) == ["run.db"]
+
+
+def test_what_is_kept_under_its_key_is_present_but_for_failures_and_damage(tmp_path: Path) -> None:
+    failed = TraceResult(_result(1).trace, {"coverage": Failure("timeout", "no answer")})
+    with Store(tmp_path / "run.db") as store:
+        store.keep([(0, "key0", _result(0)), (1, "key1", failed), (2, "key2", _result(2))], UsageReport())
+        with store.transaction() as connection:
+            connection.execute("UPDATE results SET json = x'00' WHERE ordinal = 2")
+
+        assert store.present({0: "key0", 1: "key1", 2: "key2", 3: "key3"}) == {0}
+        assert store.present({0: "another key"}) == set()
+        store.keep([(1, "key1", _result(1)), (2, "key2", _result(2))], UsageReport())
+        assert store.present({0: "key0", 1: "key1", 2: "key2"}) == {0, 1, 2}
+        assert list(store.results()) == [_result(number) for number in range(3)]
+
+
+def test_an_evaluation_begun_anew_forgets_results_and_spending_and_one_gone_on_with_keeps_them(tmp_path: Path) -> None:
+    spent = UsageReport((Usage("openai:small", "judge", calls=1),))
+    with Store(tmp_path / "run.db") as store:
+        store.begin({"judge": "me"}, resume=False)
+        store.keep(_items([0, 1, 2]), spent)
+        with pytest.raises(StoreError, match=r"unfinished evaluation \(3 traces done\)"):
+            store.begin({"judge": "you"}, resume=False)
+        store.begin({"judge": "me"}, resume=True)
+        store.keep([], spent)
+        store.finish(2)
+
+        assert (len(store), store.spending.usage[0].calls, store.finished) == (2, 2, True)
+        store.begin({"judge": "you"}, resume=False)
+        assert (len(store), store.spending, store.finished, store.meta["evaluation"]) == (
+            0,
+            UsageReport(),
+            False,
+            {"judge": "you"},
+        )

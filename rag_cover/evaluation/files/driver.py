@@ -1,4 +1,4 @@
-"""The driver of a run: it cuts, keeps order and ids, and writes; all else happens in the workers.
+"""Where the results of whole files go: a folder of parts, which cuts, keeps order and ids, and writes; workers do the rest.
 
 A part is named after its place, the bytes of its slice and all else that its results depend on. A run is gone on with by
 measuring the slices whose parts are not there: whenever a run was killed, nothing is lost but what was being measured, and
@@ -8,21 +8,21 @@ nothing is there twice.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rag_cover.engines import Engine
 from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation.blocks import surroundings
 from rag_cover.evaluation.files.ordering import Settling, placed
 from rag_cover.evaluation.files.slice_reader import Refusal
-from rag_cover.evaluation.files.slice_task import MeasuringSlices, Packed
+from rag_cover.evaluation.files.slice_task import Packed
 from rag_cover.evaluation.files.slices import Cut, Slice, cut
+from rag_cover.evaluation.loop import Progress, Watcher
 from rag_cover.evaluation.plan import EvaluationPlan
-from rag_cover.evaluation.run import Evaluation, Progress
+from rag_cover.evaluation.run import Evaluation
 from rag_cover.importers.formats import is_parquet
 from rag_cover.llm.usage import UsageReport
 from rag_cover.plugin_manager import notify_plugins, plugins
@@ -32,7 +32,7 @@ from rag_cover.stores.jsonl import Skipped, no_traces_in
 from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
 from rag_cover.traces import SCHEMA, content_hash
 
-__all__ = ["Driver"]
+__all__ = ["PartSink"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,19 @@ class _Due:
 
 
 @dataclass(slots=True)
-class Driver:
-    """Goes through the slices of all files, of which those that are measured are out with the workers."""
+class PartSink:
+    """Keeps the results of the slices of all files in a folder of parts (`rag_cover.evaluation.loop.ResultSink`)."""
 
     folder: ResultFolder
-    measuring: EvaluationPlan
+    paths: Sequence[Path]
+    plan: EvaluationPlan
     judge: str
     format: PartFormat
-    skipped: Skipped | None
-    seed: int
-    progress: Callable[[Progress], None] | None
-    before: UsageReport = field(default_factory=UsageReport)
+    part_bytes: int
+    skipped: Skipped | None = None
+    seed: int = 0
+    progress: Watcher | None = None
+    spent: UsageReport = field(default_factory=UsageReport)
     settling: Settling = field(init=False)
     due: deque[_Due] = field(default_factory=deque)
     parts: set[str] = field(default_factory=set)
@@ -66,7 +68,7 @@ class Driver:
 
     def __post_init__(self) -> None:
         """Number the results from the first on."""
-        self.settling = Settling(self.measuring.redaction)
+        self.settling = Settling(self.plan.redaction)
 
     def begin(self, *, resume: bool) -> None:
         """Write the manifest of the run; with ``resume=False`` delete existing parts first.
@@ -76,51 +78,17 @@ class Driver:
         """
         about = self.folder.about
         if about and resume:
-            refuse_other_redaction(about["evaluation"], self.measuring.redaction, self.folder.path)
-            self.before = UsageReport.from_dict(about["spending"])
+            refuse_other_redaction(about["evaluation"], self.plan.redaction, self.folder.path)
+            self.spent = UsageReport.from_dict(about["spending"])
         self._tell(finished=False)
         if not resume:
             self.folder.remove_all_but(())
 
-    def measure(self, paths: Sequence[Path], engine: Engine, part_bytes: int) -> None:
-        """Measure what is missing, and put everything in its place, in order."""
-        work = MeasuringSlices(self.measuring, skips=self.skipped is not None)
-        around = content_hash({"trace": SCHEMA, **surroundings(self.measuring.measures, self.measuring.models)})
-        with self._paid():
-            for packed in engine.run(work, self._missing(paths, part_bytes, around)):
-                self._settle_kept()
-                self._settle(self.due.popleft(), packed)
-            self._settle_kept()
-        for path in paths:
-            if path not in self.found:
-                raise no_traces_in(path)
-
-    def finish(self) -> Evaluation:
-        """Remove what earlier runs left, and open the results."""
-        self.folder.remove_all_but(self.parts)
-        self._tell(finished=True)
-        given = self.measuring.measures
-        return Evaluation(self.folder.results(given), self.judge, self.measuring.names, self.seed, self._spending, given)
-
-    @contextmanager
-    def _paid(self) -> Iterator[None]:
-        """Where the run breaks off, too, write down what was asked of remote models: it was paid for; unpacked files go."""
-        try:
-            yield
-        except BaseException:
-            with suppress(StoreError):  # the error that broke it off is told
-                self._tell(finished=False)
-            with suppress(StoreError):
-                self.folder.remove_unpacked()
-            raise
-
-    @property
-    def _spending(self) -> UsageReport:
-        return self.before + self.measuring.ledger.spending
-
-    def _missing(self, paths: Sequence[Path], part_bytes: int, around: str) -> Iterator[Slice]:
-        for number, path in enumerate(paths):
-            for each in self._cut(path, number, part_bytes):
+    def missing(self) -> Iterator[Slice]:
+        """Yield the slices whose parts are not there, or hold a failure."""
+        around = content_hash({"trace": SCHEMA, **surroundings(self.plan.measures, self.plan.models)})
+        for number, path in enumerate(self.paths):
+            for each in self._cut(path, number):
                 part = self._part_of(each.slice, around)
                 kept = self._keeps(part)
                 piece = each.slice if kept else self._within_reach(each)
@@ -128,16 +96,52 @@ class Driver:
                 if not kept:
                     yield piece
 
-    def _cut(self, path: Path, number: int, part_bytes: int) -> Iterator[Cut]:
+    def write(self, measured: Packed, spent: UsageReport) -> None:
+        """Put a slice's results in their place, after the parts before it that are there already."""
+        self.spent += spent
+        self._settle_kept()
+        self._settle(self.due.popleft(), measured)
+        self._settle_kept()
+        if spent:
+            self._tell(finished=False)
+
+    def break_off(self, spent: UsageReport) -> None:
+        """Keep what was spent, and remove what was unpacked."""
+        self.spent += spent
+        with suppress(StoreError):  # what was unpacked is removed all the same
+            self._tell(finished=False)
+        self.folder.remove_unpacked()
+
+    def finish(self, spent: UsageReport) -> None:
+        """Remove what earlier runs left, and mark the results as whole.
+
+        Raises:
+            InputError: a file holds no traces.
+        """
+        self.spent += spent
+        self._settle_kept()
+        for path in self.paths:
+            if path not in self.found:
+                raise no_traces_in(path)
+        self.folder.remove_all_but(self.parts)
+        self._tell(finished=True)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Open the results."""
+        given = self.plan.measures
+        return Evaluation(self.folder.results(given), self.judge, self.plan.names, self.seed, self.spent, given)
+
+    def _cut(self, path: Path, number: int) -> Iterator[Cut]:
         try:
-            yield from cut(path, number, part_bytes=part_bytes)
+            yield from cut(path, number, part_bytes=self.part_bytes)
         except InputError as wrong:
-            if self.measuring.redaction and is_parquet(path):  # of which the names of columns may be quoted
+            if self.plan.redaction and is_parquet(path):  # of which the names of columns may be quoted
                 raise redacted_problem(wrong) from None
             raise
 
     def _part_of(self, piece: Slice, around: str) -> str:
-        depends, redaction = content_hash([piece.digest, piece.first, piece.table, around]), self.measuring.redaction
+        depends, redaction = content_hash([piece.digest, piece.first, piece.table, around]), self.plan.redaction
         key = depends if redaction is None else redaction.content_key(depends)
         return f"part-{piece.name}-{key[:16]}.{self.format}"
 
@@ -183,8 +187,6 @@ class Driver:
         self.folder.keep_skipped(due.part, [refusal.to_dict() for refusal in refusals])
         write_part(self.folder.path / due.part, rows)
         self.failed += sum(row.failed for row in rows)
-        if self.measuring.ledger.spending:
-            self._tell(finished=False)
         if plugins().hook.on_result.get_hookimpls() and not due.kept:
             for row in rows:
                 notify_plugins(row.unpacked())
@@ -198,10 +200,10 @@ class Driver:
             self.skipped(error)
 
     def _tell(self, *, finished: bool) -> None:
-        redacted = redaction_entry(self.measuring.redaction)
+        redacted = redaction_entry(self.plan.redaction)
         about: dict[str, Any] = {
-            "evaluation": {"judge": self.judge, "measures": self.measuring.names, "seed": self.seed, **redacted},
+            "evaluation": {"judge": self.judge, "measures": self.plan.names, "seed": self.seed, **redacted},
             "finished": finished,
-            "spending": self._spending.to_dict(),
+            "spending": self.spent.to_dict(),
         }
         self.folder.tell(about)

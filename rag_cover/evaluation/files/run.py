@@ -8,9 +8,11 @@ from pathlib import Path
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure
-from rag_cover.evaluation.files.driver import Driver
+from rag_cover.evaluation.files.driver import PartSink
+from rag_cover.evaluation.files.slice_task import MeasuringSlices
 from rag_cover.evaluation.files.slices import PART_BYTES
 from rag_cover.evaluation.local_engine import resolve_engine
+from rag_cover.evaluation.loop import fill
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.evaluation.run import Evaluation, Progress
 from rag_cover.llm.cache import cache_for
@@ -76,8 +78,9 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
 
     Raises:
         InputError: a file or one of its lines cannot be read, or a file changes while it is read.
-        StoreError: the folder holds something else or an unfinished run, is in use, cannot be written, or is to be gone on
-            with and was redacted in another way.
+        StoreInUseError: another run writes into the folder.
+        StoreError: the folder holds something else or an unfinished run, cannot be written, or is to be gone on with and was
+            redacted in another way.
         MissingExtraError: Parquet, without the package for it.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
@@ -88,14 +91,15 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     redaction = Redaction.asked_for(redact)
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=clock)
-    measuring = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
-    driver = Driver(folder, measuring, measuring.judge, format, skipped, seed, progress)  # a judge that is none writes nothing
+    plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    # a judge that is none writes nothing
+    sink = PartSink(folder, paths, plan, plan.judge, format, part_bytes, skipped=skipped, seed=seed, progress=progress)
     with folder.held():
         _refuse_unfinished(folder, resume=resume)
-        driver.begin(resume=resume)
+        sink.begin(resume=resume)
         with clock:
-            driver.measure(paths, resolve_engine(engine, workers, clock), part_bytes)
-        return driver.finish()
+            fill(sink, resolve_engine(engine, workers, clock), MeasuringSlices(plan, skips=skipped is not None))
+        return sink.evaluation
 
 
 def _check(paths: Sequence[Path], chosen: PartFormat, part_bytes: int) -> None:

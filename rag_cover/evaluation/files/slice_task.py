@@ -32,13 +32,13 @@ class MeasuringSlices:
     A trace without an id is named by its content; where the name is taken, only who sees all slices can tell.
     """
 
-    measuring: EvaluationPlan
+    plan: EvaluationPlan
     skips: bool = False
 
     @property
     def ledger(self) -> UsageMeter:
         """Return what its remote models were asked, in this process."""
-        return self.measuring.ledger
+        return self.plan.ledger
 
     def __call__(self, piece: Slice) -> Packed:
         """Measure a slice, holding one block of traces at a time.
@@ -50,16 +50,16 @@ class MeasuringSlices:
         places: deque[tuple[int, bool, str]] = deque()
         rows = []
         for block in blocks_of(self._traces(piece, places, refusals)):
-            for result in self.measuring(block):
+            for result in self.plan(block):
                 number, own_id, key = places.popleft()
                 rows.append(Row.of(result, key, number=number, own_id=own_id))
         return Packed(tuple(rows), tuple(refusals))
 
     def _traces(self, piece: Slice, places: deque[tuple[int, bool, str]], refusals: list[Refusal]) -> Iterator[Trace]:
-        key_of = self.measuring.key_of
+        key_of = self.plan.key_of
         for found in read_slice(piece):
             if isinstance(found, Refusal):
-                refusals.append(found if self.measuring.redaction is None else found.redacted(piece.file))
+                refusals.append(found if self.plan.redaction is None else found.redacted(piece.file))
                 if not self.skips:
                     return
                 continue
