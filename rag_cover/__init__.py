@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from rag_cover.importers import read_labels
     from rag_cover.judge_check import JudgeCheck, check_judge
     from rag_cover.labels import LabelledText
+    from rag_cover.llm_calls import LLMCall
     from rag_cover.measures import Measure, MeasureResult, NotApplicable, NumberResult, Score, SummaryMetric, measure_of
+    from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
     from rag_cover.pairwise import PairwiseComparison
     from rag_cover.questions import Passage, Question, Role, SubQuestion
     from rag_cover.redaction import Redaction
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
         open_relevance,
         open_scorer,
     )
-    from rag_cover.stores import Store, read_traces, write_traces
+    from rag_cover.stores import Label, Store, append_labels, read_label_file, read_traces, write_traces
     from rag_cover.summaries import Comparison, Summary
     from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
@@ -43,13 +45,19 @@ __all__ = [
     "ComplexityMeasure",
     "CoverageMeasure",
     "Evaluation",
+    "Fragment",
     "GroundednessMeasure",
+    "Importance",
     "JudgeCheck",
+    "LLMCall",
+    "Label",
     "LabelledText",
     "Measure",
     "MeasureResult",
     "Models",
     "NotApplicable",
+    "Nugget",
+    "NuggetSource",
     "NumberResult",
     "PairwiseComparison",
     "Passage",
@@ -68,6 +76,7 @@ __all__ = [
     "SummaryMetric",
     "Trace",
     "UtilityMeasure",
+    "append_labels",
     "build_retriever",
     "check_judge",
     "compare",
@@ -83,6 +92,7 @@ __all__ = [
     "open_receiver",
     "open_relevance",
     "open_scorer",
+    "read_label_file",
     "read_labels",
     "read_traces",
     "write_traces",
@@ -93,13 +103,19 @@ _HOMES = {
     "ComplexityMeasure": "rag_cover.complexity",
     "CoverageMeasure": "rag_cover.coverage",
     "Evaluation": "rag_cover.evaluation",
+    "Fragment": "rag_cover.nuggets",
     "GroundednessMeasure": "rag_cover.grounding",
+    "Importance": "rag_cover.nuggets",
     "JudgeCheck": "rag_cover.judge_check",
+    "LLMCall": "rag_cover.llm_calls",
+    "Label": "rag_cover.stores",
     "LabelledText": "rag_cover.labels",
     "Measure": "rag_cover.measures",
     "MeasureResult": "rag_cover.measures",
     "Models": "rag_cover.registry",
     "NotApplicable": "rag_cover.measures",
+    "Nugget": "rag_cover.nuggets",
+    "NuggetSource": "rag_cover.nuggets",
     "NumberResult": "rag_cover.measures",
     "PairwiseComparison": "rag_cover.pairwise",
     "Passage": "rag_cover.questions",
@@ -118,6 +134,7 @@ _HOMES = {
     "SummaryMetric": "rag_cover.measures",
     "Trace": "rag_cover.traces",
     "UtilityMeasure": "rag_cover.belief",
+    "append_labels": "rag_cover.stores",
     "build_retriever": "rag_cover.registry",
     "check_judge": "rag_cover.judge_check",
     "compare": "rag_cover.evaluation.comparison",
@@ -133,6 +150,7 @@ _HOMES = {
     "open_receiver": "rag_cover.registry",
     "open_relevance": "rag_cover.registry",
     "open_scorer": "rag_cover.registry",
+    "read_label_file": "rag_cover.stores",
     "read_labels": "rag_cover.importers",
     "read_traces": "rag_cover.stores",
     "write_traces": "rag_cover.stores",

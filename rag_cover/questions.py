@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -25,7 +26,20 @@ from pydantic import (
 
 from rag_cover.errors import nearest
 
-__all__ = ["Metadata", "Passage", "Question", "Role", "RoleSource", "SubQuestion", "Value", "json_value", "legible"]
+__all__ = [
+    "Metadata",
+    "NotBlank",
+    "Passage",
+    "Question",
+    "Role",
+    "RoleSource",
+    "SubQuestion",
+    "Tags",
+    "Textual",
+    "Value",
+    "json_value",
+    "legible",
+]
 
 
 def legible(text: str) -> str:
@@ -58,9 +72,26 @@ def json_value(value: Any) -> Any:
     return plain
 
 
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        msg = "this is blank; give it a text, or leave it out"
+        raise ValueError(msg)
+    return text
+
+
+NotBlank = Annotated[str, AfterValidator(_not_blank)]
+
+Tags = Annotated[
+    tuple[NotBlank, ...],
+    BeforeValidator(lambda tags: (tags,) if isinstance(tags, str) else tags),
+    AfterValidator(lambda tags: tuple(dict.fromkeys(tags))),
+]
+"""Words by which traces are found again, each once; one may be given as a plain string."""
+
+
 def _known_source(source: str) -> str:
     if source not in ("given", "rules", "embedded", "model") and (not source.startswith("model:") or source == "model:"):
-        msg = f"{source!r} is no source of a role; there are given, rules, embedded and model:<name>"
+        msg = f"{source!r} is no source of a role or an importance; there are given, rules, embedded and model:<name>"
         raise ValueError(msg)
     return source
 

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
 
 from rag_cover.errors import InputError
-from rag_cover.questions import Metadata, Passage, Question, ReadOnly, SubQuestion, Textual, Value
+from rag_cover.llm_calls import LLMCall
+from rag_cover.nuggets import Nugget
+from rag_cover.questions import Metadata, NotBlank, Passage, Question, ReadOnly, SubQuestion, Tags, Textual, Value
 from rag_cover.spill import SpillingDict
 
 __all__ = [
@@ -31,14 +33,21 @@ __all__ = [
     "Trace",
     "assign_ids",
     "content_hash",
+    "content_of",
     "distinct",
     "name_of",
 ]
 
-SCHEMA = 1
-"""The version written on every line of a trace file."""
+SCHEMA = 2
+"""The version written on every line of a trace file; those of versions before it are read as well."""
 
-StepKind = Literal["retrieve", "tool", "rerank", "filter"]
+StepKind = Literal["retrieve", "tool", "rerank", "filter", "fuse"]
+
+_UNMEASURED: dict[str, Any] = {
+    **dict.fromkeys(("tags", "thread_id", "user_id"), True),
+    "calls": {"__all__": {"started_at", "latency_s"}},
+}
+"""The fields that no result depends on (`content_of`)."""
 
 _TOLERANCE = 1e-6  # servers round log-probabilities of certain tokens to a hair above 0
 
@@ -46,7 +55,7 @@ _TOLERANCE = 1e-6  # servers round log-probabilities of certain tokens to a hair
 class RetrievalStep(Value):
     """One step that changed what the generator may see.
 
-    ``input_ids`` names the steps whose output a rerank or filter consumed; ``parent_id`` is nesting only.
+    ``input_ids`` names the steps whose output a rerank, filter or fuse step consumed; ``parent_id`` is nesting only.
     """
 
     query: str = ""
@@ -61,8 +70,8 @@ class RetrievalStep(Value):
 
     @property
     def replaces(self) -> bool:
-        """Tell whether the step's passages stand in place of its inputs' (rerank, filter)."""
-        return self.kind in ("rerank", "filter")
+        """Tell whether the step's passages stand in place of its inputs' (rerank, filter, fuse)."""
+        return self.kind in ("rerank", "filter", "fuse")
 
 
 class Sample(Textual):
@@ -104,7 +113,12 @@ class SampleSet(Value):
 
 
 class Trace(Value):
-    """One question's way through a pipeline. ``prompt`` is what the answer was written from, where that is known."""
+    """One question's way through a pipeline. ``prompt`` is what the answer was written from, where that is known.
+
+    ``calls`` are those of language models, None where they were not recorded. No result depends on ``tags``, ``thread_id`` (the
+    conversation) and ``user_id`` (who asked; recorded and imported only where that is asked for). docs/trace_schema.md has
+    every field.
+    """
 
     question: Question
     id: str | None = None
@@ -112,8 +126,13 @@ class Trace(Value):
     prompt: tuple[Passage, ...] | None = None
     answer: str | None = None
     sub_questions: tuple[SubQuestion, ...] | None = None
+    nuggets: tuple[Nugget, ...] | None = None
     samples: tuple[SampleSet, ...] = ()
+    calls: tuple[LLMCall, ...] | None = None
     pipeline: str | None = None
+    tags: Tags = ()
+    thread_id: NotBlank | None = None
+    user_id: NotBlank | None = None
     metadata: Metadata = Field(default_factory=ReadOnly)
 
     @model_validator(mode="before")
@@ -121,9 +140,7 @@ class Trace(Value):
     def _schema(cls, data: object) -> object:
         if isinstance(data, dict) and "schema" in data:
             data = dict(data)
-            if (schema := data.pop("schema")) != SCHEMA:
-                msg = f"schema {schema!r} is not one this version reads (it reads {SCHEMA}); upgrade rag-cover"
-                raise ValueError(msg)
+            _refuse_unread(data.pop("schema"))
         return data
 
     @model_validator(mode="after")
@@ -147,8 +164,8 @@ class Trace(Value):
     def contexts(self) -> tuple[tuple[Passage, ...], ...]:
         """List what the generator could see after each step.
 
-        A retrieve or tool step adds its passages; a rerank or filter step replaces those of its inputs (of every step before
-        it, where ``input_ids`` is empty) by its own.
+        A retrieve or tool step adds its passages; a rerank, filter or fuse step replaces those of its inputs (of every step
+        before it, where ``input_ids`` is empty) by its own.
         """
         return tuple(distinct(chain.from_iterable(live.values())) for live in self._live())
 
@@ -184,6 +201,15 @@ class Trace(Value):
     def to_dict(self) -> dict[str, Any]:
         """Write the trace as JSON data, without the fields that hold their defaults."""
         return dict(json.loads(self.model_dump_json(exclude_defaults=True)))
+
+
+def content_of(trace: Trace) -> dict[str, Any]:
+    """Write as JSON data what results depend on: all of a trace but its tags, its thread, its user, and the times of its calls.
+
+    What has no id is named by it, and a resumed run measures again where it has changed. The fields of schema 1 all count, so
+    that traces keep the names that they had.
+    """
+    return dict(json.loads(trace.model_dump_json(exclude_defaults=True, exclude=_UNMEASURED)))
 
 
 def content_hash(value: object) -> str:
@@ -225,8 +251,8 @@ class Identities:
 
 
 def name_of(trace: Trace) -> str:
-    """Name a trace by its content."""
-    return content_hash(trace.to_dict())[:16]
+    """Name a trace by its content (`content_of`)."""
+    return content_hash(content_of(trace))[:16]
 
 
 def assign_ids(traces: Iterable[Trace]) -> Iterator[Trace]:
@@ -242,6 +268,18 @@ def assign_ids(traces: Iterable[Trace]) -> Iterator[Trace]:
             yield trace
         else:
             yield trace.model_copy(update={"id": identities.give(name_of(trace))})
+
+
+def _refuse_unread(schema: object) -> None:
+    if isinstance(schema, int) and schema > SCHEMA:
+        msg = (
+            f"this trace has schema {schema}, and this version of rag-cover reads schemas 1 to {SCHEMA}; "
+            "upgrade it: pip install --upgrade rag-cover"
+        )
+        raise ValueError(msg)
+    if schema not in range(1, SCHEMA + 1) or isinstance(schema, bool | float):
+        msg = f"{schema!r} is no schema of traces; write {SCHEMA}, or leave the field out"
+        raise ValueError(msg)
 
 
 def _named(step: RetrievalStep, number: int, taken: AbstractSet[str]) -> RetrievalStep:

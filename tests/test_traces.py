@@ -41,8 +41,14 @@ def test_an_unknown_field_of_a_nested_value_is_refused_too() -> None:
 
 
 def test_a_newer_schema_is_refused() -> None:
-    with pytest.raises(ValidationError, match="schema 2 is not one this version reads"):
-        Trace.model_validate({"schema": 2, "question": "Why?"})
+    with pytest.raises(ValidationError, match=r"has schema 3, and this version of rag-cover reads schemas 1 to 2; upgrade it"):
+        Trace.model_validate({"schema": 3, "question": "Why?"})
+
+
+@pytest.mark.parametrize("schema", [0, -1, True, "1", 1.5, None, [1]])
+def test_what_is_no_schema_is_refused(schema: object) -> None:
+    with pytest.raises(ValidationError, match="is no schema of traces; write 2, or leave the field out"):
+        Trace.model_validate({"schema": schema, "question": "Why?"})
 
 
 def test_steps_without_ids_are_numbered_around_those_that_have_them() -> None:
@@ -155,5 +161,5 @@ def test_who_gave_a_role_is_kept(source: str) -> None:
 
 @pytest.mark.parametrize("source", ["", "me", "model:", "rules:mine"])
 def test_a_source_that_is_none_is_refused(source: str) -> None:
-    with pytest.raises(ValidationError, match="is no source of a role; there are given, rules, embedded and model:<name>"):
+    with pytest.raises(ValidationError, match="is no source of a role or an importance; there are given, rules"):
         SubQuestion("Why?", role="core", role_source=source)

@@ -52,7 +52,7 @@ def check_labels(
     """Hold a judge against labels of your own: agreement, threshold, calibration, and the share covered with its interval.
 
     Columns are found by their names: question or sub_question; text, passage, answer or response; label, covered, answered
-    or correct; and, where there are, references ("|" between them), role or group, question_id or trace_id.
+    or correct; and, where there are, references ("|" between them), role or group, question_id or trace_id, annotator.
 
     Exits with 1 where the judge gets plain cases wrong, so that none of its verdicts can be trusted.
 

@@ -9,7 +9,7 @@ import typer
 
 from rag_cover.cli.console import say
 from rag_cover.cli.inputs import TraceFile
-from rag_cover.cli.options import Columns, Format, Limit, OnBadLine, Quiet, columns_of
+from rag_cover.cli.options import INPUT, Columns, Format, Limit, OnBadLine, Quiet, columns_of
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.stores import write_traces
 
@@ -26,6 +26,9 @@ def convert_traces(
     column: Columns = None,
     on_bad_line: OnBadLine = "raise",
     limit: Limit = None,
+    user_ids: Annotated[
+        bool, typer.Option("--user-ids", help="Keep who asked each question, where the file says so.", rich_help_panel=INPUT)
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Convert a file of another tool, or a table, into a trace file: JSON Lines, one trace a line.
@@ -36,7 +39,7 @@ def convert_traces(
 
       rag-cover convert fragen.csv traces.jsonl --column question=Frage --column answer=Antwort
     """
-    file = TraceFile(source, format_, columns_of(column), on_bad_line, limit)
+    file = TraceFile(source, format_, columns_of(column), on_bad_line, limit, user_ids)
     count = write_traces(target, file)
     warn_skipped_traces(file)
     traces = "1 trace" if count == 1 else f"{count:,} traces"

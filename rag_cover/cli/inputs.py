@@ -28,13 +28,19 @@ class TraceFile:
     columns: dict[str, str] | None = None
     on_bad_line: Literal["raise", "skip"] = "raise"
     limit: int | None = None
+    user_ids: bool = False
     skipped: list[InputError] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Trace]:
         """Read the traces, up to the limit."""
         self.skipped.clear()
         traces = import_traces(
-            self.path, format=self.format, columns=self.columns, on_error=self.on_bad_line, skipped=self.skipped.append
+            self.path,
+            format=self.format,
+            columns=self.columns,
+            user_ids=self.user_ids,
+            on_error=self.on_bad_line,
+            skipped=self.skipped.append,
         )
         return islice(traces, self.limit)
 

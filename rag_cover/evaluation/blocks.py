@@ -12,7 +12,7 @@ from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
 from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names
 from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
-from rag_cover.traces import Trace, content_hash
+from rag_cover.traces import Trace, content_hash, content_of
 
 __all__ = [
     "DefaultMeasures",
@@ -147,9 +147,9 @@ def judge_among(models: Mapping[ModelKind, Any]) -> str:
 
 
 def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> Callable[[Trace], str]:
-    """Make the function that names a result by all it depends on: the trace, the measures, the models, the schema."""
+    """Make the function that names a result by all it depends on: the trace's content, the measures, the models, the schema."""
     around = surroundings(measures, models)
-    return lambda trace: content_hash({"trace": trace.to_dict(), **around})
+    return lambda trace: content_hash({"trace": content_of(trace), **around})
 
 
 def surroundings(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> dict[str, Any]:

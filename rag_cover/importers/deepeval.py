@@ -11,21 +11,21 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Row
-from rag_cover.importers.row_values import listed, metadata_of, present, question_in, text_in, texts_in
+from rag_cover.importers.row_values import listed, metadata_of, present, question_in, tags_in, text_in, texts_in
 from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
 __all__ = ["recognises", "traces_of"]
 
-_USED = ("input", "actual_output", "expected_output", "retrieval_context")
+_USED = ("input", "actual_output", "expected_output", "retrieval_context", "tags")
 _CONVERSATION = ("turns", "scenario")
 
 
 def recognises(row: Row) -> bool:
     """Tell a test case or golden by its columns."""
     names = {_snake(name) for name in row}
-    return bool(names & {"turns", "scenario"}) or ("input" in names and bool(names & {*_USED[1:], "context"}))
+    return bool(names & {"turns", "scenario"}) or ("input" in names and bool(names & {*_USED[1:4], "context"}))
 
 
 def traces_of(row: Row) -> tuple[Trace]:
@@ -39,6 +39,7 @@ def traces_of(row: Row) -> tuple[Trace]:
         "question": {"text": question, "references": texts_in(case, ("expected_output",)) or ()},
         "answer": text_in(case, ("actual_output",)),
         "steps": retrieval(question, _contexts(case), field="$.retrieval_context"),
+        "tags": tags_in(case, ("tags",)),
         "metadata": metadata_of(case, _USED),
     }
     return (trace_from(data),)

@@ -26,6 +26,7 @@ _Records = Iterable[Record | InputError]
 
 _SHEETS = (".csv", ".tsv")
 _PARQUET = b"PAR1"
+_OWN = "rag-cover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ _FORMATS: Mapping[str, _Format] = {
     "ragchecker": _Format(
         "RAGChecker inputs, results and preference pairs (JSON, JSONL)", ragchecker.recognises, ragchecker.traces_of
     ),
-    "rag-cover": _Format("rag_cover traces (JSONL, or a JSON array)", _is_own, lambda row: (trace_from(row),)),
+    _OWN: _Format("rag_cover traces (JSONL, or a JSON array)", _is_own, lambda row: (trace_from(row),)),
     "ragas": _Format(
         "Ragas single-turn samples, old and new column names (JSONL, JSON, CSV, Parquet)", ragas.recognises, ragas.traces_of
     ),
@@ -75,13 +76,15 @@ def import_traces(
     *,
     format: str | None = None,  # noqa: A002 -- the word users know
     columns: Mapping[str, str] | None = None,
+    user_ids: bool = False,
     on_error: OnBadLine = "raise",
     skipped: Skipped | None = None,
 ) -> Iterator[Trace]:
     """Read the traces of a file of another tool, one by one where the format allows it.
 
     ``format`` is one of `FORMATS`; without it, the first record tells. ``columns`` maps what a table's columns hold to their
-    names, such as ``{"question": "Frage"}``. With ``on_error="skip"`` every record that is no trace goes to ``skipped``.
+    names, such as ``{"question": "Frage"}``. Who asked is left out, unless ``user_ids`` says otherwise, ``columns`` names the
+    column, or the file is one of traces already. With ``on_error="skip"`` every record that is no trace goes to ``skipped``.
 
     Raises:
         InputError: the file, its format or one of its records cannot be read.
@@ -97,7 +100,8 @@ def import_traces(
         problem = "on_error='skip' needs skipped=…, a callable that is given every error, such as a list's append"
         raise InvalidValueError(problem)
     require_file(Path(path))
-    return _traces(Path(path), "table" if columns else format, columns or {}, skipped if on_error == "skip" else None)
+    found = _found(Path(path), "table" if columns else format, columns or {}, user_ids=user_ids)
+    return _traces(Path(path), found, skipped if on_error == "skip" else None)
 
 
 def format_of(row: Record) -> str:
@@ -114,7 +118,7 @@ def format_of(row: Record) -> str:
 
 def from_format(name: str, records: Iterable[Record]) -> Found:
     """Convert rows of a table, each by itself."""
-    return from_rows(_FORMATS[name].traces_of, records)
+    return _without_users(from_rows(_FORMATS[name].traces_of, records))
 
 
 def is_parquet(path: Path) -> bool:
@@ -128,10 +132,10 @@ def is_parquet(path: Path) -> bool:
     return magic == _PARQUET or ".parquet" in {suffix.lower() for suffix in path.suffixes}
 
 
-def _traces(path: Path, name: str | None, columns: Mapping[str, str], skipped: Skipped | None) -> Iterator[Trace]:
+def _traces(path: Path, all_found: Found, skipped: Skipped | None) -> Iterator[Trace]:
     places: SpillingDict[str] = SpillingDict()
     found: tuple[Record, Trace] | InputError | None = None
-    for found in _found(path, name, columns):
+    for found in all_found:
         try:
             if isinstance(found, InputError):
                 raise found
@@ -148,7 +152,12 @@ def _traces(path: Path, name: str | None, columns: Mapping[str, str], skipped: S
         raise InputError(problem, file=path)
 
 
-def _found(path: Path, name: str | None, columns: Mapping[str, str]) -> Found:
+def _without_users(found: Found) -> Found:
+    for each in found:
+        yield each if isinstance(each, InputError) else (each[0], each[1].model_copy(update={"user_id": None}))
+
+
+def _found(path: Path, name: str | None, columns: Mapping[str, str], *, user_ids: bool) -> Found:
     """Read the records, choose the format by the first of them, and convert them all."""
     records = iter(_records(path))
     bad: list[InputError] = []
@@ -161,8 +170,9 @@ def _found(path: Path, name: str | None, columns: Mapping[str, str]) -> Found:
     if first is None:
         yield from bad
         return
-    chosen = _FORMATS[name or _detected(first)]
-    yield from _converted(chosen, chain(bad, [first], records), _checked(columns, first))
+    name = name or _detected(first)
+    converted = _converted(_FORMATS[name], chain(bad, [first], records), _checked(columns, first))
+    yield from converted if user_ids or name == _OWN or "user_id" in columns else _without_users(converted)
 
 
 def _checked(columns: Mapping[str, str], first: Record) -> Mapping[str, str]:
@@ -182,7 +192,7 @@ def _records(path: Path) -> _Records:
 
 def _detected(first: Record) -> str:
     tabular = first.at.startswith("row")  # a table of questions and answers is a table, though its columns be a trace's
-    found = (name for name, known in _FORMATS.items() if known.recognises(first.data) and not (tabular and name == "rag-cover"))
+    found = (name for name, known in _FORMATS.items() if known.recognises(first.data) and not (tabular and name == _OWN))
     if (name := next(found, None)) is not None:
         return name
     has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"

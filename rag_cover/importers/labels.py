@@ -46,7 +46,9 @@ def read_labels(
 
     A row without a label is an unlabelled row. References are a list, or texts with "|" between them. Where a table has
     ``question`` and ``sub_question``, the sub-question is what was judged, and the question's rows are resampled as one. A text
-    in a column ``answer`` or ``response`` is judged as a reply to the question, one in another column as a passage.
+    in a column ``answer`` or ``response`` is judged as a reply to the question, one in another column as a passage. Where a
+    column ``annotator`` says who labelled, the last label counts that each gave to a text: files of labels
+    (`rag_cover.append_labels`) are only ever appended to.
 
     Args:
         path: the file.
@@ -64,11 +66,20 @@ def read_labels(
         problem = "the file holds no rows; a row has a question, a text and a label"
         raise InputError(problem, file=file)
     _refuse_absent({kind: mapped[kind] for kind in mapped if labelled or kind in _NEEDED}, records)
-    rows = tuple(_row(record, mapped, labelled=labelled) for record in records)
+    rows = _last_said([(_row(record, mapped, labelled=labelled), record) for record in records])
     if labelled and all(row.label is None for row in rows):
         problem = "no row has a label; write 1 or 0 into a column 'label', or name yours with label=COLUMN (--column)"
         raise InputError(problem, file=file)
     return rows
+
+
+def _last_said(rows: Sequence[tuple[LabelledText, Record]]) -> tuple[LabelledText, ...]:
+    """Keep the last label that each annotator gave to a text, and every row that does not say who labelled it."""
+    last: dict[object, LabelledText] = {}
+    for place, (row, record) in enumerate(rows):
+        who, trace = (str(record.data.get(name) or "") for name in ("annotator", "trace_id"))
+        last[(who, trace, row.item, row.cluster) if who else place] = row
+    return tuple(last.values())
 
 
 def _refuse_unknown(columns: Mapping[str, str]) -> None:

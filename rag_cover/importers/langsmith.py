@@ -10,6 +10,7 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Row
+from rag_cover.importers.span_calls import call_data, first_of, whole_number
 from rag_cover.importers.timestamps import moment_of
 from rag_cover.questions import json_value
 from rag_cover.spans.model import Span, SpanKind
@@ -17,6 +18,10 @@ from rag_cover.spans.passages import passages_from
 from rag_cover.spans.payloads import answer_of, decoded, documents_of
 
 __all__ = ["recognises", "spans_of"]
+
+_THREADS = ("thread_id", "session_id", "conversation_id")
+"""The keys of a run's metadata by which LangSmith puts runs into threads."""
+_USERS = ("user_id",)
 
 _KINDS: Mapping[str, SpanKind] = {"retriever": "retriever", "tool": "tool", "llm": "llm"}
 
@@ -42,6 +47,7 @@ def _span(row: Row, trace_id: str | None, parent_id: str | None) -> Span:
     outputs = decoded(row.get("outputs"))
     kind = _kind(row, outputs)
     span_id = _said(row, "id", "run_id")
+    given = _given(row)
     if span_id is None:
         problem = "this run has no id"
         raise InputError(problem)
@@ -60,7 +66,11 @@ def _span(row: Row, trace_id: str | None, parent_id: str | None) -> Span:
         error=_said(row, "error"),
         pipeline=_said(row, "session_name", "project_name"),
         references=_references(row),
-        metadata=_metadata(row),
+        call=_call(row, outputs, given) if kind == "llm" else None,
+        tags=_tags(row),
+        thread_id=_said(given, *_THREADS),
+        user_id=_said(given, *_USERS),
+        metadata=dict(json_value({name: value for name, value in given.items() if name not in (*_THREADS, *_USERS)})),
     )
 
 
@@ -92,14 +102,28 @@ def _references(row: Row) -> tuple[str, ...]:
     return () if found is None else (found,)
 
 
-def _metadata(row: Row) -> dict[str, Any]:
+def _given(row: Row) -> dict[str, Any]:
+    """Read the metadata that was given with a run."""
     extra = decoded(row.get("extra"))
     given = extra.get("metadata") if isinstance(extra, Mapping) else None
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+def _tags(row: Row) -> tuple[str, ...]:
     tags = decoded(row.get("tags"))
-    own = dict(given) if isinstance(given, Mapping) else {}
-    return dict(json_value(own | ({"tags": tags} if tags else {})))
+    return tuple(str(tag) for tag in tags if str(tag).strip()) if isinstance(tags, list) else ()
+
+
+def _call(row: Row, outputs: Any, given: Row) -> dict[str, Any]:
+    """Read what is told of a model's call: by the run itself, by its metadata, by how it was invoked, by its output."""
+    extra = decoded(row.get("extra"))
+    asked = extra.get("invocation_params") if isinstance(extra, Mapping) else None
+    invoked = {"model": first_of(asked, ("model", "model_name"))}
+    counted = {name: whole_number(row.get(name)) for name in ("prompt_tokens", "completion_tokens")}
+    return call_data(outputs, counted, {"model": _said(given, "ls_model_name")}, invoked)
 
 
 def _said(row: Row, *names: str) -> str | None:
     values = (row.get(name) for name in names)
-    return next((str(value) for value in values if value is not None and value == value and value != ""), None)  # noqa: PLR0124 -- NaN
+    said = (str(value) for value in values if value is not None and value == value)  # noqa: PLR0124 -- NaN
+    return next((text for text in said if text.strip()), None)

@@ -12,7 +12,9 @@ from typing import Any
 from rag_cover.errors import InputError
 from rag_cover.importers.documents import documents_under, flattened
 from rag_cover.importers.records import Row
+from rag_cover.importers.span_calls import call_data, whole_number
 from rag_cover.importers.timestamps import moment_of
+from rag_cover.llm_calls import read_finish_reason
 from rag_cover.questions import json_value
 from rag_cover.spans.model import Span, SpanKind
 from rag_cover.spans.passages import passages_from
@@ -30,6 +32,9 @@ _CONSUMED = (
     "openinference.span.kind",
     "llm.output_messages",
     "llm.input_messages",
+    "session.id",
+    "tag.tags",
+    "user.id",
 )
 _PROJECT = ("openinference.project.name", "service.name")
 
@@ -63,6 +68,7 @@ def _span(row: Row, project: Row) -> Span:
     if span_id is None:
         problem = "this span has no id (spanId, or context.span_id)"
         raise InputError(problem)
+    output = _payload(attributes, "output")
     return Span(
         id=span_id,
         trace_id=trace_id or span_id,
@@ -70,7 +76,7 @@ def _span(row: Row, project: Row) -> Span:
         kind=kind,
         name=str(row.get("name") or ""),
         input=_payload(attributes, "input"),
-        output=_payload(attributes, "output"),
+        output=output,
         query=_first(attributes.get("reranker.query")),
         passages=_passages(kind, attributes),
         consumed=documents_under(attributes, "reranker.input_documents"),
@@ -78,6 +84,10 @@ def _span(row: Row, project: Row) -> Span:
         ended_at=moment_of(_any(row, "endTimeUnixNano", "end_time_unix_nano", "end_time")),
         error=_error(row, attributes),
         pipeline=_first(*(source.get(name) for source in (project, attributes) for name in _PROJECT)),
+        call=_call(attributes, output) if kind == "llm" else None,
+        tags=_tags(attributes),
+        thread_id=_first(attributes.get("session.id")),
+        user_id=_first(attributes.get("user.id"), _mapping(attributes.get("metadata")).get("user_id")),
         metadata=_metadata(attributes),
     )
 
@@ -99,6 +109,22 @@ def _payload(attributes: Row, side: str) -> Any:
         return decoded(value)
     found = documents_under(attributes, f"llm.{side}_messages", inner="message")
     return [{"role": message.get("role"), "content": _content(message)} for message in found] or None
+
+
+def _call(attributes: Row, output: Any) -> dict[str, Any]:
+    told = {
+        "model": _first(attributes.get("llm.model_name")),
+        "prompt_tokens": whole_number(attributes.get("llm.token_count.prompt")),
+        "completion_tokens": whole_number(attributes.get("llm.token_count.completion")),
+        "finish_reason": read_finish_reason(_first(attributes.get("llm.finish_reason"))),
+    }
+    return call_data(output, told)
+
+
+def _tags(attributes: Row) -> tuple[str, ...]:
+    tags = decoded(attributes.get("tag.tags"))
+    listed = tags if isinstance(tags, list | tuple) else [tags]
+    return tuple(str(tag) for tag in listed if isinstance(tag, str) and tag.strip())
 
 
 def _content(message: Row) -> str:
@@ -151,13 +177,16 @@ def _error(row: Row, attributes: Row) -> str | None:
 
 def _metadata(attributes: Row) -> dict[str, Any]:
     kept = {name: value for name, value in attributes.items() if not name.startswith(_CONSUMED)}
+    own = _mapping(kept.get("metadata"))
+    if "user_id" in own:
+        kept["metadata"] = {name: value for name, value in own.items() if name != "user_id"}
     return {name: json_value(decoded(value) if name == "metadata" else value) for name, value in kept.items()}
 
 
 def _first(*values: Any) -> str | None:
     """Return the first value that says something, as text; ids may be numbers, and pandas writes NaN for none."""
     said = (str(value) for value in values if value is not None and value == value and not isinstance(value, Mapping | list))  # noqa: PLR0124
-    return next(filter(None, said), None)
+    return next((text for text in said if text.strip()), None)
 
 
 def _any(row: Row, *names: str) -> Any:

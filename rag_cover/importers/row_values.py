@@ -18,7 +18,7 @@ from rag_cover.importers.records import Row
 from rag_cover.questions import json_value
 from rag_cover.stores.validation import described, json_path
 
-__all__ = ["identifier_in", "items_in", "listed", "metadata_of", "present", "question_in", "text_in", "texts_in"]
+__all__ = ["identifier_in", "items_in", "listed", "metadata_of", "present", "question_in", "tags_in", "text_in", "texts_in"]
 
 
 def present(row: Row, names: Iterable[str]) -> str | None:
@@ -60,6 +60,11 @@ def texts_in(row: Row, names: Iterable[str]) -> tuple[str, ...] | None:
     if name is None:
         return None
     return tuple(_text(item, name, index) for index, item in enumerate(listed(row[name], name)) if not _is_missing(item))
+
+
+def tags_in(row: Row, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of the first column that has any, without blank ones."""
+    return tuple(text for text in texts_in(row, names) or () if text.strip())
 
 
 def items_in(row: Row, names: Iterable[str]) -> list[Any] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Row
-from rag_cover.importers.row_values import identifier_in, items_in, metadata_of, question_in, text_in, texts_in
+from rag_cover.importers.row_values import identifier_in, items_in, metadata_of, question_in, tags_in, text_in, texts_in
 from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
@@ -43,6 +43,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "sub_questions": ("sub_questions", "subquestions"),
     "id": ("question_id", "query_id", "qid", "id"),
     "pipeline": ("pipeline", "system", "model_name"),
+    "tags": ("tags",),
+    "thread_id": ("thread_id", "session_id", "conversation_id"),
+    "user_id": ("user_id",),
 }
 """What a column can hold, and the names under which it is found without a map."""
 
@@ -95,6 +98,9 @@ def traces_of(row: Row, columns: Mapping[str, str] | None = None) -> tuple[Trace
         "pipeline": text_in(row, names["pipeline"]),
         "steps": retrieval(question, contexts, field=f"$.{(*names['contexts'], '')[0]}"),
         "sub_questions": items_in(row, names["sub_questions"]),
+        "tags": tags_in(row, names["tags"]),
+        "thread_id": next(iter(tags_in(row, names["thread_id"])), None),
+        "user_id": next(iter(tags_in(row, names["user_id"])), None),
         "metadata": metadata_of(row, (name for found in names.values() for name in found)),
     }
     return (trace_from(data),)

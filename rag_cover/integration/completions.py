@@ -10,23 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rag_cover.llm_calls import read_finish_reason
 from rag_cover.traces import Sample
 
 __all__ = ["Written", "first_choice_of", "get_field", "sample_from_completion"]
 
 Finish = Literal["stop", "length", "filter"]
 
-_FINISHED: Mapping[str, Finish] = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "content_filter": "filter",
-    "safety": "filter",
-    "refusal": "filter",
-}
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _USAGES = ("usage", "usage_metadata", "token_usage")
 _ASKED = ("prompt_tokens", "input_tokens", "prompt_token_count", "prompt_eval_count")
@@ -80,7 +70,11 @@ def _finish(reports: Sequence[object]) -> Finish | None:
     told = [get_field(place, name) for place in places for name in _REASONS]
     told += [get_field(get_field(report, "incomplete_details"), "reason") for report in reports]
     reason = next((each for each in told if each is not None), None)
-    return _FINISHED.get(str(getattr(reason, "value", reason)).lower())
+    match read_finish_reason(reason):
+        case "tool" | "other":
+            return None
+        case found:
+            return found
 
 
 def _count(reports: Sequence[object], names: Sequence[str]) -> int | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a measure depends on this file, not this file on measures
 __all__ = ["RESULT_SCHEMA", "ResultType", "TraceResult", "UnknownResult"]
 
 RESULT_SCHEMA = 2
-"""Part of every content key: results of another schema are measured again, never misread."""
+"""Written with every result, and part of every content key: results of another schema are measured again, never misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class TraceResult:
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
         outcomes = {name: _outcome_to_dict(outcome) for name, outcome in self.outcomes.items()}
-        return {"trace": self.trace.to_dict(), "outcomes": outcomes}
+        return {"schema": RESULT_SCHEMA, "trace": self.trace.to_dict(), "outcomes": outcomes}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], result_type: ResultType) -> Self:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rag_cover.llm_calls import LLMCall
+from rag_cover.nuggets import Nugget, NuggetSource
 from rag_cover.questions import Passage, ReadOnly
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
@@ -21,7 +23,7 @@ _PLACE = re.compile("[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{2}")  # the ids of a dis
 
 
 def redacted_trace(trace: Trace, by: Redaction) -> Trace:
-    """Replace every text and every id of a trace; its numbers, times, roles and the names of models stay."""
+    """Replace every text, tag and id of a trace; its numbers, times, roles and the names of models stay."""
     question = trace.question.model_copy(
         update={
             "text": by.question(trace.question),
@@ -43,7 +45,12 @@ def redacted_trace(trace: Trace, by: Redaction) -> Trace:
                 each.model_copy(update={"text": by.text(each.text), "references": by.texts(each.references)})
                 for each in trace.sub_questions
             ),
+            "nuggets": None if trace.nuggets is None else tuple(_nugget(each, keys, by) for each in trace.nuggets),
             "samples": tuple(_samples(each, keys, by) for each in trace.samples),
+            "calls": None if trace.calls is None else tuple(_call(each, keys, by) for each in trace.calls),
+            "tags": tuple(map(by.identifier, trace.tags)),
+            "thread_id": _identifier(trace.thread_id, by),
+            "user_id": _identifier(trace.user_id, by),
             "metadata": _trace_metadata(trace.metadata, by),
         }
     )
@@ -88,12 +95,52 @@ def _passage(passage: Passage, by: Redaction) -> Passage:
     )
 
 
+def _nugget(nugget: Nugget, keys: Mapping[str, str], by: Redaction) -> Nugget:
+    return nugget.model_copy(
+        update={
+            "text": by.text(nugget.text),
+            "id": _identifier(nugget.id, by),
+            "question": _text(nugget.question, by),
+            "sources": tuple(_source(source, keys, by) for source in nugget.sources),
+            "metadata": ReadOnly(_value(nugget.metadata, by)),
+        }
+    )
+
+
+def _source(source: NuggetSource, keys: Mapping[str, str], by: Redaction) -> NuggetSource:
+    name = source.id
+    if name is not None:
+        name = by.trace(name) if source.kind == "answer" else _passage_name(name, keys, by)
+    fragments = tuple(each.model_copy(update={"text": by.text(each.text)}) for each in source.fragments)
+    return source.model_copy(update={"id": name, "fragments": fragments})
+
+
+def _call(call: LLMCall, keys: Mapping[str, str], by: Redaction) -> LLMCall:
+    return call.model_copy(
+        update={
+            "id": _identifier(call.id, by),
+            "engine": _identifier(call.engine, by),
+            "parent_id": None if call.parent_id is None else by.step(call.parent_id),
+            "passages": None if call.passages is None else tuple(_passage_name(name, keys, by) for name in call.passages),
+            "input": _text(call.input, by),
+            "output": _text(call.output, by),
+            "error": _text(call.error, by),
+            "metadata": ReadOnly(_value(call.metadata, by)),
+        }
+    )
+
+
+def _passage_name(name: str, keys: Mapping[str, str], by: Redaction) -> str:
+    """Replace what a passage is named by: its key, or its id."""
+    return keys.get(name, by.identifier(name))
+
+
 def _samples(samples: SampleSet, keys: Mapping[str, str], by: Redaction) -> SampleSet:
     named = samples.passage
     return samples.model_copy(
         update={
             "step": None if samples.step is None else by.step(samples.step),
-            "passage": None if named is None else keys.get(named, by.identifier(named)),
+            "passage": None if named is None else _passage_name(named, keys, by),
             "samples": tuple(_sample(sample, by) for sample in samples.samples),
         }
     )

@@ -25,7 +25,8 @@ class Span:
     ``remembered`` what a root still has from earlier questions. A ``postprocessor`` reranks or filters, as what it returned
     shows; a ``question`` is one that the pipeline asked on its way. ``prompt`` is all that a language model was shown.
     ``sub_questions`` are those that the pipeline took its question apart into, None where it did not. ``query`` and ``answer``
-    are given where they are known, and need not be looked for in ``input`` and ``output``.
+    are given where they are known, and need not be looked for in ``input`` and ``output``. ``call`` is what is known of a
+    call of a language model, as fields of `rag_cover.llm_calls.LLMCall`; None where the span is none, or it was not recorded.
     """
 
     id: str
@@ -47,6 +48,10 @@ class Span:
     pipeline: str | None = None
     references: Sequence[str] = ()
     sub_questions: Sequence[Mapping[str, Any]] | None = None
+    call: Mapping[str, Any] | None = None
+    tags: Sequence[str] = ()
+    thread_id: str | None = None
+    user_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rag_cover.spans.model import Key, Span, Tree, ancestors, keys_of
 from rag_cover.spans.payloads import question_of
 
-__all__ = ["steps_of"]
+__all__ = ["duration_of", "steps_of"]
 
 _Passage = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ class _Steps:
                 "passages": passages,
                 "input_ids": inputs,
                 "started_at": span.started_at,
-                "duration_s": _duration(span),
+                "duration_s": duration_of(span),
                 "error": span.error,
             }
         )
@@ -127,7 +127,8 @@ def _in_order(passages: Sequence[_Passage], consumed: Sequence[_Passage]) -> boo
     return bool(consumed) and all(any(keys_of([passage]) & keys_of([each]) for each in remaining) for passage in passages)
 
 
-def _duration(span: Span) -> float | None:
+def duration_of(span: Span) -> float | None:
+    """Return how long a span took, in seconds; None where that is not known."""
     if span.started_at is None or span.ended_at is None:
         return None
     if (span.started_at.tzinfo is None) != (span.ended_at.tzinfo is None):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from rag_cover.errors import InputError
+from rag_cover.importers.span_calls import calls_of
 from rag_cover.questions import json_value
 from rag_cover.spans.model import Span, Tree, ancestors, keys_of
 from rag_cover.spans.payloads import answer_of, question_of
@@ -40,10 +41,18 @@ def trace_of(tree: Tree) -> Trace:
         "prompt": _named_as_in(steps, _prompt(tree, answer)),
         "answer": answer,
         "sub_questions": next((span.sub_questions for span in tree.spans if span.sub_questions), None),
+        "calls": calls_of(tree, steps, answer),
         "pipeline": tree.root.pipeline,
+        "tags": tree.root.tags,
+        "thread_id": _first(span.thread_id for span in (tree.root, *tree.spans)),
+        "user_id": _first(span.user_id for span in (tree.root, *tree.spans)),
         "metadata": ({"name": tree.root.name} if tree.root.name else {}) | dict(tree.root.metadata),
     }
     return trace_from(data)
+
+
+def _first(said: Iterable[str | None]) -> str | None:
+    return next(filter(None, said), None)
 
 
 def _answer(tree: Tree) -> str | None:

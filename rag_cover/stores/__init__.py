@@ -1,7 +1,20 @@
-"""Where traces, passages and results are kept: trace files and corpora (JSONL), evaluations (SQLite)."""
+"""Where traces, passages, results and labels are kept: trace files, corpora and labels (JSONL), evaluations (SQLite)."""
 
 from rag_cover.stores.jsonl import read_traces, write_traces
+from rag_cover.stores.labels import Label, append_labels, current_labels, labels_beside, read_label_file
 from rag_cover.stores.passages import read_passages
 from rag_cover.stores.sqlite import Store, StoredMeta, StoredResults
 
-__all__ = ["Store", "StoredMeta", "StoredResults", "read_passages", "read_traces", "write_traces"]
+__all__ = [
+    "Label",
+    "Store",
+    "StoredMeta",
+    "StoredResults",
+    "append_labels",
+    "current_labels",
+    "labels_beside",
+    "read_label_file",
+    "read_passages",
+    "read_traces",
+    "write_traces",
+]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from rag_cover.errors import CorruptFileError
+from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.known_measures import result_type_of
-from rag_cover.measures import ResultType, TraceResult
+from rag_cover.measures import RESULT_SCHEMA, ResultType, TraceResult
 
-__all__ = ["as_json", "from_json", "is_whole", "packed", "unpacked"]
+__all__ = ["as_json", "from_json", "is_whole", "packed", "result_from", "unpacked"]
 
 _QUICK = 1  # a live recording packs in its host's process; a store is some 10% larger for it
 
@@ -26,6 +28,35 @@ def from_json(content: bytes, result_type: ResultType = result_type_of) -> Trace
     return TraceResult.from_dict(json.loads(content.decode("utf-8", "surrogatepass")), result_type)
 
 
+def result_from(data: Mapping[str, Any], path: Path, result_type: ResultType = result_type_of) -> TraceResult:
+    """Read a result from JSON data in a file.
+
+    Raises:
+        StoreError: another version of rag_cover wrote it, in a form that this one does not read.
+        CorruptFileError: it is damaged.
+    """
+    schema = data.get("schema")  # results of versions that did not write it may still be read
+    if isinstance(schema, int) and schema > RESULT_SCHEMA:
+        problem = (
+            f"{path} holds results of schema {schema}, which a newer version of rag_cover wrote; this one reads up to "
+            f"{RESULT_SCHEMA}. Upgrade it: pip install --upgrade rag-cover"
+        )
+        raise StoreError(problem)
+    try:
+        return TraceResult.from_dict(data, result_type)
+    except (ValueError, KeyError, TypeError, AttributeError) as unreadable:
+        if schema == RESULT_SCHEMA:
+            problem = f"{path} holds a result that cannot be read ({unreadable}); measure with --resume: it is measured again"
+            raise CorruptFileError(problem) from unreadable
+        written = f"of schema {schema}" if schema is not None else "of a schema that they do not name"
+        problem = (
+            f"{path} holds results {written}, which an older version of rag_cover wrote; this one reads {RESULT_SCHEMA}. "
+            "Read them with the version that wrote them, or run the command that made them again with --resume: they are "
+            "measured again"
+        )
+        raise StoreError(problem) from unreadable
+
+
 def packed(result: TraceResult) -> bytes:
     """Write a result as compressed bytes: little, in little time."""
     return zlib.compress(as_json(result), _QUICK)
@@ -36,12 +67,17 @@ def unpacked(content: bytes, path: Path, result_type: ResultType = result_type_o
 
     Raises:
         CorruptFileError: the bytes are not those that were written.
+        StoreError: another version of rag_cover wrote them, in a form that this one does not read.
     """
     try:
-        return from_json(zlib.decompress(content), result_type)
-    except (zlib.error, ValueError, KeyError, TypeError, AttributeError) as damaged:
+        data = json.loads(zlib.decompress(content).decode("utf-8", "surrogatepass"))
+        if not isinstance(data, Mapping):
+            message = "it is no object"
+            raise TypeError(message)  # noqa: TRY301  # as whatever else is no result
+    except (zlib.error, ValueError, TypeError) as damaged:
         problem = f"{path} holds a result that cannot be read ({damaged}); measure with --resume: it is measured again"
         raise CorruptFileError(problem) from damaged
+    return result_from(data, path, result_type)
 
 
 def is_whole(content: object) -> bool:

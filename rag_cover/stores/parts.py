@@ -18,6 +18,7 @@ from rag_cover.errors import CorruptFileError, needs_extra
 from rag_cover.known_measures import result_type_of
 from rag_cover.measures import ResultType, TraceResult
 from rag_cover.stores.files import replacing
+from rag_cover.stores.packing import result_from
 
 __all__ = ["PartFormat", "PartResults", "Row", "failures_in", "read_part", "rows_in", "write_part"]
 
@@ -147,9 +148,10 @@ def failures_in(path: Path) -> int:
 
 def _result(row: Row, path: Path, result_type: ResultType) -> TraceResult:
     try:
-        return row.unpacked(result_type)
-    except (ValueError, KeyError, TypeError) as damaged:
+        data = json.loads(row.result)
+    except ValueError as damaged:
         raise _damaged(path, damaged) from damaged
+    return result_from(data, path, result_type)
 
 
 def _damaged(path: Path, damaged: Exception) -> CorruptFileError:

@@ -16,9 +16,9 @@ from rag_cover.errors import InputError
 from rag_cover.questions import Passage, Value
 from rag_cover.traces import Trace
 
-__all__ = ["described", "json_path", "passage_from", "refuse_unwritable", "trace_from"]
+__all__ = ["described", "json_path", "passage_from", "refuse_unwritable", "trace_from", "value_from"]
 
-_Made = TypeVar("_Made", bound=Value)
+ValueType = TypeVar("ValueType", bound=Value)
 
 _EXPECTED = {
     "string_type": "a string",
@@ -28,11 +28,15 @@ _EXPECTED = {
     "float_type": "a number",
     "float_parsing": "a number",
     "finite_number": "a finite number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "greater_than_equal": "0 or more",
     "datetime_type": "a date and time, such as '2026-01-31T12:00:00Z'",
     "datetime_parsing": "a date and time, such as '2026-01-31T12:00:00Z'",
     "datetime_from_date_parsing": "a date and time, such as '2026-01-31T12:00:00Z'",
 }
-_TEXTUAL = {"Question", "SubQuestion", "Passage", "Sample"}
+_TEXTUAL = {"Question", "SubQuestion", "Passage", "Sample", "Nugget", "Fragment"}
 _LONGEST = 40
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -44,12 +48,35 @@ def trace_from(data: object, *, file: Path | str | None = None, line: int | None
     Traceback (most recent call last):
     rag_cover.errors.InputError: line 3, at $.answer: expected a string, got the number 4
     """
-    return _made(Trace, data, called="trace", file=file, line=line, at=at)
+    return value_from(Trace, data, called="trace", file=file, line=line, at=at)
 
 
 def passage_from(data: object, *, file: Path | str | None = None, line: int | None = None, at: str = "$") -> Passage:
     """Make JSON data a Passage, or raise the InputError that says which field is wrong and why."""
-    return _made(Passage, data, called="passage", file=file, line=line, at=at)
+    return value_from(Passage, data, called="passage", file=file, line=line, at=at)
+
+
+def value_from(
+    kind: type[ValueType],
+    data: object,
+    *,
+    called: str,
+    file: Path | str | None = None,
+    line: int | None = None,
+    at: str = "$",
+) -> ValueType:
+    """Make JSON data a value of a kind, or raise the InputError that says which field is wrong and why."""
+    try:
+        made = kind.model_validate(data)
+        refuse_unwritable(data, file=file, line=line, at=at)
+    except ValidationError as invalid:
+        problem, path = _explained(invalid, data, called)
+        raise InputError(problem, file=file, line=line, field=at + path) from invalid
+    except (ValueError, RecursionError) as invalid:
+        if isinstance(invalid, InputError):
+            raise
+        raise InputError(str(invalid), file=file, line=line, field=at) from invalid
+    return made
 
 
 def described(value: object) -> str:
@@ -125,20 +152,6 @@ def _leaves(data: object) -> Iterator[tuple[tuple[int | str, ...], object]]:
                 waiting.extend(((*location, index), item) for index, item in enumerate(value))
             case _:
                 yield location, value
-
-
-def _made(kind: type[_Made], data: object, *, called: str, file: Path | str | None, line: int | None, at: str) -> _Made:
-    try:
-        made = kind.model_validate(data)
-        refuse_unwritable(data, file=file, line=line, at=at)
-    except ValidationError as invalid:
-        problem, path = _explained(invalid, data, called)
-        raise InputError(problem, file=file, line=line, field=at + path) from invalid
-    except (ValueError, RecursionError) as invalid:
-        if isinstance(invalid, InputError):
-            raise
-        raise InputError(str(invalid), file=file, line=line, field=at) from invalid
-    return made
 
 
 def _explained(invalid: ValidationError, data: object, called: str) -> tuple[str, str]:

@@ -37,6 +37,13 @@ def test_a_test_case_becomes_a_trace(tmp_path: Path) -> None:
     assert [passage.text for passage in trace.chunks] == _CASE["retrieval_context"]
 
 
+def test_the_tags_of_a_test_case_are_the_traces(tmp_path: Path) -> None:
+    (trace,) = import_traces(_file(tmp_path, json.dumps([_CASE | {"tags": ["returns", "shoes"]}]), "dataset.json"))
+
+    assert trace.tags == ("returns", "shoes")
+    assert "tags" not in trace.metadata
+
+
 def test_the_ideal_context_is_kept_and_is_not_what_was_retrieved(tmp_path: Path) -> None:
     path = _file(tmp_path, json.dumps([_CASE], indent=4), "dataset.json")
 

@@ -50,7 +50,54 @@ def test_a_root_run_becomes_a_trace_with_its_retrieval(tmp_path: Path) -> None:
     assert (step.id, step.kind, step.query, step.duration_s) == ("r", "retrieve", "photosynthesis", 1.5)
     assert [passage.text for passage in step.passages] == ["Plants turn light into sugar.", "Chlorophyll absorbs light."]
     assert step.passages[0].metadata == {"source": "biology.pdf", "page": 42}
-    assert trace.metadata == {"name": "root", "user_id": "u1", "tags": ["prod"]}
+    assert (trace.tags, trace.thread_id, trace.user_id, trace.calls) == (("prod",), None, None, None)
+    assert trace.metadata == {"name": "root"}
+
+
+def test_who_asked_is_kept_where_that_is_asked_for(tmp_path: Path) -> None:
+    root = _ROOT | {"extra": {"metadata": {"user_id": "u1", "thread_id": "c7", "page": 3}}}
+    (tmp_path / "runs.jsonl").write_text(json.dumps(root), "utf-8")
+
+    (silent,), (told,) = (list(import_traces(tmp_path / "runs.jsonl", user_ids=asked)) for asked in (False, True))
+
+    assert (silent.user_id, told.user_id) == (None, "u1")
+    assert silent == told.model_copy(update={"user_id": None})
+    assert (told.thread_id, told.metadata) == ("c7", {"name": "root", "page": 3})
+    assert "u1" not in silent.to_json()
+
+
+def test_a_models_run_is_a_call_that_names_the_passages_it_was_shown(tmp_path: Path) -> None:
+    prompt = f"Answer from this: {_DOCUMENTS[1]['page_content']}\nHow does photosynthesis work?"
+    reply = {"text": "It turns light into sugar.", "generation_info": {"finish_reason": "stop"}}
+    usage = {"token_usage": {"prompt_tokens": 31, "completion_tokens": 7}, "model_name": "gpt-4.1-mini-2025-04-14"}
+    llm = _run(
+        "l",
+        "llm",
+        inputs={"messages": [[{"type": "human", "content": prompt}]]},
+        outputs={"generations": [[reply]], "llm_output": usage},
+        extra={"metadata": {"ls_model_name": "gpt-4.1-mini"}, "invocation_params": {"model": "gpt-4.1-mini"}},
+    )
+
+    (trace,) = _traces(tmp_path, _ROOT, _RETRIEVER, llm)
+
+    assert trace.calls is not None
+    (call,) = trace.calls
+    assert (call.id, call.model, call.purpose, call.engine, call.parent_id) == ("l", "gpt-4.1-mini", "answer", "root", None)
+    assert (call.prompt_tokens, call.completion_tokens, call.finish_reason, call.latency_s) == (31, 7, "stop", 1.5)
+    assert call.passages == (trace.steps[0].passages[1].key,)
+    assert (call.input, call.output) == (None, None)
+
+
+def test_a_models_run_that_tells_nothing_is_a_call_of_which_nothing_is_known(tmp_path: Path) -> None:
+    llm = _run("l", "llm", "r", prompt_tokens=float("nan"), error="RateLimitError()")
+
+    (trace,) = _traces(tmp_path, _ROOT, _RETRIEVER, llm)
+
+    assert trace.calls is not None
+    (call,) = trace.calls
+    assert (call.parent_id, call.purpose, call.error) == ("r", "retrieve", "RateLimitError()")
+    told = (call.model, call.prompt_tokens, call.completion_tokens, call.finish_reason, call.passages)
+    assert told == (None, None, None, None, None)
 
 
 def test_runs_inside_runs_are_read(tmp_path: Path) -> None:
@@ -67,7 +114,7 @@ def test_columns_of_json_text_as_the_csv_export_has_them_are_read(tmp_path: Path
     (trace,) = _traces(tmp_path, *rows)
 
     assert trace.answer == "It turns light into sugar."
-    assert trace.metadata["tags"] == ["prod"]
+    assert trace.tags == ("prod",)
 
 
 def test_messages_are_read_as_question_and_answer(tmp_path: Path) -> None:

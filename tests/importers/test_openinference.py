@@ -99,7 +99,8 @@ def test_an_otlp_export_becomes_a_trace(tmp_path: Path) -> None:
 
     assert (trace.id, trace.pipeline) == ("5b8efff798038103d269b633813fc60c", "geography")
     assert (trace.question.text, trace.answer) == (_QUESTION, "Paris.")
-    assert trace.metadata == {"name": "root", "session.id": "s1"}
+    assert trace.metadata == {"name": "root"}
+    assert (trace.thread_id, trace.user_id, trace.tags) == ("s1", None, ())
     (step,) = trace.steps
     assert (step.id, step.kind, step.query, step.duration_s) == ("retriever", "retrieve", _QUESTION, 0.25)
     assert step.started_at is not None
@@ -171,6 +172,39 @@ def test_the_answer_is_the_models_where_the_root_has_none(tmp_path: Path) -> Non
     (trace,) = _traces(tmp_path, _export(root, llm))
 
     assert trace.answer == "Paris!"
+
+
+def test_a_models_span_is_a_call_with_its_tokens_and_the_passages_it_was_shown(tmp_path: Path) -> None:
+    asked = {"user.id": "u1", "tag.tags": ["prod", " "], "metadata": '{"user_id": "u1", "page": 3}'}
+    root = _otlp("root", "CHAIN", {"input.value": _QUESTION, "output.value": "Paris.", **asked}, parent="")
+    shown = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": f"Paris is the capital.\n\n{_QUESTION}",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "Paris.",
+    }
+    counts = {"llm.model_name": "gpt-4.1", "llm.token_count.prompt": 20, "llm.token_count.completion": 2}
+    llm = _otlp("llm", "LLM", {**shown, **counts, "llm.finish_reason": "end_turn"}, start=2_000_000_000)
+    (tmp_path / "spans.json").write_text(json.dumps(_export(root, _RETRIEVER, llm)), "utf-8")
+
+    (trace,) = import_traces(tmp_path / "spans.json")
+    (told,) = import_traces(tmp_path / "spans.json", user_ids=True)
+
+    assert trace.calls is not None
+    (call,) = trace.calls
+    assert (call.model, call.prompt_tokens, call.completion_tokens, call.finish_reason) == ("gpt-4.1", 20, 2, "stop")
+    assert (call.purpose, call.passages, call.latency_s, call.engine) == ("answer", ("a",), 0.25, "root")
+    assert (trace.tags, trace.user_id, told.user_id) == (("prod",), None, "u1")
+    assert "u1" not in trace.to_json()
+
+
+def test_hidden_inputs_tell_nothing_of_the_passages(tmp_path: Path) -> None:
+    llm = _otlp("llm", "LLM", {"input.value": "__REDACTED__"})
+
+    (trace,) = _traces(tmp_path, _export(_ROOT, _RETRIEVER, llm))
+
+    assert trace.calls is not None
+    assert trace.calls[0].passages is None
 
 
 def test_an_answer_that_is_an_object_of_its_own_is_kept_as_it_is(tmp_path: Path) -> None:

@@ -27,6 +27,17 @@ def test_columns_are_found_by_obvious_names(tmp_path: Path) -> None:
     assert trace.metadata == {"topic": "people"}
 
 
+def test_tags_and_the_conversation_are_read_and_who_asked_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    path = _csv(tmp_path, 'question,tags,session_id,user_id\nWho?,"[""beta"", """"]",c7,u1\nWhen?,slow, ,\n')
+
+    silent, plain = import_traces(path, format="table")
+    told = [next(import_traces(path, **ways)) for ways in ({"user_ids": True}, {"columns": {"user_id": "user_id"}})]
+
+    assert (silent.tags, silent.thread_id, silent.user_id, silent.metadata) == (("beta",), "c7", None, {})
+    assert (plain.tags, plain.thread_id) == (("slow",), None)
+    assert [trace.user_id for trace in told] == ["u1", "u1"]
+
+
 @pytest.mark.parametrize("name", ["references", "answers", "gold_answers"])
 def test_a_question_with_its_gold_answers_beside_it_is_a_row_of_a_table(tmp_path: Path, name: str) -> None:
     path = _csv(tmp_path, f'{{"question": "Who?", "{name}": ["Me", "I"], "level": 2}}\n', "questions.jsonl")

@@ -19,7 +19,9 @@ from rag_cover.backends import Failure, ScoringItem, TokenRelevance
 from rag_cover.demo import trace_paths
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.evaluation.comparison import compare
+from rag_cover.llm_calls import LLMCall
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
 from rag_cover.placeholder import Placeholder
 from rag_cover.redaction import Redaction, redacted_result
 from rag_cover.stores import read_traces
@@ -68,6 +70,35 @@ asked = texts.filter(str.strip)
 ids = st.none() | st.sampled_from(["erika@example.org", "report.pdf", "", "7"])
 json_values = st.recursive(st.none() | st.booleans() | st.integers(0, 9) | texts, lambda inner: st.lists(inner, max_size=2))
 passages = st.builds(Passage, texts, id=ids, title=st.none() | texts, score=st.none() | st.floats(0, 1))
+named = st.sampled_from(["erika@example.org", "report.pdf", "7"])
+sources = st.builds(
+    NuggetSource,
+    kind=st.sampled_from(["passage", "answer"]),
+    id=named,
+    fragments=st.lists(st.builds(Fragment, asked, start=st.none() | st.integers(0, 9)), max_size=2).map(tuple),
+)
+nuggets = st.builds(
+    Nugget,
+    asked,
+    id=ids,
+    importance=st.none() | st.sampled_from(Importance),
+    question=st.none() | asked,
+    sources=st.lists(sources, max_size=2).map(tuple),
+    metadata=st.dictionaries(st.sampled_from(["topic", "Why is it?"]), json_values, max_size=1),
+)
+calls = st.builds(
+    LLMCall,
+    id=ids,
+    model=st.none() | st.just("gpt"),
+    engine=ids,
+    parent_id=ids,
+    passages=st.none() | st.lists(named | texts.map("text:\n{}".format), max_size=2).map(tuple),
+    input=st.none() | texts,
+    output=st.none() | texts,
+    prompt_tokens=st.none() | st.integers(0, 9),
+    error=st.none() | texts,
+    metadata=st.dictionaries(st.sampled_from(["session", "Why is it?"]), json_values, max_size=1),
+)
 metadata = st.dictionaries(st.sampled_from(["query_type", "retriever", "customer", "Why is it?"]), json_values, max_size=3)
 
 
@@ -76,7 +107,7 @@ def traces(draw: st.DrawFn) -> Trace:
     names = draw(
         st.lists(st.sampled_from(["", "bm25", "step-1", "erika@example.org"]), max_size=3, unique_by=lambda n: n or id(n))
     )
-    kinds = st.sampled_from(["retrieve", "tool", "rerank"])
+    kinds = st.sampled_from(["retrieve", "tool", "rerank", "fuse"])
     few = st.lists(passages, max_size=3).map(tuple)
     steps = tuple(
         RetrievalStep(id=name, kind=draw(kinds), query=draw(texts), passages=draw(few), error=draw(st.none() | texts))
@@ -88,7 +119,12 @@ def traces(draw: st.DrawFn) -> Trace:
         prompt=draw(st.none() | few),
         answer=draw(st.none() | texts),
         sub_questions=draw(st.none() | st.lists(st.builds(SubQuestion, asked, role=st.sampled_from(["core", "background"])))),
+        nuggets=draw(st.none() | st.lists(nuggets, max_size=2).map(tuple)),
+        calls=draw(st.none() | st.lists(calls, max_size=2).map(tuple)),
         pipeline=draw(st.none() | st.sampled_from(["narrow", "broad"])),
+        tags=draw(st.lists(named, max_size=2).map(tuple)),
+        thread_id=draw(st.none() | named),
+        user_id=draw(st.none() | named),
         metadata=draw(metadata),
     )
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from datetime import timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from rag_cover.backends import Failure, Span
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.errors import InputError
+from rag_cover.llm_calls import CallPurpose, FinishReason, LLMCall
 from rag_cover.measures import TraceResult
+from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.stores import Store, read_traces, write_traces
 from rag_cover.stores.validation import trace_from
@@ -28,6 +30,7 @@ JSON = st.recursive(
     max_leaves=6,
 )
 OFFSETS = st.integers(-720, 720).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+MOMENTS = st.none() | st.datetimes(timezones=st.none() | OFFSETS)
 METADATA: st.SearchStrategy[Mapping[str, Any]] = st.dictionaries(TEXT, JSON, max_size=3)
 
 
@@ -40,13 +43,15 @@ PASSAGES = st.builds(
     metadata=METADATA,
 )
 QUESTIONS = st.builds(Question, NOT_BLANK, id=st.none() | TEXT, references=st.lists(TEXT, max_size=2).map(tuple))
-SUB_QUESTIONS = st.builds(SubQuestion, NOT_BLANK, role=st.none() | st.sampled_from(Role))
+SUB_QUESTIONS = st.builds(
+    SubQuestion, NOT_BLANK, role=st.none() | st.sampled_from(Role), references=st.lists(NOT_BLANK, max_size=2).map(tuple)
+)
 STEPS = st.builds(
     RetrievalStep,
     query=TEXT,
     passages=st.lists(PASSAGES, max_size=2).map(tuple),
-    kind=st.sampled_from(["retrieve", "tool", "rerank", "filter"]),
-    started_at=st.none() | st.datetimes(timezones=st.none() | OFFSETS),
+    kind=st.sampled_from(["retrieve", "tool", "rerank", "filter", "fuse"]),
+    started_at=MOMENTS,
     duration_s=st.none() | st.floats(0, 1e6),
     error=st.none() | TEXT,
 )
@@ -63,6 +68,41 @@ SAMPLE_SETS = st.builds(
     context=st.sampled_from(["none", "after", "alone", "without"]),
     samples=st.lists(SAMPLES, max_size=2).map(tuple),
 )
+SOURCES = st.builds(
+    NuggetSource,
+    kind=st.sampled_from(["passage", "answer"]),
+    id=TEXT,
+    fragments=st.lists(st.builds(Fragment, NOT_BLANK, start=st.none() | st.integers(0, 1 << 40)), max_size=2).map(tuple),
+)
+NUGGETS = st.builds(
+    Nugget,
+    NOT_BLANK,
+    id=st.none() | TEXT,
+    importance=st.none() | st.sampled_from(Importance),
+    importance_source=st.sampled_from([None, "given", "rules", "model:openai:gpt-4.1-mini"]),
+    question=st.none() | NOT_BLANK,
+    sources=st.lists(SOURCES, max_size=2).map(tuple),
+    metadata=METADATA,
+)
+COUNTS = st.none() | st.integers(0, 1 << 40)
+CALLS = st.builds(
+    LLMCall,
+    id=st.none() | TEXT,
+    model=st.none() | TEXT,
+    purpose=st.none() | st.sampled_from(get_args(CallPurpose)),
+    engine=st.none() | TEXT,
+    parent_id=st.none() | TEXT,
+    passages=st.none() | st.lists(TEXT, max_size=2).map(tuple),
+    input=st.none() | TEXT,
+    output=st.none() | TEXT,
+    prompt_tokens=COUNTS,
+    completion_tokens=COUNTS,
+    finish_reason=st.none() | st.sampled_from(get_args(FinishReason)),
+    started_at=MOMENTS,
+    latency_s=st.none() | st.floats(0, 1e6),
+    error=st.none() | TEXT,
+    metadata=METADATA,
+)
 TRACES = st.builds(
     Trace,
     question=QUESTIONS,
@@ -71,7 +111,12 @@ TRACES = st.builds(
     answer=st.none() | TEXT,
     sub_questions=st.none() | st.lists(SUB_QUESTIONS, max_size=2).map(tuple),
     samples=st.lists(SAMPLE_SETS, max_size=2).map(tuple),
+    nuggets=st.none() | st.lists(NUGGETS, max_size=2).map(tuple),
+    calls=st.none() | st.lists(CALLS, max_size=2).map(tuple),
     pipeline=st.none() | TEXT,
+    tags=st.lists(NOT_BLANK, max_size=2).map(tuple),
+    thread_id=st.none() | NOT_BLANK,
+    user_id=st.none() | NOT_BLANK,
     metadata=METADATA,
 )
 
@@ -137,7 +182,16 @@ def _read(path: Path) -> tuple[list[Trace], InputError | None]:
         return [], error
 
 
-_NAMES = st.sampled_from([*Trace.model_fields, *RetrievalStep.model_fields, *Passage.model_fields, *SampleSet.model_fields])
+_NAMES = st.sampled_from(
+    [
+        *Trace.model_fields,
+        *RetrievalStep.model_fields,
+        *Passage.model_fields,
+        *SampleSet.model_fields,
+        *Nugget.model_fields,
+        *LLMCall.model_fields,
+    ]
+)
 
 
 @given(st.recursive(JSON, lambda inner: st.dictionaries(_NAMES, inner) | st.lists(inner), max_leaves=20))

@@ -1,0 +1,136 @@
+"""People's labels in a file of their own: JSON Lines that are only ever appended to, never a part of a store of results.
+
+A line is one `Label`. `rag_cover.read_labels` reads such a file as it reads any table of labels, and so do ``check_judge`` and
+``rag-cover judge check``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from pydantic import AwareDatetime, model_validator
+
+from rag_cover.errors import InputError, StoreError
+from rag_cover.questions import NotBlank, Role, Value
+from rag_cover.stores.files import require_file
+from rag_cover.stores.jsonl import json_of, numbered_lines
+from rag_cover.stores.validation import described, value_from
+
+__all__ = ["Label", "append_labels", "current_labels", "labels_beside", "read_label_file"]
+
+_SUFFIX = ".jsonl"
+
+
+class Label(Value):
+    """What one person said of one text: does it answer the sub-question (the question, where there is none)?
+
+    The text is that of a ``passage`` or of an ``answer``, one of the two. ``references`` are accepted answers, where the person
+    went by any. ``annotator`` names the person, ``labelled_at`` says when, with its time zone.
+    """
+
+    question: NotBlank
+    sub_question: NotBlank | None = None
+    role: Role | None = None
+    references: tuple[NotBlank, ...] = ()
+    passage: NotBlank | None = None
+    passage_id: str | None = None
+    answer: NotBlank | None = None
+    label: bool
+    trace_id: str | None = None
+    question_id: str | None = None
+    annotator: NotBlank | None = None
+    labelled_at: AwareDatetime | None = None
+
+    @model_validator(mode="after")
+    def _one_text(self) -> Self:
+        if (self.passage is None) == (self.answer is None):
+            msg = "a label is of a passage or of an answer; give the text of one of the two"
+            raise ValueError(msg)
+        if self.passage is None and self.passage_id is not None:
+            msg = "passage_id names the labelled passage, and an answer was labelled; leave it out"
+            raise ValueError(msg)
+        return self
+
+    def to_json(self) -> str:
+        """Write the label as one line of a file of labels."""
+        return self.model_dump_json(exclude_defaults=True)
+
+
+def append_labels(path: Path | str, labels: Iterable[Label]) -> int:
+    """Add labels at the end of a file, which is made where there is none, and return how many they were.
+
+    They are written at once, whoever else appends meanwhile, and all or none: a full disk leaves the file as it was.
+
+    Raises:
+        StoreError: the file's name does not end in ``.jsonl``, or it cannot be written.
+    """
+    file, lines = Path(path), [label.to_json().encode() + b"\n" for label in labels]
+    if file.suffix != _SUFFIX:
+        problem = f"Labels are kept in a file of their own, whose name ends in {_SUFFIX}; {file} is another"
+        raise StoreError(problem)
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            _append(descriptor, b"".join(lines))
+        finally:
+            os.close(descriptor)
+    except OSError as denied:
+        problem = f"{file} cannot be written ({denied.strerror or denied}); check the folder, its permissions and the disk"
+        raise StoreError(problem) from denied
+    return len(lines)
+
+
+def read_label_file(path: Path | str) -> tuple[Label, ...]:
+    """Read a file of labels, in the order in which they were given.
+
+    Raises:
+        InputError: the file or one of its lines cannot be read; says where, and what to do.
+    """
+    file = Path(path)
+    require_file(file)
+    return tuple(_label(json_of(line, file=file, number=number), file, number) for number, line in numbered_lines(file))
+
+
+def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Keep the last label that each person gave to a text: who labels a text again takes back what was said before."""
+    last = {(each.annotator, _labelled(each)) if each.annotator else number: each for number, each in enumerate(labels)}
+    return tuple(last.values())
+
+
+def labels_beside(results: Path | str) -> Path:
+    """Name the file for labels of the results in a store or a folder, which lies beside it.
+
+    >>> labels_beside("runs/baseline.sqlite").as_posix()
+    'runs/baseline.labels.jsonl'
+    """
+    path = Path(results)
+    return path.with_name(f"{path.stem}.labels{_SUFFIX}")
+
+
+def _label(data: object, file: Path, number: int) -> Label:
+    if not isinstance(data, dict):
+        problem = f"expected a JSON object, one label a line, got {described(data)}"
+        raise InputError(problem, file=file, line=number, field="$")
+    return value_from(Label, data, called="label", file=file, line=number)
+
+
+def _labelled(label: Label) -> tuple[str | None, ...]:
+    return label.trace_id or label.question_id, label.question, label.sub_question, label.passage, label.answer
+
+
+def _append(descriptor: int, content: bytes) -> None:
+    """Write in one call, after a line break where the last line has none: whoever was cut off spoils no other's label."""
+    size = os.fstat(descriptor).st_size
+    if content and size:
+        os.lseek(descriptor, -1, os.SEEK_END)
+        content = content if os.read(descriptor, 1) == b"\n" else b"\n" + content
+    written = os.write(descriptor, content)
+    if written < len(content):
+        if os.fstat(descriptor).st_size == size + written:  # nobody else has written since
+            os.ftruncate(descriptor, size)
+        message = f"the disk is full: {written} of {len(content)} bytes could be written"
+        raise OSError(message)
+    os.fsync(descriptor)
