@@ -10,9 +10,9 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Row
-from rag_cover.importers.span_calls import call_data, first_of, whole_number
 from rag_cover.importers.timestamps import moment_of
 from rag_cover.questions import json_value
+from rag_cover.spans.calls import call_data, first_of, whole_number
 from rag_cover.spans.model import Span, SpanKind
 from rag_cover.spans.passages import passages_from
 from rag_cover.spans.payloads import answer_of, decoded, documents_of

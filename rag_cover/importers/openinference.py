@@ -12,10 +12,10 @@ from typing import Any
 from rag_cover.errors import InputError
 from rag_cover.importers.documents import documents_under, flattened
 from rag_cover.importers.records import Row
-from rag_cover.importers.span_calls import call_data, whole_number
 from rag_cover.importers.timestamps import moment_of
 from rag_cover.llm_calls import read_finish_reason
 from rag_cover.questions import json_value
+from rag_cover.spans.calls import call_data, whole_number
 from rag_cover.spans.model import Span, SpanKind
 from rag_cover.spans.passages import passages_from
 from rag_cover.spans.payloads import decoded, documents_of

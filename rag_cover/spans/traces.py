@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.importers.span_calls import calls_of
 from rag_cover.questions import json_value
+from rag_cover.spans.calls import calls_of
 from rag_cover.spans.model import Span, Tree, ancestors, keys_of
 from rag_cover.spans.payloads import answer_of, question_of
 from rag_cover.spans.steps import steps_of
