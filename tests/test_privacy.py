@@ -19,8 +19,8 @@ COMMANDS = """
 demo --out demo
 evaluate traces.jsonl --measure coverage --measure groundedness --measure complexity --redact
 utility traces.jsonl --receiver embedded --samples 2
-complexity traces.jsonl --corpus corpus.jsonl --k 3
-augment traces.jsonl --corpus corpus.jsonl --k 3 --out augmented.jsonl
+complexity traces.jsonl --corpus corpus.jsonl --top-k 3
+augment traces.jsonl --corpus corpus.jsonl --top-k 3 --out augmented.jsonl
 judge check --labels labels.csv
 """
 SET_QUERY = ["set-query", "heat pumps that are quiet but not cheap", "--corpus", "corpus.jsonl"]
@@ -39,7 +39,8 @@ def refuse(event, given):
 sys.addaudithook(refuse)
 
 from pathlib import Path
-from rag_cover.cli import app, demo
+from rag_cover.cli import app
+from rag_cover.cli.commands import demo
 
 demo.trace_paths = lambda: (Path("traces.jsonl"), Path("others.jsonl"))  # one question of the demo's is enough
 codes = []

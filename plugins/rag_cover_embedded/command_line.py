@@ -24,7 +24,10 @@ def judge(
     out: Annotated[Path, typer.Option(help="Where checkpoints, the log and, at the end, the judge's folder go.")],
     steps: Annotated[str, typer.Option(help="Steps of about 4,096 tokens, stage by stage.")] = ",".join(map(str, STEPS)),
     packed: Annotated[
-        Path | None, typer.Option(help="A judge.onnx to go on from: the last stage alone is trained. Without it, all of them.")
+        Path | None,
+        typer.Option(
+            help="A judge.onnx to go on from: the last stage alone is trained.", show_default="all stages are trained"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of data order, sampling and initial heads.")] = 0,
 ) -> None:

@@ -24,7 +24,9 @@ def geneval(  # noqa: PLR0913, PLR0917  # one argument an option, given by name
     out: Annotated[Path, typer.Option(help="Where the run's state, its log and, at the end, the folder 'model' go.")],
     reading: Annotated[
         Literal["decoder", "first", "mean"] | None,
-        typer.Option(help="The vector that judges correctness; left out: the decoder's where there is one, else the first."),
+        typer.Option(
+            help="The vector that judges correctness.", show_default="the decoder's where there is one, else the first"
+        ),
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps at most.")] = 2000,
     learning_rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,

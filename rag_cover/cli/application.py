@@ -9,24 +9,24 @@ from typing import Annotated
 
 import typer
 
-from rag_cover.cli.augmenting import augment_questions
-from rag_cover.cli.bulk import evaluate_many
-from rag_cover.cli.checking import judge_app
 from rag_cover.cli.command_group import CommandGroup
-from rag_cover.cli.comparing import compare_pipelines
-from rag_cover.cli.complexity import describe_questions
+from rag_cover.cli.commands.augment_command import augment_questions
+from rag_cover.cli.commands.backend_list import list_backends
+from rag_cover.cli.commands.compare_command import compare_pipelines
+from rag_cover.cli.commands.complexity import describe_questions
+from rag_cover.cli.commands.convert import convert_traces
+from rag_cover.cli.commands.decompose_command import decompose_questions
+from rag_cover.cli.commands.demo import show_demo
+from rag_cover.cli.commands.evaluate_command import evaluate_traces
+from rag_cover.cli.commands.evaluate_files_command import evaluate_many
+from rag_cover.cli.commands.judge_check import judge_app
+from rag_cover.cli.commands.report import report_results
+from rag_cover.cli.commands.route import route_questions
+from rag_cover.cli.commands.set_query import answer_set_query
+from rag_cover.cli.commands.skills import skills_app
+from rag_cover.cli.commands.study import study_traces
+from rag_cover.cli.commands.utility import measure_utilities
 from rag_cover.cli.console import say
-from rag_cover.cli.converting import convert_traces
-from rag_cover.cli.decomposing import decompose_questions
-from rag_cover.cli.demo import show_demo
-from rag_cover.cli.evaluating import evaluate_traces
-from rag_cover.cli.listing import list_backends
-from rag_cover.cli.reporting import report_results
-from rag_cover.cli.routing import route_questions
-from rag_cover.cli.set_queries import answer_set_query
-from rag_cover.cli.skills import skills_app
-from rag_cover.cli.studying import study_traces
-from rag_cover.cli.utility import measure_utilities
 
 __all__ = ["app", "main"]
 

@@ -12,22 +12,36 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from rag_cover.cli.console import warn
-from rag_cover.cli.exit_codes import ExitCode, report_error
+from rag_cover.cli.exit_codes import ExitCode, report_error, report_usage_error
+from rag_cover.cli.help_texts import tidy_help
 from rag_cover.errors import PluginError, RagCoverError
 from rag_cover.registry import installed_commands
 
 __all__ = ["CommandGroup"]
 
+_CLICK_ERROR: type[Any] = typer.BadParameter.__mro__[2]
+"""What wrong usage raises: a class of the click that typer uses, which is its own, or in older versions the package."""
+
 
 class CommandGroup(TyperGroup):
     """Ends every command that fails in a sentence and an exit code, and finds the commands of plugins."""
 
+    def __init__(self, **about: Any) -> None:
+        super().__init__(**about)
+        tidy_help(self)
+
     def main(self, *args: Any, **extra: Any) -> Any:  # typer's own signature, which has changed between versions
         """Run a command."""
         try:
-            return super().main(*args, **extra)
+            code = super().main(*args, **extra | {"standalone_mode": False})
         except RagCoverError as error:
             sys.exit(report_error(error))
+        except _CLICK_ERROR as error:
+            sys.exit(report_usage_error(error))
+        except typer.Abort:
+            warn("Aborted.", style="red")
+            sys.exit(1)
+        sys.exit(code if isinstance(code, int) else ExitCode.OK)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; where the command itself does not say more, an interrupt is one line."""
@@ -67,7 +81,7 @@ def _group_of(group: str, members: Mapping[str, str]) -> Any:
     listed.callback(rich_help_panel="Plugins")(lambda: None)  # so that a single member does not become the group itself
     for name, target in members.items():
         _hand_over(listed, name, target)
-    return get_command(listed)
+    return tidy_help(get_command(listed))
 
 
 def _hand_over(app: typer.Typer, name: str, target: str) -> None:
@@ -81,7 +95,9 @@ def _hand_over(app: typer.Typer, name: str, target: str) -> None:
         rich_help_panel="Plugins",
     )
     def run(ctx: typer.Context) -> None:
-        get_command(_app_of(name, target))(args=ctx.args, prog_name=f"rag-cover {name}")
+        command: Any = tidy_help(get_command(_app_of(name, target)))
+        with command.make_context(f"rag-cover {name}", [*ctx.args]) as own:
+            command.invoke(own)
 
 
 def _app_of(name: str, target: str) -> typer.Typer:

@@ -10,10 +10,11 @@ import typer
 
 from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode
+from rag_cover.cli.option_groups import GateOptions
 from rag_cover.errors import nearest
-from rag_cover.summaries import MetricValue, Summary
+from rag_cover.summaries import MetricValue, Summary, metrics_of_installed
 
-__all__ = ["Gate", "GateResult", "exit_code_for", "gates_of", "print_failed_gates"]
+__all__ = ["Gate", "GateResult", "exit_code_for", "gates_of", "print_failed_gates", "read_gates"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,21 @@ def gates_of(options: Iterable[str] | None, *, lower: bool, known: Collection[st
     """
     hint = "--fail-under-lower" if lower else "--fail-under"
     return [_gate(option, lower=lower, known=known, hint=hint) for option in options or ()]
+
+
+def read_gates(options: GateOptions) -> list[Gate]:
+    """Read the gates that a command is given.
+
+    Raises:
+        BadParameter: there is no such metric, or its minimum is no number.
+    """
+    if not options.fail_under and not options.fail_under_lower:
+        return []  # without loading the measures that plugins bring
+    known = metrics_of_installed()
+    return [
+        *gates_of(options.fail_under, lower=False, known=known),
+        *gates_of(options.fail_under_lower, lower=True, known=known),
+    ]
 
 
 def print_failed_gates(results: Iterable[GateResult]) -> None:

@@ -1,65 +1,133 @@
-"""The options that several commands share, said in the same words everywhere."""
+"""The options that several commands share, each declared once.
+
+A command takes one dataclass of options (see `rag_cover.cli.parameters.expand_options`): options that it alone has, options of
+this module, and the groups of `rag_cover.cli.option_groups`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from rag_cover.belief import BeliefKind, Preset, ReferenceSource
-from rag_cover.importers import FORMATS
-from rag_cover.redaction import Redaction
+from rag_cover.llm.usage import Price, read_prices
 
 __all__ = [
     "GATES",
     "INPUT",
     "MEASURING",
     "OUTPUT",
+    "RETRIEVAL",
     "AsJson",
     "Columns",
-    "DeadlineSeconds",
+    "Corpus",
+    "Depth",
     "Entailer",
-    "FailUnder",
-    "FailUnderLower",
-    "Format",
     "Judge",
-    "Kind",
     "Limit",
+    "Measures",
     "NoCache",
     "NoReport",
     "NoStore",
     "OnBadLine",
     "Prices",
+    "QuestionFile",
     "Quiet",
     "Receiver",
-    "Redact",
-    "RedactKey",
-    "References",
     "Report",
+    "RequiredCorpus",
     "Resume",
-    "Samples",
+    "RetrieverName",
+    "Splitter",
+    "StoreFile",
     "Strict",
-    "Weights",
+    "Threshold",
+    "TopK",
+    "TraceFileArgument",
     "Workers",
     "columns_of",
-    "redaction_of",
+    "prices_of",
 ]
 
 INPUT = "What is read"
+RETRIEVAL = "How passages are retrieved"
 MEASURING = "What is measured"
 OUTPUT = "Where it goes"
 GATES = "When it fails"
 
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel=OUTPUT, show_default=False)
+TraceFileArgument = Annotated[
+    Path, typer.Argument(help="A trace file, or a file in any format that 'convert' reads.", metavar="TRACES")
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print only errors and failed gates.", rich_help_panel=OUTPUT, show_default=False)
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Where a column has another name than the field: FIELD=COLUMN, such as question=Frage. May be repeated.",
+        metavar="FIELD=COLUMN",
+        rich_help_panel=INPUT,
+        show_default="the usual names",
+    ),
 ]
-Report = Annotated[
-    Path | None, typer.Option("--report", help="Write the HTML report here.", metavar="FILE", rich_help_panel=OUTPUT)
+OnBadLine = Annotated[
+    Literal["raise", "skip"],
+    typer.Option(help="What to do with a trace that cannot be read: stop, or leave it out and say so.", rich_help_panel=INPUT),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", help="Read only the first N traces.", min=1, metavar="N", rich_help_panel=INPUT, show_default="all"
+    ),
+]
+QuestionFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        help='A file of questions, {"question": "…"} a line, or of traces in any format that \'convert\' reads.',
+        metavar="FILE",
+        rich_help_panel=INPUT,
+        show_default="none",
+    ),
+]
+_CORPUS = typer.Option(
+    "--corpus",
+    help='The passages to retrieve from: JSON Lines, {"text": "…", "title": "…", "id": "…"} a line.',
+    metavar="FILE",
+    rich_help_panel=INPUT,
+    show_default="none",
+)
+Corpus = Annotated[Path | None, _CORPUS]
+RequiredCorpus = Annotated[Path, _CORPUS]
+RetrieverName = Annotated[
+    str,
+    typer.Option("--retriever", help="What retrieves passages from the corpus.", metavar="NAME", rich_help_panel=RETRIEVAL),
+]
+TopK = Annotated[
+    int,
+    typer.Option(
+        "--top-k",
+        "-k",
+        help="Passages for each question: how many are retrieved, or kept of what several searches retrieve.",
+        min=1,
+        metavar="N",
+        rich_help_panel=RETRIEVAL,
+    ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option("--depth", help="Passages that each search asks for.", min=1, metavar="N", rich_help_panel=RETRIEVAL),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        help="What to measure: coverage, groundedness, utility, complexity; answer_relevance, context_relevance; or a "
+        "plugin's measure. May be repeated.",
+        metavar="NAME",
+        rich_help_panel=MEASURING,
+        show_default="the first four, as far as the traces allow",
+    ),
 ]
 Judge = Annotated[
     str,
@@ -67,66 +135,60 @@ Judge = Annotated[
         help="The model that judges; [bold]rag-cover backends[/bold] lists them.", metavar="NAME", rich_help_panel=MEASURING
     ),
 ]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="The probability from which a text counts as telling what is asked.",
+        min=0.0,
+        max=1.0,
+        metavar="NUMBER",
+        rich_help_panel=MEASURING,
+        show_default="the judge's own",
+    ),
+]
 Receiver = Annotated[
     str | None,
     typer.Option(
-        help="The model whose belief tells what retrieval was worth, such as embedded or openai:gpt-4.1-mini; by default the "
-        "samples that the traces bring.",
+        help="The model whose belief tells what retrieval was worth, such as embedded or openai:gpt-4.1-mini.",
         metavar="NAME",
         rich_help_panel=MEASURING,
+        show_default="the samples that the traces bring",
     ),
 ]
 Entailer = Annotated[
     str | None,
     typer.Option(
-        help="The model that tells what follows from what (groundedness, agreement of answers); by default the judge's own.",
+        help="The model that tells what follows from what (groundedness, agreement of answers).",
         metavar="NAME",
         rich_help_panel=MEASURING,
+        show_default="the judge's own",
     ),
 ]
-References = Annotated[
-    ReferenceSource,
+Splitter = Annotated[
+    str | None,
     typer.Option(
-        help="What is right: the gold answers, or the pipeline's own answer (which is self-consistency).",
+        "--generator",
+        help="The model that splits questions where traces bring no sub-questions.",
+        metavar="NAME",
         rich_help_panel=MEASURING,
-    ),
-]
-Samples = Annotated[int, typer.Option(help="Answers drawn in each context.", min=1, metavar="N", rich_help_panel=MEASURING)]
-Kind = Annotated[
-    BeliefKind, typer.Option(help="Agreement by degree, or by clusters of one meaning.", rich_help_panel=MEASURING)
-]
-Weights = Annotated[
-    Preset | None,
-    typer.Option(
-        help="How samples are weighed; by default official, or unbiased where log-probabilities are missing.",
-        rich_help_panel=MEASURING,
-        show_default=False,
+        show_default="rules split them",
     ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
-        help="Threads, by default one per two cores; or the workers of another engine.",
+        help="How many threads work, or how many workers of another engine.",
         min=1,
         metavar="N",
         rich_help_panel=MEASURING,
-    ),
-]
-DeadlineSeconds = Annotated[
-    float | None,
-    typer.Option(
-        "--deadline",
-        help="Ask remote models no longer than this; what is left then fails, and --resume goes on with it.",
-        min=0.0,
-        metavar="SECONDS",
-        rich_help_panel=MEASURING,
+        show_default="one per two cores",
     ),
 ]
 NoCache = Annotated[
     bool,
     typer.Option(
         "--no-cache",
-        help="Ask remote models again, even where their answer is kept beside the store.",
+        help="Ask remote models again where their answer is kept from an earlier run.",
         rich_help_panel=MEASURING,
         show_default=False,
     ),
@@ -138,6 +200,17 @@ Prices = Annotated[
         help='What a million tokens of each remote model cost, as JSON: {"gpt-4.1-mini": {"prompt": 0.4, "completion": 1.6}}.',
         metavar="FILE",
         rich_help_panel=OUTPUT,
+        show_default="costs are not told",
+    ),
+]
+StoreFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="The store (SQLite) to keep the results in.",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        show_default="none",
     ),
 ]
 NoStore = Annotated[bool, typer.Option("--no-store", help="Keep no results.", rich_help_panel=OUTPUT, show_default=False)]
@@ -145,95 +218,37 @@ Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on with what the store holds, instead of anew: measure what is missing, and again what failed.",
+        help="Go on with the results that are kept: measure what is missing, and again what failed.",
         rich_help_panel=OUTPUT,
         show_default=False,
+    ),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="Write the HTML report here.", metavar="FILE", rich_help_panel=OUTPUT, show_default="no report"
     ),
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT, show_default=False)]
-Redact = Annotated[
-    bool,
-    typer.Option(
-        "--redact",
-        help="Replace every text in results and report by its hash; numbers stay. A plain hash of a short text can be guessed.",
-        rich_help_panel=OUTPUT,
-        show_default=False,
-    ),
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel=OUTPUT, show_default=False)
 ]
-RedactKey = Annotated[
-    Path | None,
-    typer.Option(
-        "--redact-key",
-        help="The same, hashed with the secret key in this file (HMAC), so that nobody without it can check a guess.",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-    ),
-]
-FailUnder = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail-under",
-        help="Exit with 1 where the figure is below this, such as core_coverage=0.6 or utility=0.1. May be repeated.",
-        metavar="METRIC=NUMBER",
-        rich_help_panel=GATES,
-    ),
-]
-FailUnderLower = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail-under-lower",
-        help="The same for the lower end of its 95% interval.",
-        metavar="METRIC=NUMBER",
-        rich_help_panel=GATES,
-    ),
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only errors and failed gates.", rich_help_panel=OUTPUT, show_default=False)
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Exit with 4 where a measurement failed.", rich_help_panel=GATES, show_default=False),
-]
-Limit = Annotated[
-    int | None, typer.Option(help="Read only the first so many traces.", min=1, metavar="N", rich_help_panel=INPUT)
-]
-OnBadLine = Annotated[
-    Literal["raise", "skip"],
-    typer.Option(help="What to do with a trace that cannot be read: stop, or leave it out and say so.", rich_help_panel=INPUT),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help=f"By default it is detected. There are: {', '.join(FORMATS)}.", metavar="NAME", rich_help_panel=INPUT
-    ),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        help="Where a table has other names: FIELD=COLUMN, such as question=Frage. May be repeated.",
-        metavar="FIELD=COLUMN",
-        rich_help_panel=INPUT,
-    ),
-]
-
-CorpusColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--corpus-column",
-        help="Where passages have other names: FIELD=COLUMN, such as text=body. May be repeated.",
-        metavar="FIELD=COLUMN",
-        rich_help_panel=INPUT,
-    ),
+    typer.Option("--strict", help="Exit with 4 where a model failed on anything.", rich_help_panel=GATES, show_default=False),
 ]
 
 
-def redaction_of(asked: bool, key: Path | None, *, names: Iterable[str] = ()) -> Redaction | None:  # noqa: FBT001  # an option
-    """Read ``--redact`` and ``--redact-key``, of which the second implies the first; ``names`` of metadata stay readable.
+def prices_of(path: Path | None) -> Mapping[str, Price]:
+    """Read ``--prices``; nothing where it is not given.
 
-    >>> redaction_of(False, None), redaction_of(True, None)
-    (None, Redaction(names=()))
+    Raises:
+        InputError: the table cannot be read.
     """
-    if key is not None:
-        return Redaction.from_file(key, names=names)
-    return Redaction(names=tuple(names)) if asked else None
+    return read_prices(path) if path else {}
 
 
 def columns_of(options: list[str] | None, hint: str = "--column") -> dict[str, str] | None:

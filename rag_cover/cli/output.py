@@ -11,13 +11,15 @@ import typer
 from rich.console import Console
 
 from rag_cover.cli.console import print_json, screen
-from rag_cover.cli.gates import Gate, exit_code_for, gates_of, print_failed_gates
+from rag_cover.cli.gates import Gate, exit_code_for, print_failed_gates, read_gates
 from rag_cover.cli.json_output import spending_document, write_page
+from rag_cover.cli.option_groups import GateOptions, ScreenOptions
+from rag_cover.cli.options import prices_of
 from rag_cover.cli.run import Run, print_output_paths, run_document
 from rag_cover.evaluation import Evaluation
-from rag_cover.llm.usage import Price, read_prices
+from rag_cover.llm.usage import Price
 from rag_cover.reports import spending_table
-from rag_cover.summaries import Summary, metrics_of_installed
+from rag_cover.summaries import Summary
 
 __all__ = ["Ending"]
 
@@ -33,28 +35,14 @@ class Ending:
     prices: Mapping[str, Price]
 
     @classmethod
-    def read(  # the options that such commands share
-        cls,
-        page: Path | None,
-        *,
-        as_json: bool,
-        fail_under: Sequence[str] | None,
-        fail_under_lower: Sequence[str] | None,
-        strict: bool,
-        prices: Path | None,
-    ) -> Self:
+    def read(cls, page: Path | None, *, screen: ScreenOptions, gates: GateOptions, prices: Path | None) -> Self:
         """Read the options.
 
         Raises:
             BadParameter: a gate that is none.
             InputError: a table of prices that cannot be read.
         """
-        known = metrics_of_installed() if fail_under or fail_under_lower else {}
-        gates = [
-            *gates_of(fail_under, lower=False, known=known),
-            *gates_of(fail_under_lower, lower=True, known=known),
-        ]
-        return cls(page, as_json, gates, strict, read_prices(prices) if prices else {})
+        return cls(page, screen.as_json, read_gates(gates), gates.strict, prices_of(prices))
 
     def come(
         self,

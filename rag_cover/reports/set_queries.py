@@ -127,7 +127,7 @@ def _grid() -> Table:
 
 def _entities(answer: SetAnswer, limit: int) -> list[RenderableType]:
     """List what belongs, each with its probability by every atom, and the words that tell."""
-    more = _more(len(answer.entities), limit, "--limit", "belongs", "belong")
+    more = _more(len(answer.entities), limit, "--show", "belongs", "belong")
     if not answer.entities or not limit:
         return [*more]
     letters = dict(zip(answer.query.atoms, _LETTERS, strict=False))
@@ -189,7 +189,7 @@ def _left_out(answer: SetAnswer, shown: int) -> list[RenderableType]:
             Text(f"  {_written(each.probability)}", style="dim"), Text.assemble(name, (f": {one_line(each.reason)}", "dim"))
         )
     listed: list[RenderableType] = [Text("Left out, the likeliest first, and why:"), table] if shown else []
-    return [*listed, *_more(len(answer.left_out), shown, "--show", "was left out", "were left out"), Text("")]
+    return [*listed, *_more(len(answer.left_out), shown, "--show-left-out", "was left out", "were left out"), Text("")]
 
 
 def _more(count: int, shown: int, option: str, one: str, several: str) -> list[Text]:

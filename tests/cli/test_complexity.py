@@ -38,7 +38,7 @@ def corpus(folder: Path, make: Make) -> Path:
 
 
 def test_questions_are_described_by_what_a_corpus_has_for_them(command: Command, questions: Path, corpus: Path) -> None:
-    done = command("complexity", questions, "--corpus", corpus, *WORDS, "--k", "2", "--t-ans", "0.9", "--t-com", "0.5")
+    done = command("complexity", questions, "--corpus", corpus, *WORDS, "--top-k", "2", "--t-ans", "0.9", "--t-com", "0.5")
 
     assert done.exit_code == 0
     assert "A single passage answers 33% of the questions" in done.stdout
@@ -95,7 +95,7 @@ def test_only_questions_of_the_kinds_asked_for_are_measured(command: Command, qu
 
 
 def test_json_is_one_document_with_the_evidence_of_every_passage(command: Command, questions: Path, corpus: Path) -> None:
-    done = command("complexity", questions, "--corpus", corpus, *WORDS, "--k", "1", "--json")
+    done = command("complexity", questions, "--corpus", corpus, *WORDS, "--top-k", "1", "--json")
 
     document = json.loads(done.stdout)
     first = document["questions"][0]
@@ -167,7 +167,7 @@ def test_a_corpus_of_fewer_than_k_passages_is_told_and_judged_whole(command: Com
     done = command("complexity", questions, "--corpus", corpus, *WORDS)
 
     assert done.exit_code == 0
-    assert "holds fewer than the 10 passages asked for (--k): all its 4 passages are judged" in done.stderr
+    assert "holds fewer than the 10 passages asked for (--top-k): all its 4 passages are judged" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_corpus_of_fewer_than_k_passages_is_told_and_judged_whole(command: Com
     [
         (("--kind", "sett operation"), 2, "no kind of question is called 'sett operation'"),
         (("--kind", "superlative"), 3, "no question here is of this kind"),
-        (("--k", "0"), 2, "--k"),
+        (("--top-k", "0"), 2, "--top-k"),
         (("--t-ans", "2"), 2, "--t-ans"),
         (("--corpus-column", "text"), 2, "--corpus-column"),
         (("--corpus-column", "txt=body"), 2, "a passage has no field 'txt'"),

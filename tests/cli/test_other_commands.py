@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rag_cover.augmentation import Augmentation
-from rag_cover.cli.demo import fetched
+from rag_cover.cli.commands.demo import fetched
 from rag_cover.demo import labels_path
 from rag_cover.errors import ModelFailedError
 from rag_cover.stores import read_traces
@@ -127,7 +127,7 @@ def test_a_judge_that_fails_costs_the_demo_only_what_it_would_have_fetched(
         message = "the judge fell over"
         raise ModelFailedError(message)
 
-    monkeypatch.setattr("rag_cover.cli.demo.Augmenter.augment", fail)
+    monkeypatch.setattr("rag_cover.cli.commands.demo.Augmenter.augment", fail)
 
     done = command("demo", "--judge", "words", "--retriever", "words")
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from rag_cover.backends import Generation
-from rag_cover.cli.pairwise import Contest
+from rag_cover.cli.commands.pairwise import Contest
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.llm.cache import ResponseFile
 from rag_cover.llm.session import LLMSession

@@ -124,10 +124,10 @@ def test_what_is_not_shown_is_counted() -> None:
     some, none = shown(answer(terns, hens), limit=2, left_out=6), shown(answer(terns, hens), limit=0, left_out=0)
 
     assert ("tern 1" in some, "tern 2" in some, "hen 5" in some, "hen 6" in some) == (True, False, True, False)
-    assert "… 1 more belongs; --limit 3 lists all" in some
-    assert "… 1 more was left out; --show 7 lists all" in some
-    assert "… 3 more belong; --limit 3 lists all" in none
-    assert "… 7 more were left out; --show 7 lists all" in none
+    assert "… 1 more belongs; --show 3 lists all" in some
+    assert "… 1 more was left out; --show-left-out 7 lists all" in some
+    assert "… 3 more belong; --show 3 lists all" in none
+    assert "… 7 more were left out; --show-left-out 7 lists all" in none
     assert "tern" not in none
 
 

@@ -38,7 +38,7 @@ PASSAGES = [
     {"id": "damp", "text": "Damp does gather where it is cold."},
 ]
 WORDS = ("--judge", "words", "--retriever", "words", "--receiver", "none")
-SMALL = (*WORDS, "--k", "3", "--depth", "1")
+SMALL = (*WORDS, "--top-k", "3", "--depth", "1")
 ANSWERS = ScriptedGenerator({"purpose: answer": "It is loud at night."}, name="writes:small")
 
 
@@ -110,7 +110,7 @@ def test_a_trace_keeps_what_the_question_came_with(command: Command, questions: 
 
 def test_before_and_after_are_compared_in_one_go(command: Command, questions: Path, corpus: Path, folder: Path) -> None:
     done = command(
-        "augment", questions, "--corpus", corpus, *WORDS, "--k", "2", "--baseline", "before.jsonl", "--out", "after.jsonl"
+        "augment", questions, "--corpus", corpus, *WORDS, "--top-k", "2", "--baseline", "before.jsonl", "--out", "after.jsonl"
     )
 
     compared = command("compare", "before.jsonl", "after.jsonl", "--judge", "words", "--json")
@@ -204,7 +204,7 @@ def test_an_answer_that_fails_is_told_and_the_passages_are_kept(
 def test_modes_that_do_not_search_for_the_question_alone_are_compared_with_one_that_does(
     command: Command, questions: Path, corpus: Path, mode: str
 ) -> None:
-    options = (*WORDS, "--k", "1", "--mode", mode, "--generator", "writes:small", "--json")
+    options = (*WORDS, "--top-k", "1", "--mode", mode, "--generator", "writes:small", "--json")
 
     summary = json.loads(command("augment", questions, "--corpus", corpus, *options).stdout)["summary"]
 
@@ -241,7 +241,7 @@ def test_a_sub_question_that_builds_on_another_is_searched_for_with_its_answer(
     steps = ["Who directed Jaws?", "When was #1 born?"]
     asked = make(folder / "asked.jsonl", [{"question": "How old is the man of Jaws?", "sub_questions": steps}])
 
-    command("augment", asked, "--corpus", films, *WORDS, "--k", "2", "--receiver", receiver)
+    command("augment", asked, "--corpus", films, *WORDS, "--top-k", "2", "--receiver", receiver)
 
     (trace,) = read_traces(folder / "asked-augmented.jsonl")
     assert searched in [step.query for step in trace.steps]
@@ -275,7 +275,7 @@ def test_an_interrupt_keeps_what_is_done(command: Command, folder: Path, make: M
     broken = make(folder / "broken.jsonl", [*PASSAGES, {"text": "Press ctrl-c"}])
 
     done = command(
-        "augment", file, "--corpus", broken, "--judge", "moody", "--retriever", "words", "--receiver", "none", "--k", "1",
+        "augment", file, "--corpus", broken, "--judge", "moody", "--retriever", "words", "--receiver", "none", "--top-k", "1",
         "--workers", "1",
     )  # fmt: skip
 
@@ -289,7 +289,7 @@ def test_an_interrupt_keeps_what_is_done(command: Command, folder: Path, make: M
     [
         (("--mode", "retreival"), 2, "Did you mean 'retrieval'?"),
         (("--mode", "end-to-end"), 2, "name who does with --generator"),
-        (("--k", "0"), 2, "--k"),
+        (("--top-k", "0"), 2, "--top-k"),
         (("--max-calls", "0"), 2, "--max-calls"),
         (("--threshold", "2"), 2, "--threshold"),
         (("--retriever", "wrds"), 2, "Did you mean 'words'?"),

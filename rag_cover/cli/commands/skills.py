@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,9 @@ from rag_cover.backends import Embedder, Scorer
 from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.inputs import name_of
 from rag_cover.cli.json_output import write_page
-from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, AsJson, Judge, Quiet
+from rag_cover.cli.option_groups import ScreenOptions
+from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, Judge
+from rag_cover.cli.parameters import expand_options
 from rag_cover.errors import InputError, NotOfferedError
 from rag_cover.evaluation import Evaluation
 from rag_cover.measures import TraceResult
@@ -31,16 +34,27 @@ from rag_cover.routing import (
 )
 from rag_cover.stores.files import open_input
 
-__all__ = ["CostTable", "EmbedderName", "fit_skills", "opened_embedder", "read_costs", "report_skills", "skills_app"]
+__all__ = [
+    "CostTable",
+    "EmbedderName",
+    "SkillFitOptions",
+    "SkillReportOptions",
+    "fit_skills",
+    "opened_embedder",
+    "read_costs",
+    "report_skills",
+    "skills_app",
+]
 
 skills_app = typer.Typer(no_args_is_help=True, help="Learn what each pipeline can do, and see it.")
 
 EmbedderName = Annotated[
     str | None,
     typer.Option(
-        help="The model that reads questions; by default the judge. Routing needs the one that skills were fitted with.",
+        help="The model that embeds questions. Routing needs the one that skills were fitted with.",
         metavar="NAME",
         rich_help_panel=MEASURING,
+        show_default="the judge",
     ),
 ]
 CostTable = Annotated[
@@ -50,13 +64,15 @@ CostTable = Annotated[
         help='What each pipeline costs per question, in any unit, as JSON: {"small": 1, "large": 6.5}.',
         metavar="FILE",
         rich_help_panel=INPUT,
+        show_default="none",
     ),
 ]
 
 
-@skills_app.command("fit")
-def fit_skills(  # noqa: PLR0913  # a command has as many options as it has
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillFitOptions:
+    """The options of ``rag-cover skills fit``."""
+
     store: Annotated[
         list[Path],
         typer.Option(
@@ -65,25 +81,27 @@ def fit_skills(  # noqa: PLR0913  # a command has as many options as it has
             rich_help_panel=INPUT,
             show_default=False,
         ),
-    ],
+    ]
     success: Annotated[
         str | None,
         typer.Option(
             help="What counts: correct (the judge, against references), coverage (of core sub-questions), or label:KEY of the "
-            "traces' metadata. By default correct where most traces have references, else coverage.",
+            "traces' metadata.",
             metavar="NAME",
             rich_help_panel=MEASURING,
+            show_default="correct where most traces have references, else coverage",
         ),
-    ] = None,
+    ] = None
     share: Annotated[
         float,
         typer.Option(
             help="With coverage, the share of core sub-questions an answer must cover.",
             min=0.01,
             max=1.0,
+            metavar="NUMBER",
             rich_help_panel=MEASURING,
         ),
-    ] = 0.5,
+    ] = 0.5
     complexity: Annotated[
         bool,
         typer.Option(
@@ -93,21 +111,37 @@ def fit_skills(  # noqa: PLR0913  # a command has as many options as it has
             rich_help_panel=MEASURING,
             show_default=False,
         ),
-    ] = False,
+    ] = False
     dimensions: Annotated[
         int, typer.Option(help="Latent skills of the model.", min=1, metavar="N", rich_help_panel=MEASURING)
-    ] = 5,
-    judge: Judge = "embedded",
-    embedder: EmbedderName = None,
+    ] = 5
+    judge: Judge = "embedded"
+    embedder: EmbedderName = None
     out: Annotated[
         Path,
         typer.Option(
             "--out", "-o", help="Where the skills are kept: files of this name.", metavar="SKILLS", rich_help_panel=OUTPUT
         ),
-    ] = Path("skills"),
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+    ] = Path("skills")
+    screen: ScreenOptions
+
+    def learn(self) -> tuple[Caimira, SkillRecord]:
+        """Learn the skills from what the stores hold.
+
+        Raises:
+            RagCoverError: a store cannot be read, or holds too little to learn from.
+        """
+        models = Models(judge=self.judge, embedder=self.embedder)
+        judged = self.success in (None, "correct") or self.complexity
+        scorer: Scorer | None = models.open(["scorer"]).get("scorer") if judged else None
+        outcomes = gather_outcomes(_results(self.store), success=self.success, scorer=scorer, share=self.share)
+        known = complexities_without_references(outcomes, scorer if self.complexity else None)
+        return learn_skills(outcomes, opened_embedder(models), dimensions=self.dimensions, complexities=known)
+
+
+@skills_app.command("fit")
+@expand_options
+def fit_skills(options: SkillFitOptions) -> None:
     """Learn from evaluated traces which pipeline answers what: the skills that [bold]rag-cover route[/bold] chooses by.
 
     Two pipelines at least must have been asked the same questions. How good the predictions are is measured on questions
@@ -121,54 +155,52 @@ def fit_skills(  # noqa: PLR0913  # a command has as many options as it has
 
       rag-cover route "Who found it?" --skills skills
     """
-    models = Models(judge=judge, embedder=embedder)
-    scorer: Scorer | None = models.open(["scorer"]).get("scorer") if success in (None, "correct") or complexity else None
-    outcomes = gather_outcomes(_results(store), success=success, scorer=scorer, share=share)
-    known = complexities_without_references(outcomes, scorer if complexity else None)
-    model, record = learn_skills(outcomes, opened_embedder(models), dimensions=dimensions, complexities=known)
+    out = options.out
+    model, record = options.learn()
     model.save(out)
     record.save(out)
     description = _described(model, record, None)
-    if as_json:
+    if options.screen.as_json:
         print_json(_document(description) | {"skills": str(out)})
         return
-    screen(quiet=quiet).print(skills_table(description))
-    say(f"Skills: {out} (see them with 'rag-cover skills report {out}')", quiet=quiet)
+    screen(quiet=options.screen.quiet).print(skills_table(description))
+    say(f"Skills: {out} (see them with 'rag-cover skills report {out}')", quiet=options.screen.quiet)
 
 
-@skills_app.command("report")
-def report_skills(
-    skills: Annotated[Path, typer.Argument(help="What 'rag-cover skills fit' kept.", metavar="SKILLS", show_default=False)],
-    *,
-    costs: CostTable = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillReportOptions:
+    """The options of ``rag-cover skills report``."""
+
+    skills: Annotated[Path, typer.Argument(help="What 'rag-cover skills fit' kept.", metavar="SKILLS", show_default=False)]
+    costs: CostTable = None
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            "-o",
-            help="The page to write; by default SKILLS with the ending .html.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
+            "--out", "-o", help="The page to write.", metavar="FILE", rich_help_panel=OUTPUT, show_default="SKILLS.html"
         ),
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+    ] = None
+    screen: ScreenOptions
+
+
+@skills_app.command("report")
+@expand_options
+def report_skills(options: SkillReportOptions) -> None:
     """Show skills: each pipeline's with intervals, what the dimensions mean, which questions are hard, what routing would give.
 
     [bold]Example[/bold]
 
       rag-cover skills report skills --costs costs.json --out report.html
     """
-    record = SkillRecord.load(skills)
-    description = _described(Caimira.load(skills), record, read_costs(costs) if costs else None)
-    page = out or Path(f"{skills.name}.html")
+    record = SkillRecord.load(options.skills)
+    costs = read_costs(options.costs) if options.costs else None
+    description = _described(Caimira.load(options.skills), record, costs)
+    page = options.out or Path(f"{options.skills.name}.html")
     write_page(page, partial(write_skills, page, description))
-    if as_json:
+    if options.screen.as_json:
         print_json(_document(description) | {"report": str(page)})
         return
-    screen(quiet=quiet).print(skills_table(description))
-    say(f"Report: {page}", quiet=quiet)
+    screen(quiet=options.screen.quiet).print(skills_table(description))
+    say(f"Report: {page}", quiet=options.screen.quiet)
 
 
 def read_costs(path: Path) -> dict[str, float]:

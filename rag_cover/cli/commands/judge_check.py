@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,19 +11,22 @@ import typer
 
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.options import INPUT, OUTPUT, AsJson, Columns, Judge, Quiet, columns_of
+from rag_cover.cli.option_groups import ScreenOptions
+from rag_cover.cli.options import INPUT, OUTPUT, Columns, Judge, columns_of
+from rag_cover.cli.parameters import expand_options
 from rag_cover.judge_check.run import check_judge
 from rag_cover.reports import check_panels
 from rag_cover.stores.files import replacing
 
-__all__ = ["check_labels", "judge_app"]
+__all__ = ["JudgeCheckOptions", "check_labels", "judge_app"]
 
 judge_app = typer.Typer(no_args_is_help=True, help="Ask how far a judge can be trusted.")
 
 
-@judge_app.command("check")
-def check_labels(
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCheckOptions:
+    """The options of ``rag-cover judge check``."""
+
     labels: Annotated[
         Path,
         typer.Option(
@@ -31,24 +35,35 @@ def check_labels(
             rich_help_panel=INPUT,
             show_default=False,
         ),
-    ],
+    ]
     unlabelled: Annotated[
         Path | None,
         typer.Option(
             help="More rows without labels, of which the labelled ones are a random sample.",
             metavar="FILE",
             rich_help_panel=INPUT,
+            show_default="none",
         ),
-    ] = None,
-    column: Columns = None,
-    judge: Judge = "embedded",
+    ] = None
+    column: Columns = None
+    judge: Judge = "embedded"
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write all figures here, as JSON.", metavar="FILE", rich_help_panel=OUTPUT),
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write all figures here, as JSON.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            show_default="not written",
+        ),
+    ] = None
+    screen: ScreenOptions
+
+
+@judge_app.command("check")
+@expand_options
+def check_labels(options: JudgeCheckOptions) -> None:
     """Hold a judge against labels of your own: agreement, threshold, calibration, and the share covered with its interval.
 
     Columns are found by their names: question or sub_question; text, passage, answer or response; label, covered, answered
@@ -62,17 +77,18 @@ def check_labels(
 
       rag-cover judge check --labels labels.csv --unlabelled more.csv --out check.json
     """
-    check = check_judge(labels, judge=judge, unlabelled=unlabelled or (), columns=columns_of(column))
+    columns, out = columns_of(options.column), options.out
+    check = check_judge(options.labels, judge=options.judge, unlabelled=options.unlabelled or (), columns=columns)
     document = check.to_dict()
     if out:
         with replacing(out) as file:
             file.write((json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode())
-    if as_json:
+    if options.screen.as_json:
         print_json(document)
     else:
-        screen(quiet=quiet).print(check_panels(check))
+        screen(quiet=options.screen.quiet).print(check_panels(check))
         if out:
-            say(f"Figures: {out}", quiet=quiet)
+            say(f"Figures: {out}", quiet=options.screen.quiet)
     if check.failed_because:
         line = f"Check failed: {check.failed_because}."
         warn(line, style="red")

@@ -14,11 +14,12 @@ from rag_cover.backends import Generator
 from rag_cover.cli.console import busy, print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document, write_page
+from rag_cover.cli.options import prices_of
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare_pairwise
 from rag_cover.llm.cache import cache_for
 from rag_cover.llm.session import LLMSession, bind_models
-from rag_cover.llm.usage import Price, read_prices
+from rag_cover.llm.usage import Price
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.registry import open_generator
 from rag_cover.reports import spending_table, winning_table, write_pairwise
@@ -47,7 +48,7 @@ class Contest:
         """
         run = LLMSession(cache_for(cache, _KEPT))
         opened = bind_models({"generator": open_generator(generator)}, run)["generator"] if generator else None
-        return cls(opened, read_prices(prices) if prices else {}, run)
+        return cls(opened, prices_of(prices), run)
 
     def hold(
         self,

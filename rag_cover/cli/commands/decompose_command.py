@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -13,26 +14,28 @@ import typer
 from rag_cover.backends import Failure
 from rag_cover.cli.console import say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.inputs import TraceFile, opened
-from rag_cover.cli.options import Columns, Format, Limit, NoCache, OnBadLine, Prices, Quiet, columns_of
+from rag_cover.cli.inputs import opened
+from rag_cover.cli.option_groups import FileOptions
+from rag_cover.cli.options import OUTPUT, Limit, NoCache, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decompose
 from rag_cover.decomposition.generated import MOST
 from rag_cover.decomposition.prompts import SHIPPED_PROMPTS
 from rag_cover.llm.cache import cache_for
 from rag_cover.llm.session import LLMSession
-from rag_cover.llm.usage import read_prices
 from rag_cover.questions import Question, SubQuestion
 from rag_cover.registry import open_embedder, open_generator
 from rag_cover.reports import spending_table
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace
 
-__all__ = ["decompose_questions"]
+__all__ = ["DecomposeOptions", "decompose_questions"]
 
 AT_ONCE = 32
 RULES = "rules"
 NONE = "none"
+_HOW = "How questions are split"
 
 Split = Callable[[Sequence[Question]], Sequence[Sequence[SubQuestion] | Failure]]
 
@@ -43,50 +46,100 @@ def _show_prompts(*, asked: bool) -> None:
         raise typer.Exit
 
 
-def decompose_questions(  # noqa: PLR0913  # a command has as many options as it has
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecomposeOptions:
+    """The options of ``rag-cover decompose``."""
+
     questions: Annotated[
         Path, typer.Argument(help="A trace file; the question alone is enough of a trace.", metavar="IN", show_default=False)
-    ],
-    *,
+    ]
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="The trace file to write (.jsonl, .jsonl.gz).", metavar="OUT", show_default=False),
-    ],
+        typer.Option(
+            "--out",
+            "-o",
+            help="The trace file to write (.jsonl, .jsonl.gz).",
+            metavar="OUT",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ]
+    file: FileOptions
+    limit: Limit = None
     generator: Annotated[
-        str, typer.Option(help="The model that splits and types, such as openai:gpt-4.1-mini; or 'rules'.", metavar="NAME")
-    ] = RULES,
+        str,
+        typer.Option(
+            help="The model that splits and types, such as openai:gpt-4.1-mini; or 'rules'.",
+            metavar="NAME",
+            rich_help_panel=_HOW,
+        ),
+    ] = RULES
     embedder: Annotated[
-        str, typer.Option(help="Tells sub-questions of the model that mean the same; 'none' goes by words.", metavar="NAME")
-    ] = "embedded",
+        str,
+        typer.Option(
+            help="Tells sub-questions of the model that mean the same; 'none' goes by words.",
+            metavar="NAME",
+            rich_help_panel=_HOW,
+        ),
+    ] = "embedded"
     prompts: Annotated[
-        Path | None, typer.Option(help="The model's instructions, of your own (see --show-prompts).", metavar="FILE")
-    ] = None,
+        Path | None,
+        typer.Option(
+            help="A file with your own instructions to the model (see --show-prompts).",
+            metavar="FILE",
+            rich_help_panel=_HOW,
+            show_default="the shipped ones",
+        ),
+    ] = None
     max_sub_questions: Annotated[
-        int | None, typer.Option(help="At most so many; by default 20, by rules 12.", min=1, metavar="N")
-    ] = None,
+        int | None,
+        typer.Option(
+            help="How many sub-questions a question is split into at most.",
+            min=1,
+            metavar="N",
+            rich_help_panel=_HOW,
+            show_default=f"{MOST}, by rules 12",
+        ),
+    ] = None
     again: Annotated[
-        bool, typer.Option("--again", help="Split also questions that have sub-questions.", show_default=False)
-    ] = False,
-    no_cache: NoCache = False,
-    prices: Prices = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 4 where a question could not be split.", show_default=False)
-    ] = False,
-    format_: Format = None,
-    column: Columns = None,
-    on_bad_line: OnBadLine = "raise",
-    limit: Limit = None,
-    quiet: Quiet = False,
-    _show: Annotated[
+        bool,
+        typer.Option("--again", help="Split also questions that have sub-questions.", rich_help_panel=_HOW, show_default=False),
+    ] = False
+    no_cache: NoCache = False
+    prices: Prices = None
+    strict: Strict = False
+    quiet: Quiet = False
+    show_prompts: Annotated[
         bool,
         typer.Option(
             "--show-prompts",
-            callback=lambda asked: _show_prompts(asked=asked),
+            callback=_show_prompts,
             is_eager=True,
             help="Print the shipped instructions, to be edited and passed to --prompts.",
+            rich_help_panel=_HOW,
+            show_default=False,
         ),
-    ] = False,
-) -> None:
+    ] = False
+
+    def split_for(self, run: LLMSession) -> Split:
+        """Open whoever splits: rules, or a model.
+
+        Raises:
+            RagCoverError: there is no such model, or its instructions cannot be read.
+        """
+        if self.generator == RULES:
+            return _by_rules(self.max_sub_questions)
+        made = GeneratedDecomposer(
+            open_generator(self.generator),
+            embedder=None if self.embedder == NONE else open_embedder(self.embedder),
+            prompts=DecompositionPrompts.read(self.prompts),
+            max_sub_questions=self.max_sub_questions or MOST,
+        )
+        return made.for_run(run).split
+
+
+@expand_options
+def decompose_questions(options: DecomposeOptions) -> None:
     """Split questions into sub-questions of the types core, background and follow-up.
 
     OUT holds what IN holds, with sub-questions. Read and correct it, evaluate it, or hand it to the evaluation of other
@@ -100,21 +153,12 @@ def decompose_questions(  # noqa: PLR0913  # a command has as many options as it
 
       rag-cover evaluate traces.jsonl --sub-questions decomposed.jsonl
     """
-    file = TraceFile(questions, format_, columns_of(column), on_bad_line, limit)
+    file, out = options.file.trace_file(options.questions, options.limit), options.out
     traces = list(opened(file))
     warn_skipped_traces(file)
-    table = read_prices(prices) if prices else {}
-    run = LLMSession(cache_for(not no_cache, out))
-    split = _by_rules(max_sub_questions)
-    if generator != RULES:
-        made = GeneratedDecomposer(
-            open_generator(generator),
-            embedder=None if embedder == NONE else open_embedder(embedder),
-            prompts=DecompositionPrompts.read(prompts),
-            max_sub_questions=max_sub_questions or MOST,
-        )
-        split = made.for_run(run).split
-    work = _Work(traces, split, again=again)
+    prices = prices_of(options.prices)
+    run = LLMSession(cache_for(not options.no_cache, out))
+    work = _Work(traces, options.split_for(run), again=options.again)
     try:
         work.run()
     except KeyboardInterrupt:
@@ -122,10 +166,10 @@ def decompose_questions(  # noqa: PLR0913  # a command has as many options as it
         warn(f"Interrupted. What was split is in {out}; 'rag-cover decompose {out} --out {out}' goes on.", style="red")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     write_traces(out, work.traces)
-    _tell(work, out, quiet=quiet)
+    _tell(work, out, quiet=options.quiet)
     if spending := run.ledger.spending:
-        screen(quiet=quiet).print(spending_table(spending, table))
-    raise typer.Exit(ExitCode.FAILURES if strict and work.failures else ExitCode.OK)
+        screen(quiet=options.quiet).print(spending_table(spending, prices))
+    raise typer.Exit(ExitCode.FAILURES if options.strict and work.failures else ExitCode.OK)
 
 
 class _Work:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,39 +12,41 @@ import typer
 from rag_cover.cli.console import say, screen
 from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import OUTPUT, Quiet
+from rag_cover.cli.parameters import expand_options
 from rag_cover.evaluation import Evaluation
 from rag_cover.reports import spending_table, summary_panel, utility_panel, write_report
 
-__all__ = ["report_results"]
+__all__ = ["ReportOptions", "report_results"]
 
 
-def report_results(
-    store: Annotated[Path, typer.Argument(help="The store of an evaluation.", metavar="STORE", show_default=False)],
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """The options of ``rag-cover report``."""
+
+    store: Annotated[Path, typer.Argument(help="The store of an evaluation.", metavar="STORE", show_default=False)]
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            "-o",
-            help="The file to write; by default STORE with the ending .html.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
+            "--out", "-o", help="The file to write.", metavar="FILE", rich_help_panel=OUTPUT, show_default="STORE.html"
         ),
-    ] = None,
-    quiet: Quiet = False,
-) -> None:
+    ] = None
+    quiet: Quiet = False
+
+
+@expand_options
+def report_results(options: ReportOptions) -> None:
     """Write the report of an evaluation, as one HTML file that opens offline.
 
     [bold]Example[/bold]
 
       rag-cover report traces-coverage.sqlite -o report.html
     """
-    evaluation = Evaluation.open(store)
+    evaluation = Evaluation.open(options.store)
     summary = evaluation.summary()
-    page = out or Path(store.name).with_suffix(".html")
+    page = options.out or Path(options.store.name).with_suffix(".html")
     write_page(page, partial(write_report, page, evaluation.results, summary))
     panel = utility_panel if summary.utility and "coverage" not in summary.outcomes else summary_panel
-    screen(quiet=quiet).print(panel(summary))
+    screen(quiet=options.quiet).print(panel(summary))
     if evaluation.spending:
-        screen(quiet=quiet).print(spending_table(evaluation.spending, {}))
-    say(f"Report: {page}", quiet=quiet)
+        screen(quiet=options.quiet).print(spending_table(evaluation.spending, {}))
+    say(f"Report: {page}", quiet=options.quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,8 @@ from rag_cover.backends import Failure
 from rag_cover.cli.console import busy, say, screen
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.json_output import write_page
-from rag_cover.cli.options import MEASURING, OUTPUT, Judge, Quiet
+from rag_cover.cli.options import OUTPUT, Judge, Quiet, RetrieverName
+from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import Run
 from rag_cover.demo import corpus_path, trace_paths
 from rag_cover.errors import ModelFailedError, StoreError
@@ -29,24 +31,26 @@ from rag_cover.reports.text import headline, loss_advice, losses_sentence
 from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
 
-__all__ = ["fetched", "show_demo"]
+__all__ = ["DemoOptions", "fetched", "show_demo"]
 
 _SHOWN = "q07"  # of which judge and labels say the same, sub-question by sub-question: two found before, all after, of four
 _KEPT = 3
 
 
-def show_demo(
-    *,
-    out: Annotated[
-        Path, typer.Option(help="The folder for results and reports.", metavar="DIR", rich_help_panel=OUTPUT)
-    ] = Path("rag-cover-demo"),
-    judge: Judge = "embedded",
-    retriever: Annotated[
-        str,
-        typer.Option(help="What fetches what is missing of one question.", metavar="NAME", rich_help_panel=MEASURING),
-    ] = "embedded",
-    quiet: Quiet = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOptions:
+    """The options of ``rag-cover demo``."""
+
+    out: Annotated[Path, typer.Option(help="The folder for results and reports.", metavar="DIR", rich_help_panel=OUTPUT)] = (
+        Path("rag-cover-demo")
+    )
+    judge: Judge = "embedded"
+    retriever: RetrieverName = "embedded"
+    quiet: Quiet = False
+
+
+@expand_options
+def show_demo(options: DemoOptions) -> None:
     """Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.
 
     Then fetch what is missing of one of them.
@@ -55,20 +59,21 @@ def show_demo(
 
       rag-cover demo
     """
+    out, quiet = options.out, options.quiet
     _make(out)
-    paths = trace_paths()
+    models = Models(judge=options.judge)
     evaluations = [
-        Run(TraceFile(path), out / f"{path.stem}.sqlite", Models(judge=judge), resume=True, quiet=quiet).evaluated()
-        for path in paths
+        Run(TraceFile(path), out / f"{path.stem}.sqlite", models, resume=True, quiet=quiet).evaluated()
+        for path in trace_paths()
     ]
     comparison = compare(*evaluations)
-    pages = [out / f"{path.stem}.html" for path in paths]
+    pages = [out / f"{path.stem}.html" for path in trace_paths()]
     for evaluation, page in zip(evaluations, pages, strict=True):
         write = partial(write_report, page, evaluation.results, evaluation.summary(), comparison=comparison)
         write_page(page, write)
     _tell(evaluations, comparison, quiet=quiet)
     if not quiet:
-        _tell_fetched(fetched(judge, retriever, out))
+        _tell_fetched(fetched(options.judge, options.retriever, out))
     _tell_next(pages, quiet=quiet)
 
 
@@ -116,7 +121,7 @@ def _tell_fetched(found: Augmented) -> None:
         f"that it finds cover, and what {_KEPT} cover that are chosen after {searches} more searches.\n"
     )
     out.print(before_and_after([found]))
-    say(f"All questions:\n  rag-cover augment {trace_paths()[0]} --corpus {corpus_path()} --mode auto --k {_KEPT}\n")
+    say(f"All questions:\n  rag-cover augment {trace_paths()[0]} --corpus {corpus_path()} --mode auto --top-k {_KEPT}\n")
 
 
 def _tell_next(pages: list[Path], *, quiet: bool) -> None:

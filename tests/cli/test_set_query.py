@@ -164,13 +164,13 @@ def test_nothing_is_cut_without_saying_how_much(command: Command, folder: Path, 
     many = make(folder / "many.jsonl", [{"title": f"tern {n}", "text": "birds of Chile"} for n in range(5)])
     pets = make(folder / "pets.jsonl", [{"title": f"hen {n}", "text": "birds of Chile, pets"} for n in range(4)])
 
-    kept = command("set-query", "birds of Chile", "--corpus", many, *WORDS, "--limit", "2")
-    none = command("set-query", "birds of Chile that are not pets", "--corpus", pets, *WORDS, "--show", "3")
+    kept = command("set-query", "birds of Chile", "--corpus", many, *WORDS, "--show", "2")
+    none = command("set-query", "birds of Chile that are not pets", "--corpus", pets, *WORDS, "--show-left-out", "3")
 
     assert "tern 1" in kept.stdout
     assert "tern 2" not in kept.stdout
-    assert "… 3 more belong; --limit 5 lists all" in kept.stdout
-    assert "… 1 more was left out; --show 4 lists all" in none.stdout
+    assert "… 3 more belong; --show 5 lists all" in kept.stdout
+    assert "… 1 more was left out; --show-left-out 4 lists all" in none.stdout
 
 
 def test_quiet_prints_nothing_and_writes_all_the_same(command: Command, corpus: Path, folder: Path) -> None:

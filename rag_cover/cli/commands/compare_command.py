@@ -4,59 +4,43 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from rag_cover.cli.commands.pairwise import Contest
 from rag_cover.cli.console import print_json, say, screen
-from rag_cover.cli.inputs import TraceFile, name_of
+from rag_cover.cli.inputs import name_of
 from rag_cover.cli.json_output import comparison_document, write_page
-from rag_cover.cli.options import (
-    INPUT,
-    MEASURING,
-    AsJson,
-    Columns,
-    Format,
-    Judge,
-    NoCache,
-    OnBadLine,
-    Prices,
-    Quiet,
-    Redact,
-    RedactKey,
-    Report,
-    Workers,
-    columns_of,
-    redaction_of,
-)
-from rag_cover.cli.pairwise import Contest
+from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
+from rag_cover.cli.options import INPUT, MEASURING, Judge, NoCache, Prices, Report, Workers
+from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import Run, kept_or_evaluated, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.registry import Models
 from rag_cover.reports import comparison_table, write_comparison
 
-__all__ = ["compare_pipelines"]
-
-_Sides = Annotated[
-    list[Path],
-    typer.Argument(help="Trace files, or the stores of evaluations: two, with --pairwise two or more.", metavar="FILES"),
-]
+__all__ = ["CompareOptions", "compare_pipelines"]
 
 
-def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it has
-    files: _Sides,
-    *,
-    format_: Format = None,
-    column: Columns = None,
-    on_bad_line: OnBadLine = "raise",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """The options of ``rag-cover compare``."""
+
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Trace files, or the stores of evaluations: two, with --pairwise two or more.", metavar="FILES"),
+    ]
+    file: FileOptions
     sub_questions: Annotated[
         Literal["same", "any"],
         typer.Option(help="Refuse questions whose sub-questions differ, or compare them all the same.", rich_help_panel=INPUT),
-    ] = "same",
-    judge: Judge = "embedded",
+    ] = "same"
+    judge: Judge = "embedded"
     pairwise: Annotated[
         bool,
         typer.Option(
@@ -65,25 +49,53 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
             rich_help_panel=MEASURING,
             show_default=False,
         ),
-    ] = False,
+    ] = False
     generator: Annotated[
         str | None,
         typer.Option(
             help="With --pairwise: the model that says which of two answers is better, asked in both orders, such as "
-            "openai:gpt-4.1-mini; by default the better coverage rating wins.",
+            "openai:gpt-4.1-mini.",
             metavar="NAME",
             rich_help_panel=MEASURING,
+            show_default="the better coverage rating wins",
         ),
-    ] = None,
-    workers: Workers = None,
-    no_cache: NoCache = False,
-    prices: Prices = None,
-    redact: Redact = False,
-    redact_key: RedactKey = None,
-    report: Report = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+    ] = None
+    workers: Workers = None
+    no_cache: NoCache = False
+    prices: Prices = None
+    redaction: RedactionOptions
+    report: Report = None
+    screen: ScreenOptions
+
+    def check(self) -> None:
+        """Refuse a number of files that cannot be compared, and options that do not go together.
+
+        Raises:
+            BadParameter: says which, and what to do.
+        """
+        _refuse_number(self.files, pairwise=self.pairwise)
+        _refuse_unused({"--generator": self.generator, "--prices": self.prices}, pairwise=self.pairwise)
+        if (self.redaction.redact or self.redaction.redact_key) and self.generator is not None:
+            message = "a model compares the answers' texts, which --redact takes away; leave one of them out"
+            raise typer.BadParameter(message, param_hint="--generator")
+
+    def sides(self) -> list[Evaluation]:
+        """Open the evaluations that are kept, and evaluate the files of traces."""
+        run = partial(
+            Run,
+            models=Models(judge=self.judge),
+            resume=True,
+            workers=self.workers,
+            quiet=self.screen.is_silent,
+            cache=not self.no_cache,
+            redaction=self.redaction.read(),
+        )
+        sources = [self.file.trace_file(path) for path in self.files]
+        return [kept_or_evaluated(run(source, store)) for source, store in zip(sources, _stores(self.files), strict=True)]
+
+
+@expand_options
+def compare_pipelines(options: CompareOptions) -> None:
     """Compare two pipelines on the questions they share: B against A.
 
     A trace file is evaluated first, and kept in a store: the next time, only what is new in it. With [bold]--pairwise[/bold]
@@ -99,22 +111,15 @@ def compare_pipelines(  # noqa: PLR0913  # a command has as many options as it h
 
       rag-cover compare before.jsonl after.jsonl --pairwise --generator openai:gpt-4.1-mini
     """
-    _refuse_number(files, pairwise=pairwise)
-    _refuse_unused({"--generator": generator, "--prices": prices}, pairwise=pairwise)
-    redaction = redaction_of(redact, redact_key)
-    if redaction and generator is not None:
-        message = "a model compares the answers' texts, which --redact takes away; leave one of them out"
-        raise typer.BadParameter(message, param_hint="--generator")
-    contest = Contest.read(generator, prices, cache=not no_cache) if pairwise else None
-    sources = [TraceFile(path, format_, columns_of(column), on_bad_line) for path in files]
-    models, silent = Models(judge=judge), quiet or as_json
-    run = partial(Run, models=models, resume=True, workers=workers, quiet=silent, cache=not no_cache, redaction=redaction)
-    sides = [kept_or_evaluated(run(source, store)) for source, store in zip(sources, _stores(files), strict=True)]
+    options.check()
+    screen = options.screen
+    contest = Contest.read(options.generator, options.prices, cache=not options.no_cache) if options.pairwise else None
+    sides = options.sides()
     if contest:
-        names = [name_of(path) for path in files]
-        contest.hold(sides, names, sub_questions, report=report, as_json=as_json, quiet=quiet)
+        names = [name_of(path) for path in options.files]
+        contest.hold(sides, names, options.sub_questions, report=options.report, as_json=screen.as_json, quiet=screen.quiet)
     else:
-        _compare(sides, sub_questions, report, as_json=as_json, quiet=quiet)
+        _compare(sides, options.sub_questions, options.report, as_json=screen.as_json, quiet=screen.quiet)
 
 
 def _refuse_number(files: Sequence[Path], *, pairwise: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -11,45 +12,27 @@ import typer
 
 from rag_cover.belief import UtilityMeasure
 from rag_cover.cli.console import print_json, say, screen
-from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.json_output import write_page
-from rag_cover.cli.options import (
-    MEASURING,
-    OUTPUT,
-    AsJson,
-    Columns,
-    DeadlineSeconds,
-    Entailer,
-    Format,
-    Kind,
-    NoCache,
-    OnBadLine,
-    Quiet,
-    Receiver,
-    Redact,
-    RedactKey,
-    References,
-    Report,
-    Samples,
-    Weights,
-    Workers,
-    columns_of,
-    redaction_of,
-)
+from rag_cover.cli.option_groups import BeliefOptions, FileOptions, RedactionOptions, RemoteOptions, ScreenOptions
+from rag_cover.cli.options import MEASURING, OUTPUT, Entailer, Receiver, Report, Workers
+from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import Run, kept_or_evaluated, store_for
+from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
 from rag_cover.reports import study_table, write_study
 from rag_cover.studies import study_components
 
-__all__ = ["study_traces"]
+__all__ = ["StudyOptions", "study_traces"]
 
 
-def study_traces(  # noqa: PLR0913  # a command has as many options as it has
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOptions:
+    """The options of ``rag-cover study``."""
+
     traces: Annotated[
         list[Path],
         typer.Argument(help="Trace files, or stores of 'rag-cover utility'.", metavar="TRACES", show_default=False),
-    ],
-    *,
+    ]
     by: Annotated[
         str,
         typer.Option(
@@ -58,46 +41,65 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
             metavar="NAMES",
             rich_help_panel=MEASURING,
         ),
-    ] = "pipeline",
+    ] = "pipeline"
     baseline: Annotated[
         str | None,
         typer.Option(
-            help="The setting that others are compared with, such as k=5,reranker=tiny; by default the first.",
+            help="The setting that others are compared with, such as k=5,reranker=tiny.",
             metavar="SETTING",
             rich_help_panel=MEASURING,
+            show_default="the first",
         ),
-    ] = None,
+    ] = None
     margin: Annotated[
         float,
         typer.Option(
             help="By how much more than this a question must be served worse than by the baseline to count as hurt.",
             min=0.0,
             max=2.0,
+            metavar="NUMBER",
             rich_help_panel=MEASURING,
         ),
-    ] = 0.05,
-    format_: Format = None,
-    column: Columns = None,
-    on_bad_line: OnBadLine = "raise",
-    receiver: Receiver = None,
-    entailer: Entailer = "embedded",
-    references: References = "gold",
-    samples: Samples = 10,
-    kind: Kind = "soft",
-    preset: Weights = None,
-    workers: Workers = None,
-    no_cache: NoCache = False,
-    deadline: DeadlineSeconds = None,
+    ] = 0.05
+    file: FileOptions
+    receiver: Receiver = None
+    entailer: Entailer = "embedded"
+    belief: BeliefOptions
+    workers: Workers = None
+    remote: RemoteOptions
     show: Annotated[
         int,
         typer.Option(help="Questions listed that a setting hurts, worst first.", min=0, metavar="N", rich_help_panel=OUTPUT),
-    ] = 10,
-    redact: Redact = False,
-    redact_key: RedactKey = None,
-    report: Report = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+    ] = 10
+    redaction: RedactionOptions
+    report: Report = None
+    screen: ScreenOptions
+
+    @property
+    def components(self) -> list[str]:
+        """Name the components that were varied."""
+        return [name.strip() for name in self.by.split(",") if name.strip()]
+
+    def evaluations(self) -> list[Evaluation]:
+        """Open the stores, and measure the files of traces."""
+        belief = self.belief
+        run = partial(
+            Run,
+            models=Models(entailer=self.entailer, receiver=self.receiver),
+            measures=[UtilityMeasure(n=belief.samples, kind=belief.kind, preset=belief.preset, references=belief.references)],
+            resume=True,
+            workers=self.workers,
+            quiet=self.screen.is_silent,
+            cache=not self.remote.no_cache,
+            deadline_s=self.remote.deadline,
+            redaction=self.redaction.read(names=[part for name in self.components for part in (name, *name.split("."))]),
+        )
+        paths = _apart(self.traces)
+        return [kept_or_evaluated(run(self.file.trace_file(path), store_for(path, "utility"))) for path in paths]
+
+
+@expand_options
+def study_traces(options: StudyOptions) -> None:
     """Study the components of a pipeline: what each setting is worth on the same questions, and how long its prompts are.
 
     Trace files are measured first, and kept in stores: the next time, only what is new in them.
@@ -108,38 +110,18 @@ def study_traces(  # noqa: PLR0913  # a command has as many options as it has
 
       rag-cover study small-utility.sqlite large-utility.sqlite --by generator --report study.html
     """
-    measure = UtilityMeasure(n=samples, kind=kind, preset=preset, references=references)
-    models = Models(entailer=entailer, receiver=receiver)
-    components = [name.strip() for name in by.split(",") if name.strip()]
-    names = [part for name in components for part in (name, *name.split("."))]
-    redaction = redaction_of(redact, redact_key, names=names)
-    evaluations = [
-        kept_or_evaluated(
-            Run(
-                TraceFile(path, format_, columns_of(column), on_bad_line),
-                store_for(path, "utility"),
-                models,
-                [measure],
-                resume=True,
-                workers=workers,
-                quiet=quiet or as_json,
-                cache=not no_cache,
-                deadline_s=deadline,
-                redaction=redaction,
-            )
-        )
-        for path in _apart(traces)
-    ]
+    evaluations, report = options.evaluations(), options.report
     results = list(chain.from_iterable(evaluation.results for evaluation in evaluations))
-    study = study_components(results, components or ["pipeline"], baseline=baseline, margin=margin)
+    components = options.components or ["pipeline"]
+    study = study_components(results, components, baseline=options.baseline, margin=options.margin)
     if report:
         write_page(report, partial(write_study, report, study))
-    if as_json:
+    if options.screen.as_json:
         print_json(study.to_dict() | {"report": str(report) if report else None})
         return
-    screen(quiet=quiet).print(study_table(study, limit=show))
+    screen(quiet=options.screen.quiet).print(study_table(study, limit=options.show))
     if report:
-        say(f"Report: {report}", quiet=quiet)
+        say(f"Report: {report}", quiet=options.screen.quiet)
 
 
 def _apart(paths: list[Path]) -> list[Path]:

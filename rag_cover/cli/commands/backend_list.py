@@ -13,11 +13,12 @@ from rich.table import Table
 from rag_cover.backends import Backend
 from rag_cover.cli.console import print_json, screen
 from rag_cover.cli.options import AsJson
+from rag_cover.cli.parameters import expand_options
 from rag_cover.hooks import PROJECT
 from rag_cover.plugin_manager import plugins
 from rag_cover.registry import installed_backends
 
-__all__ = ["list_backends"]
+__all__ = ["BackendListOptions", "list_backends"]
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([A-Za-z0-9._-]+)['\"]")
@@ -35,7 +36,15 @@ class _Listed:
     install: str | None
 
 
-def list_backends(*, as_json: AsJson = False) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendListOptions:
+    """The options of ``rag-cover backends``."""
+
+    as_json: AsJson = False
+
+
+@expand_options
+def list_backends(options: BackendListOptions) -> None:
     """List the model backends that are installed, what each one offers, and the engines that run them.
 
     [bold]Example[/bold]
@@ -43,7 +52,7 @@ def list_backends(*, as_json: AsJson = False) -> None:
       rag-cover backends
     """
     listed = sorted(_listed(), key=lambda backend: backend.scheme)
-    if as_json:
+    if options.as_json:
         print_json([asdict(backend) for backend in listed])
         return
     table = Table("scheme", "offers", "what it is", "ready")

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 import typer
 
 from rag_cover.backends import Failure, fingerprint_of
-from rag_cover.cli.augmentations import Files
+from rag_cover.cli.commands.augmentation_batch import Files
+from rag_cover.cli.commands.set_query_batch import Answered, Asked, answered, write_answers
 from rag_cover.cli.console import busy, print_json, progress_bar, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document
-from rag_cover.cli.set_query_batch import Answered, Asked, answered, write_answers
 from rag_cover.evaluation import Progress
 from rag_cover.llm.session import LLMSession
 from rag_cover.llm.usage import Price
@@ -63,7 +63,7 @@ class Ending:
             self._tell_spending()
         self._exit(failed=bool(failed))
 
-    def come(self, asked: Asked, answerer: SetAnswerer, *, limit: int, shown: int) -> NoReturn:
+    def come(self, asked: Asked, answerer: SetAnswerer, *, shown: int, left_out_shown: int) -> NoReturn:
         """Answer, write the traces, show what was found (or print the document), and exit.
 
         Raises:
@@ -79,9 +79,9 @@ class Ending:
             written = [each.to_dict() for each in results]
             self._print_document({"answers": written} if asked.many else written[0])
         elif asked.many:
-            self._show_many(results, limit)
+            self._show_many(results, shown)
         else:
-            self._show_one(results, answerer, limit=limit, shown=shown)
+            self._show_one(results, answerer, shown=shown, left_out_shown=left_out_shown)
         self._exit(failed=any(isinstance(each.answer, Failure) or each.answer.failures for each in results))
 
     def _results(self, asked: Asked, answerer: SetAnswerer) -> list[Answered]:
@@ -107,17 +107,17 @@ class Ending:
             kept = f"{counted(len(results), 'trace')} written to {self.files.out}."
         warn(f"Interrupted. {kept}", style="red")
 
-    def _show_one(self, results: Sequence[Answered], answerer: SetAnswerer, *, limit: int, shown: int) -> None:
+    def _show_one(self, results: Sequence[Answered], answerer: SetAnswerer, *, shown: int, left_out_shown: int) -> None:
         for each in results:
             if not isinstance(each.answer, Failure):
                 judge = fingerprint_of(answerer.scorer)
-                screen(quiet=self.quiet).print(set_answer_report(each.answer, judge=judge, limit=limit, shown=shown))
+                screen(quiet=self.quiet).print(set_answer_report(each.answer, judge=judge, limit=shown, shown=left_out_shown))
         self._tell_spending()
         self._tell_where("The answer is")
 
-    def _show_many(self, results: Sequence[Answered], limit: int) -> None:
+    def _show_many(self, results: Sequence[Answered], shown: int) -> None:
         answers = [(each.asked.question.text, each.answer) for each in results]
-        screen(quiet=self.quiet).print(set_answers_table(answers, limit=limit))
+        screen(quiet=self.quiet).print(set_answers_table(answers, limit=shown))
         found = [len(answer.entities) for _, answer in answers if not isinstance(answer, Failure)]
         line = f"{counted(len(found), 'question')} answered, with {counted(sum(found), 'entity', 'entities')} in all"
         failed = len(answers) - len(found)

@@ -2,59 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
 
 from rag_cover.backends import Retriever
-from rag_cover.cli.console import busy, warn
 from rag_cover.complexity import Kind, Standing, description_of, kinds_of, standing_of
 from rag_cover.errors import InputError, nearest
 from rag_cover.measures import TraceResult
-from rag_cover.registry import build_retriever
-from rag_cover.stores import read_passages
 from rag_cover.traces import RetrievalStep, Trace
 
-__all__ = ["Corpus", "Questions", "kinds_asked_for"]
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """A file of passages, and how k of them are retrieved for a question."""
-
-    path: Path
-    columns: Mapping[str, str] | None
-    retriever: str
-    index: Path | None
-    k: int
-
-    def opened(self, *, quiet: bool) -> Retriever:
-        """Read the passages and index them; a corpus of fewer than k is told.
-
-        Raises:
-            InputError: the passages cannot be read.
-            RagCoverError: there is no such retriever, or it cannot index them.
-        """
-        passages = tuple(read_passages(self.path, columns=self.columns))
-        with busy(f"Indexing {len(passages):,} passages", quiet=quiet):
-            opened = build_retriever(self.retriever, passages, index=self.index)
-        if (count := len(passages)) < self.k and not quiet:
-            them = "its only passage is" if count == 1 else f"all its {count:,} passages are"
-            line = f"{self.path} holds fewer than the {self.k} passages asked for (--k): {them} judged for each question."
-            warn(line)
-        return opened
+__all__ = ["Questions", "kinds_asked_for"]
 
 
 @dataclass(slots=True)
 class Questions:
-    """The questions of a file, kept as they came. Without a corpus, what their traces retrieved is judged."""
+    """The questions of a file, kept as they came. Without a retriever, what their traces retrieved is judged."""
 
     path: Path
-    corpus: Corpus | None
+    open_retriever: Callable[[], Retriever] | None
+    top_k: int
     kinds: Collection[Kind] = ()
-    quiet: bool = False
     asked: list[Trace] = field(default_factory=list)
 
     def prepared(self, traces: Iterable[Trace]) -> Iterable[Trace]:
@@ -67,8 +37,8 @@ class Questions:
         if not self.asked:
             problem = f"no question here is of this kind, as far as its wording tells: {', '.join(self.kinds)}"
             raise InputError(problem, file=self.path)
-        if self.corpus is not None:
-            return _Searched(self.asked, self.corpus.opened(quiet=self.quiet), self.corpus.k)
+        if self.open_retriever is not None:
+            return _Searched(self.asked, self.open_retriever(), self.top_k)
         if not any(trace.steps for trace in self.asked):
             problem = "no question here comes with retrieved passages; name the passages to retrieve from with --corpus"
             raise InputError(problem, file=self.path)
@@ -86,14 +56,14 @@ class _Searched:
 
     traces: Sequence[Trace]
     retriever: Retriever
-    k: int
+    top_k: int
 
     def __len__(self) -> int:
         return len(self.traces)
 
     def __iter__(self) -> Iterator[Trace]:
         for trace in self.traces:
-            passages = tuple(self.retriever.retrieve(trace.question.text, k=self.k))
+            passages = tuple(self.retriever.retrieve(trace.question.text, k=self.top_k))
             step = RetrievalStep(query=trace.question.text, passages=passages)
             yield trace.model_copy(update={"steps": (step,), "prompt": None})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +10,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from rag_cover.cli.commands.skills import CostTable, EmbedderName, opened_embedder, read_costs
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.inputs import TraceFile, opened
-from rag_cover.cli.options import INPUT, MEASURING, AsJson, Judge, Quiet
-from rag_cover.cli.skills import CostTable, EmbedderName, opened_embedder, read_costs
+from rag_cover.cli.option_groups import ScreenOptions
+from rag_cover.cli.options import INPUT, MEASURING, Corpus, Judge, QuestionFile, RetrieverName, TopK
+from rag_cover.cli.parameters import expand_options
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Question
 from rag_cover.registry import Models, build_retriever
@@ -22,79 +24,75 @@ from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter
 from rag_cover.stores.files import require_file
 
-__all__ = ["route_questions"]
+__all__ = ["RouteOptions", "route_questions"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A router's two ways to answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteOptions:
+    """The options of ``rag-cover route``."""
 
-    routes: Callable[[Sequence[Question | str]], list[Route]]
-    explain: Callable[[Question | str], str]
-
-
-def route_questions(  # noqa: PLR0913  # a command has as many options as it has
     question: Annotated[
         list[str] | None,
         typer.Argument(help="What is asked. Several are routed one by one.", metavar="QUESTION", show_default=False),
-    ] = None,
-    *,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            help='More questions, from a trace file: {"question": "…"} is a line.', metavar="FILE", rich_help_panel=INPUT
-        ),
-    ] = None,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(
-            help="The passages to retrieve from, JSONL with a text in each line: routes by retrieval complexity.",
-            metavar="FILE",
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    ] = None
+    questions: QuestionFile = None
+    corpus: Corpus = None
     skills: Annotated[
         Path | None,
         typer.Option(
             help="What 'rag-cover skills fit' kept: routes to the pipeline that is likeliest to succeed, or by cost.",
             metavar="SKILLS",
             rich_help_panel=INPUT,
+            show_default="none",
         ),
-    ] = None,
-    costs: CostTable = None,
+    ] = None
+    costs: CostTable = None
     target: Annotated[
         float | None,
         typer.Option(
             help="Take the cheapest pipeline whose predicted success is at least this.",
             min=0.0,
             max=1.0,
+            metavar="NUMBER",
             rich_help_panel=MEASURING,
+            show_default="none",
         ),
-    ] = None,
+    ] = None
     budget: Annotated[
         float | None,
-        typer.Option(help="Take none that costs more than this.", min=0.0, rich_help_panel=MEASURING),
-    ] = None,
+        typer.Option(
+            help="Take none that costs more than this.",
+            min=0.0,
+            metavar="NUMBER",
+            rich_help_panel=MEASURING,
+            show_default="none",
+        ),
+    ] = None
     cut: Annotated[
         float | None,
         typer.Option(
-            help="By complexity: take a question apart from this P(complex) on; by default as the judge's thresholds decide.",
+            help="By complexity: take a question apart from this P(complex) on.",
             min=0.0,
             max=1.0,
+            metavar="NUMBER",
             rich_help_panel=MEASURING,
+            show_default="as the judge's thresholds decide",
         ),
-    ] = None,
-    k: Annotated[
-        int, typer.Option("--k", help="Passages retrieved for a question.", min=1, metavar="N", rich_help_panel=MEASURING)
-    ] = 10,
-    judge: Judge = "embedded",
-    embedder: EmbedderName = None,
-    retriever: Annotated[
-        str, typer.Option(help="What retrieves from --corpus.", metavar="NAME", rich_help_panel=MEASURING)
-    ] = "embedded",
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+    ] = None
+    top_k: TopK = 10
+    judge: Judge = "embedded"
+    embedder: EmbedderName = None
+    retriever: RetrieverName = "embedded"
+    screen: ScreenOptions
+
+    @property
+    def models(self) -> Models:
+        """Name the models."""
+        return Models(judge=self.judge, embedder=self.embedder)
+
+
+@expand_options
+def route_questions(options: RouteOptions) -> None:
     """Say where a question should go, and why.
 
     With [bold]--corpus[/bold], by retrieval complexity: direct, decompose (no single passage answers it, but several may
@@ -109,30 +107,16 @@ def route_questions(  # noqa: PLR0913  # a command has as many options as it has
 
       rag-cover route --questions questions.jsonl --skills skills --json
     """
-    asked = _asked(question, questions)
-    models = Models(judge=judge, embedder=embedder)
-    if skills is None:
-        _refuse_prices(costs, target, budget)
-    by_complexity = _complexity_router(corpus, models, retriever, k, cut) if corpus else None
-    if skills is not None:
-        if cut is not None:
-            message = "a cut is for routing by complexity, without --skills"
-            raise typer.BadParameter(message, param_hint="--cut")
-        router = _skill_router(skills, models, costs, target, budget, by_complexity)
-        chosen = _Chosen(router.routes, router.explain)
-    elif by_complexity is not None:
-        chosen = _Chosen(by_complexity.routes, by_complexity.explain)
-    else:
-        message = "route by what? Give --corpus passages.jsonl (retrieval complexity), --skills SKILLS, or both"
-        raise typer.BadParameter(message)
-    if not as_json and len(asked) == 1:
-        say(chosen.explain(asked[0]), quiet=quiet)
+    asked = _asked(options.question, options.questions)
+    router = _router(options)
+    if not options.screen.as_json and len(asked) == 1:
+        say(router.explain(asked[0]), quiet=options.screen.quiet)
         return
-    routes = chosen.routes(asked)
-    if as_json:
+    routes = router.routes(asked)
+    if options.screen.as_json:
         print_json({"routes": [{"question": each.text, **route.to_dict()} for each, route in zip(asked, routes, strict=True)]})
     else:
-        screen(quiet=quiet).print(_table(asked, routes))
+        screen(quiet=options.screen.quiet).print(_table(asked, routes))
 
 
 def _asked(texts: list[str] | None, path: Path | None) -> list[Question]:
@@ -148,32 +132,45 @@ def _asked(texts: list[str] | None, path: Path | None) -> list[Question]:
     return asked
 
 
-def _refuse_prices(costs: Path | None, target: float | None, budget: float | None) -> None:
-    if costs is not None or target is not None or budget is not None:
-        message = "costs, a target and a budget choose between pipelines; give --skills, too"
-        raise typer.BadParameter(message, param_hint="--skills")
+def _router(options: RouteOptions) -> ComplexityRouter | SkillRouter:
+    """Open the router that the options ask for.
+
+    Raises:
+        BadParameter: they ask for none, or do not go together.
+    """
+    if options.skills is None:
+        if any(each is not None for each in (options.costs, options.target, options.budget)):
+            message = "costs, a target and a budget choose between pipelines; give --skills, too"
+            raise typer.BadParameter(message, param_hint="--skills")
+        if options.corpus is None:
+            message = "route by what? Give --corpus passages.jsonl (retrieval complexity), --skills SKILLS, or both"
+            raise typer.BadParameter(message)
+        return _complexity_router(options.corpus, options)
+    by_complexity = _complexity_router(options.corpus, options) if options.corpus else None
+    if options.cut is not None:
+        message = "a cut is for routing by complexity, without --skills"
+        raise typer.BadParameter(message, param_hint="--cut")
+    return _skill_router(options.skills, options, by_complexity)
 
 
-def _complexity_router(corpus: Path, models: Models, retriever: str, k: int, cut: float | None) -> ComplexityRouter:
+def _complexity_router(corpus: Path, options: RouteOptions) -> ComplexityRouter:
     require_file(corpus)
-    opened_models = models.open(["scorer", "relevance"])
+    opened_models = options.models.open(["scorer", "relevance"])
     return ComplexityRouter(
-        retriever=build_retriever(retriever, corpus),
+        retriever=build_retriever(options.retriever, corpus),
         scorer=opened_models["scorer"],
         relevance=opened_models.get("relevance"),
-        k=k,
-        cut=cut,
+        k=options.top_k,
+        cut=options.cut,
     )
 
 
-def _skill_router(
-    skills: Path, models: Models, costs: Path | None, target: float | None, budget: float | None, probe: ComplexityRouter | None
-) -> SkillRouter:
-    if costs is None and (target is not None or budget is not None):
+def _skill_router(skills: Path, options: RouteOptions, probe: ComplexityRouter | None) -> SkillRouter:
+    if options.costs is None and (options.target is not None or options.budget is not None):
         message = "a target or a budget needs --costs costs.json: what each pipeline costs"
         raise typer.BadParameter(message, param_hint="--costs")
     record = SkillRecord.load(skills)
-    embedder = opened_embedder(models)
+    embedder = opened_embedder(options.models)
     if probe is not None and record.adjustment is None:
         warn("These skills hold no adjustment by complexity, so --corpus changes nothing; 'rag-cover skills fit' says why.")
     if probe is None and record.adjustment is not None:
@@ -181,10 +178,10 @@ def _skill_router(
     try:
         return SkillRouter(
             _loaded(skills, embedder),
-            read_costs(costs) if costs else None,
+            read_costs(options.costs) if options.costs else None,
             embedder=embedder,
-            target=target,
-            budget=budget,
+            target=options.target,
+            budget=options.budget,
             adjustment=record.adjustment if probe else None,
             probe=probe.complexity if probe and record.adjustment else None,
         )

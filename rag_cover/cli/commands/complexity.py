@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,47 +11,48 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rag_cover.cli.complexity_inputs import Corpus, Questions, kinds_asked_for
+from rag_cover.cli.commands.complexity_inputs import Questions, kinds_asked_for
 from rag_cover.cli.console import say
-from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.json_output import complexity_document
+from rag_cover.cli.option_groups import (
+    CorpusOptions,
+    FileOptions,
+    GateOptions,
+    RedactionOptions,
+    RemoteOptions,
+    ScreenOptions,
+)
 from rag_cover.cli.options import (
     INPUT,
     MEASURING,
     OUTPUT,
-    AsJson,
-    Columns,
-    CorpusColumns,
-    DeadlineSeconds,
-    FailUnder,
-    FailUnderLower,
-    Format,
+    Corpus,
     Judge,
     Limit,
-    NoCache,
-    OnBadLine,
     Prices,
-    Quiet,
-    Redact,
-    RedactKey,
     Report,
     Resume,
-    Strict,
+    StoreFile,
+    TopK,
     Workers,
-    columns_of,
-    redaction_of,
 )
 from rag_cover.cli.output import Ending
+from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.run import Run
 from rag_cover.complexity import ComplexityMeasure, Kind, Standing
+from rag_cover.measures import TraceResult
 from rag_cover.registry import Models
 from rag_cover.reports import complexity_panel, hardest_table, write_report
 from rag_cover.stores import write_traces
+from rag_cover.summaries import Summary
 
-__all__ = ["describe_questions"]
+__all__ = ["ComplexityOptions", "describe_questions"]
 
 
-def describe_questions(  # noqa: PLR0913  # a command has as many options as it has
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplexityOptions:
+    """The options of ``rag-cover complexity``."""
+
     questions: Annotated[
         Path,
         typer.Argument(
@@ -58,73 +61,54 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
             metavar="QUESTIONS",
             show_default=False,
         ),
-    ],
-    *,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(
-            help='The passages to retrieve from, {"text": "…", "title": "…", "id": "…"} a line; by default each trace\'s own.',
-            metavar="FILE",
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
-    corpus_column: CorpusColumns = None,
-    format_: Format = None,
-    column: Columns = None,
-    on_bad_line: OnBadLine = "raise",
-    limit: Limit = None,
+    ]
+    corpus: Annotated[Corpus, DefaultText("each trace's own passages")] = None
+    file: FileOptions
+    limit: Limit = None
     kind: Annotated[
         list[str] | None,
         typer.Option(
             help=f"Only questions of this kind, as far as their wording tells: {', '.join(Kind)}. May be repeated.",
             metavar="KIND",
             rich_help_panel=INPUT,
+            show_default="all",
         ),
-    ] = None,
-    k: Annotated[
-        int, typer.Option("--k", "-k", help="Passages retrieved for a question.", min=1, metavar="N", rich_help_panel=MEASURING)
-    ] = 10,
-    retriever: Annotated[
-        str, typer.Option(help="What retrieves from the corpus.", metavar="NAME", rich_help_panel=MEASURING)
-    ] = "embedded",
-    index: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep the retriever's index here, or take it from here; by default it is made anew.",
-            metavar="PATH",
-            rich_help_panel=MEASURING,
-        ),
-    ] = None,
-    judge: Judge = "embedded",
+    ] = None
+    top_k: TopK = 10
+    corpus_options: CorpusOptions
+    judge: Judge = "embedded"
     t_ans: Annotated[
         float | None,
         typer.Option(
-            help="The probability from which a passage answers a question; by default what was fitted for the judge.",
+            help="The probability from which a passage answers a question.",
             min=0.0,
             max=1.0,
+            metavar="NUMBER",
             rich_help_panel=MEASURING,
+            show_default="fitted for the judge",
         ),
-    ] = None,
+    ] = None
     t_com: Annotated[
         float | None,
         typer.Option(
-            help="The completeness from which passages are about all of a question; likewise.",
+            help="The completeness from which passages are about all of a question.",
             min=0.0,
             max=1.0,
+            metavar="NUMBER",
             rich_help_panel=MEASURING,
+            show_default="fitted for the judge",
         ),
-    ] = None,
-    workers: Workers = None,
-    no_cache: NoCache = False,
-    deadline: DeadlineSeconds = None,
-    prices: Prices = None,
+    ] = None
+    workers: Workers = None
+    remote: RemoteOptions
+    prices: Prices = None
     only: Annotated[
         Standing | None,
-        typer.Option(help="List and write only such questions.", rich_help_panel=OUTPUT, show_default=False),
-    ] = None,
-    shown: Annotated[
+        typer.Option(help="List and write only such questions.", rich_help_panel=OUTPUT, show_default="all"),
+    ] = None
+    show: Annotated[
         int, typer.Option("--show", help="Questions listed, hardest first.", min=0, metavar="N", rich_help_panel=OUTPUT)
-    ] = 10,
+    ] = 10
     out: Annotated[
         Path | None,
         typer.Option(
@@ -133,26 +117,44 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
             help="Write the questions here (.jsonl, .jsonl.gz), as they came, with what was found in their metadata.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
+            show_default="not written",
         ),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep the results here, so that an interrupted run can be gone on with.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    resume: Resume = False,
-    redact: Redact = False,
-    redact_key: RedactKey = None,
-    report: Report = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    fail_under: FailUnder = None,
-    fail_under_lower: FailUnderLower = None,
-    strict: Strict = False,
-) -> None:
+    ] = None
+    store: Annotated[StoreFile, DefaultText("results are not kept")] = None
+    resume: Resume = False
+    redaction: RedactionOptions
+    report: Report = None
+    screen: ScreenOptions
+    gates: GateOptions
+
+    def run(self, asked: Questions) -> Run:
+        """Return what to evaluate, and how."""
+        redaction = self.redaction.read()
+        if redaction:
+            _refuse_texts(self.out, self.corpus_options.index)
+        return Run(
+            self.file.trace_file(self.questions, self.limit),
+            self.store,
+            Models(judge=self.judge),
+            [ComplexityMeasure(t_ans=self.t_ans, t_com=self.t_com)],
+            self.resume,
+            self.workers,
+            self.screen.is_silent,
+            not self.remote.no_cache,
+            self.remote.deadline,
+            asked.prepared,
+            redaction,
+        )
+
+    def asked(self) -> Questions:
+        """Return the questions, and how passages are retrieved for them."""
+        corpus, quiet = self.corpus, self.screen.is_silent
+        search = partial(self.corpus_options.open_retriever, corpus, top_k=self.top_k, quiet=quiet) if corpus else None
+        return Questions(self.questions, search, self.top_k, kinds_asked_for(self.kind))
+
+
+@expand_options
+def describe_questions(options: ComplexityOptions) -> None:
     """Describe how hard questions are for a corpus: does one passage answer them, do several only together, or none?
 
     Answerable: a single retrieved passage answers the question. Complex: none does alone, though between them they are about
@@ -166,53 +168,30 @@ def describe_questions(  # noqa: PLR0913  # a command has as many options as it 
 
       rag-cover complexity traces.jsonl --json --fail-under answerable_questions=0.8
     """
-    redaction = redaction_of(redact, redact_key)
-    if redaction:
-        _refuse_texts(out, index)
-    ending = Ending.read(
-        report,
-        as_json=as_json,
-        fail_under=fail_under,
-        fail_under_lower=fail_under_lower,
-        strict=strict,
-        prices=prices,
-    )
-    searched = Corpus(corpus, columns_of(corpus_column, "--corpus-column"), retriever, index, k) if corpus else None
-    asked = Questions(questions, searched, kinds_asked_for(kind), quiet=quiet or as_json)
-    run = Run(
-        TraceFile(questions, format_, columns_of(column), on_bad_line, limit),
-        store,
-        Models(judge=judge),
-        [ComplexityMeasure(t_ans=t_ans, t_com=t_com)],
-        resume,
-        workers,
-        quiet or as_json,
-        not no_cache,
-        deadline,
-        asked.prepared,
-        redaction,
-    )
+    ending = Ending.read(options.report, screen=options.screen, gates=options.gates, prices=options.prices)
+    asked = options.asked()
+    run = options.run(asked)
     evaluation = run.evaluated()
     summary, results = evaluation.summary(), evaluation.results
-    if out is not None:
-        described = asked.described(results, only)
+    if options.out is not None:
+        described = asked.described(results, options.only)
         if described:
-            write_traces(out, described)
-        say(_written(len(described), out, only), quiet=run.quiet)
-
-    def show(screen: Console) -> None:
-        screen.print(complexity_panel(summary))
-        if summary.complexity and shown:
-            screen.print(hardest_table(results, limit=shown, only=only))
-
+            write_traces(options.out, described)
+        say(_written(len(described), options.out, options.only), quiet=run.quiet)
     ending.come(
         run,
         evaluation,
         summary,
         write=partial(write_report, results=results, summary=summary, title="How hard the questions are"),
-        show=show,
+        show=partial(_show, results, summary, options.show, options.only),
         document=lambda: {"questions": [complexity_document(result) for result in results]},
     )
+
+
+def _show(results: Sequence[TraceResult], summary: Summary, shown: int, only: Standing | None, out: Console) -> None:
+    out.print(complexity_panel(summary))
+    if summary.complexity and shown:
+        out.print(hardest_table(results, limit=shown, only=only))
 
 
 def _refuse_texts(out: Path | None, index: Path | None) -> None:

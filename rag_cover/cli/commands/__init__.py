@@ -1,0 +1,1 @@
+"""The commands of ``rag-cover``, each in a module named after it."""

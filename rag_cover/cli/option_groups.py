@@ -1,0 +1,280 @@
+"""Groups of options that go together, as dataclasses that the commands' own dataclasses compose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_cover.backends import Retriever
+from rag_cover.belief import BeliefKind, Preset, ReferenceSource
+from rag_cover.cli.console import busy, warn
+from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.options import (
+    GATES,
+    INPUT,
+    MEASURING,
+    OUTPUT,
+    RETRIEVAL,
+    AsJson,
+    Columns,
+    NoCache,
+    OnBadLine,
+    Quiet,
+    RetrieverName,
+    Strict,
+    columns_of,
+)
+from rag_cover.engines import Engine
+from rag_cover.evaluation.local_engine import open_engine
+from rag_cover.importers import FORMATS
+from rag_cover.redaction import Redaction
+from rag_cover.registry import build_retriever
+from rag_cover.stores import read_passages
+
+__all__ = [
+    "BeliefOptions",
+    "CorpusOptions",
+    "EngineOptions",
+    "FileOptions",
+    "GateOptions",
+    "RedactionOptions",
+    "RemoteOptions",
+    "ScreenOptions",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOptions:
+    """How a file of traces is read."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help=f"The format of the file: {', '.join(FORMATS)}.",
+            metavar="NAME",
+            rich_help_panel=INPUT,
+            show_default="detected",
+        ),
+    ] = None
+    column: Columns = None
+    on_bad_line: OnBadLine = "raise"
+
+    def trace_file(self, path: Path, limit: int | None = None, *, user_ids: bool = False) -> TraceFile:
+        """Return the file to read so."""
+        return TraceFile(path, self.format, columns_of(self.column), self.on_bad_line, limit, user_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusOptions:
+    """How a corpus is read and indexed."""
+
+    corpus_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--corpus-column",
+            help="The same for the columns of the corpus: FIELD=COLUMN, such as text=body. May be repeated.",
+            metavar="FIELD=COLUMN",
+            rich_help_panel=INPUT,
+            show_default="the usual names",
+        ),
+    ] = None
+    retriever: RetrieverName = "embedded"
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the retriever's index is kept: made there, or taken from there.",
+            metavar="PATH",
+            rich_help_panel=RETRIEVAL,
+            show_default="made anew",
+        ),
+    ] = None
+
+    def open_retriever(self, corpus: Path, *, top_k: int, quiet: bool) -> Retriever:
+        """Read the passages and index them; warn of a corpus of fewer than ``top_k``.
+
+        Raises:
+            InputError: the passages cannot be read.
+            RagCoverError: there is no such retriever, or it cannot index them.
+        """
+        passages = tuple(read_passages(corpus, columns=columns_of(self.corpus_column, "--corpus-column")))
+        with busy(f"Indexing {len(passages):,} passages", quiet=quiet):
+            retriever = build_retriever(self.retriever, passages, index=self.index)
+        if (count := len(passages)) < top_k and not quiet:
+            them = "its only passage is" if count == 1 else f"all its {count:,} passages are"
+            line = f"{corpus} holds fewer than the {top_k} passages asked for (--top-k): {them} judged for each question."
+            warn(line)
+        return retriever
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefOptions:
+    """How a receiver's belief in the right answer is measured."""
+
+    references: Annotated[
+        ReferenceSource,
+        typer.Option(
+            help="What is right: the gold answers, or the pipeline's own answer (which is self-consistency).",
+            rich_help_panel=MEASURING,
+        ),
+    ] = "gold"
+    samples: Annotated[
+        int, typer.Option(help="Answers drawn in each context.", min=1, metavar="N", rich_help_panel=MEASURING)
+    ] = 10
+    kind: Annotated[
+        BeliefKind, typer.Option(help="Agreement by degree, or by clusters of one meaning.", rich_help_panel=MEASURING)
+    ] = "soft"
+    preset: Annotated[
+        Preset | None,
+        typer.Option(
+            help="How samples are weighted.",
+            rich_help_panel=MEASURING,
+            show_default="official, or unbiased where log-probabilities are missing",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """Who runs the workers: this process, or an engine that a plugin brings."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="Who runs the workers: local, or an installed engine, such as ray.", metavar="NAME", rich_help_panel=MEASURING
+        ),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="The cluster of the engine: auto for the one that this machine belongs to, or host:port.",
+            metavar="ADDRESS",
+            rich_help_panel=MEASURING,
+            show_default="a cluster of this machine alone",
+        ),
+    ] = None
+    gpus: Annotated[
+        float | None,
+        typer.Option(
+            help="GPUs of each worker of the engine, which sees no others; 0.5 puts two workers on each.",
+            min=0.0,
+            metavar="NUMBER",
+            rich_help_panel=MEASURING,
+            show_default="none",
+        ),
+    ] = None
+
+    def open(self, workers: int | None) -> str | Engine:
+        """Open the engine with what was asked of it; the local one has no address and no GPUs of its own.
+
+        >>> EngineOptions().open(2)
+        'local'
+
+        Raises:
+            BadParameter: an option of another engine is given for the local one.
+        """
+        asked: dict[str, Any] = {"address": self.address, "gpus": self.gpus}
+        given = {option: value for option, value in asked.items() if value is not None}
+        if self.engine == "local":
+            for option in given:
+                message = "this is for an engine that runs elsewhere; name it, such as --engine ray"
+                raise typer.BadParameter(message, param_hint=f"--{option}")
+            return self.engine
+        return open_engine(self.engine, **given, **({} if workers is None else {"workers": workers}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions:
+    """How remote models are asked."""
+
+    no_cache: NoCache = False
+    deadline: Annotated[
+        float | None,
+        typer.Option(
+            "--deadline",
+            help="Ask remote models no longer than this; what is left fails.",
+            min=0.0,
+            metavar="SECONDS",
+            rich_help_panel=MEASURING,
+            show_default="none",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactionOptions:
+    """Whether texts are replaced in what is written."""
+
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Replace every text in results and report by its hash; numbers stay. Who guesses a short text can check it.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = False
+    redact_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--redact-key",
+            help="The same, hashed with the secret key in this file (HMAC): nobody without the key can check a guess.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            show_default="none",
+        ),
+    ] = None
+
+    def read(self, *, names: Iterable[str] = ()) -> Redaction | None:
+        """Read the options, of which the second implies the first; ``names`` of metadata stay readable.
+
+        >>> RedactionOptions().read(), RedactionOptions(redact=True).read()
+        (None, Redaction(names=()))
+        """
+        if self.redact_key is not None:
+            return Redaction.from_file(self.redact_key, names=names)
+        return Redaction(names=tuple(names)) if self.redact else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenOptions:
+    """What goes to the screen."""
+
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Tell whether nothing but a JSON document goes to the screen."""
+        return self.quiet or self.as_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """When a command that measured fails."""
+
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-under",
+            help="Exit with 1 where the figure is below this, such as core_coverage=0.6 or utility=0.1. May be repeated.",
+            metavar="METRIC=NUMBER",
+            rich_help_panel=GATES,
+            show_default="no gate",
+        ),
+    ] = None
+    fail_under_lower: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-under-lower",
+            help="The same for the lower end of its 95% interval.",
+            metavar="METRIC=NUMBER",
+            rich_help_panel=GATES,
+            show_default="no gate",
+        ),
+    ] = None
+    strict: Strict = False
