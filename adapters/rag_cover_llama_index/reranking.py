@@ -129,7 +129,7 @@ class CoverageRerank(ModelPostprocessor):
 class UtilityFilter(ModelPostprocessor):
     """Drops nodes that are estimated to do harm: whose utility, as the receiver itself sees it, is below ``min_utility``.
 
-    That is `rag_cover.coverage.estimated_utilities`: ΔSePer (Dai et al., ICLR 2025) toward the answers that the receiver
+    That is `rag_cover.coverage.estimate_utilities`: ΔSePer (Dai et al., ICLR 2025) toward the answers that the receiver
     settles on with all nodes before it, on the mean over the question and its core sub-questions. It is an estimate, in
     [-1, 1]: there is no right answer to measure by, and a receiver that all nodes together mislead takes the misleading ones
     for useful.

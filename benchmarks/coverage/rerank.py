@@ -45,7 +45,7 @@ from benchmarks.support.tables import arguments, percent, show
 from rag_cover import Passage, open_entailer, open_receiver, open_scorer
 from rag_cover.backends import Receiver, Retriever, Scorer
 from rag_cover.belief import Attribution
-from rag_cover.coverage import estimated_utilities, rerank
+from rag_cover.coverage import estimate_utilities, rerank
 from rag_cover.stats.intervals import permutation_p_value
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader
@@ -133,7 +133,7 @@ def show_filter(name: str, rows: Sequence[Supported], receiver: Receiver, judge:
     table = []
     for attribution, found in itertools.groupby(FILTERS, key=lambda each: each[0]):
         estimates = [
-            estimated_utilities(row.question, row.passages, receiver=receiver, entailer=entailer, attribution=attribution)
+            estimate_utilities(row.question, row.passages, receiver=receiver, entailer=entailer, attribution=attribution)
             for row in rows
         ]
         for _, cut in found:

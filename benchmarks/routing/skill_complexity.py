@@ -33,7 +33,7 @@ from rag_cover.backends import Failure
 from rag_cover.complexity import complexities_of
 from rag_cover.routing import Caimira, Responses, evidence_of, fit_adjustment
 from rag_cover.routing.irt import probabilities
-from rag_cover.routing.responses import normalised
+from rag_cover.routing.responses import normalise_question
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.logistic import logits_of
 
@@ -50,7 +50,9 @@ def corpus_of(data: Path) -> tuple[list[Passage], set[str]]:
     articles = json.loads((data / "reading/squad2_dev_part.json").read_text(encoding="utf-8"))
     for article in articles["data"] if isinstance(articles, dict) else articles:
         found |= {paragraph["context"]: article["title"].replace("_", " ") for paragraph in article["paragraphs"]}
-    return [Passage(text, title=title) for text, title in found.items()], {normalised(row["question_text"]) for row in rows}
+    return [Passage(text, title=title) for text, title in found.items()], {
+        normalise_question(row["question_text"]) for row in rows
+    }
 
 
 def probed(questions: Sequence[str], corpus: Sequence[Passage], judge: str, kept: Path | None) -> Floats:
@@ -93,7 +95,7 @@ def rows_of(sheet: Sheet, logits: Floats, evidence: Floats, kept: NDArray[np.boo
     predicted = {"skills": probabilities(logits[test])}
     for name, table in (("recalibrated", nothing), ("with retrieval complexity", evidence)):
         fit = fit_adjustment(logits[train], values[train], table[train], agents)
-        predicted[name] = probabilities(fit.adjustment.adjusted(logits[test], table[test]))
+        predicted[name] = probabilities(fit.adjustment.adjust(logits[test], table[test]))
     scored = {name: scores_of(said, values[test]) for name, said in predicted.items()}
     return [[name, *each.row, *each.less(scored["recalibrated"])] for name, each in scored.items()]
 
@@ -108,7 +110,7 @@ def main() -> None:
     corpus, owners = corpus_of(options.data)
     evidence = probed(sheet.responses.questions, corpus, options.judge, options.kept)
     logits = cross_fitted(sheet, options.dimensions)
-    own = np.array([normalised(question) in owners for question in sheet.responses.questions])
+    own = np.array([normalise_question(question) in owners for question in sheet.responses.questions])
     header = ["predictions", "accuracy", "AUC", "log-loss", "Brier", "AUC less recalibrated", "log-loss less recalibrated"]
     for name, kept in (("all questions", np.ones_like(own)), ("without a paragraph of their own", ~own)):
         n = int((kept & ~sheet.train).sum())

@@ -72,7 +72,7 @@ class Sheet:
 def sheet_of(data: Path, judge: str, limit: int | None) -> Sheet:
     """Read the responses and encode their questions."""
     rows = list(lines(data / "skills/nq_open_responses_part.jsonl"))[:limit]
-    merged = Responses.merged(
+    merged = Responses.from_observations(
         (agent, row["question"], float(right))
         for row in rows
         for agent, right in [*row["em"].items(), *row["human"].items()]

@@ -31,7 +31,7 @@ from rag_cover.backends import Retriever, Scorer, fingerprint_of
 from rag_cover.model_calls import probabilities
 from rag_cover.setqueries.answering import MOST_PAIRS
 from rag_cover.setqueries.calibration import NUMBERS, MembershipCalibration, features_of
-from rag_cover.setqueries.candidates import DEPTH, depths_of, pooled
+from rag_cover.setqueries.candidates import DEPTH, depths_of, pool_candidates
 from rag_cover.setqueries.judging import AtomPassage, within
 from rag_cover.setqueries.memberships import COMBINATIONS, membership
 from rag_cover.setqueries.metrics import best_threshold
@@ -101,7 +101,7 @@ def _rows(drawn: Drawn, scorer: Scorer) -> Iterator[Rows]:
 def _judged(drawn: Drawn, question: SetQuestion, scorer: Scorer) -> Rows:
     depths = depths_of(question.query, DEPTH)
     found = {atom: drawn.retriever.retrieve(atom, k=depth) for atom, depth in depths.items()}
-    candidates = within(pooled(question.query, found), len(depths), MOST_PAIRS)
+    candidates = within(pool_candidates(question.query, found), len(depths), MOST_PAIRS)
     ids = tuple(str(each.passages[0].id) for each in candidates)
     pairs = {atom: [AtomPassage(atom, each.passages[0]) for each in candidates] for atom in depths}
     said = probabilities(scorer, [pair.item for some in pairs.values() for pair in some])

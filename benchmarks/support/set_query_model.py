@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.support.quest import Row, Score, groups_of, scored
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
-from rag_cover.setqueries.parsing.reading import parse_by, proposed
+from rag_cover.setqueries.parsing.reading import parse_by, propose_readings
 from rag_cover.setqueries.parsing.scoring import Features, Weights, features_of
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.logistic import fit_logistic
@@ -46,7 +46,7 @@ class Example:
 
 def example_of(row: Row) -> Example | None:
     """Describe the readings of a row; None where there is no choice."""
-    readings = proposed(row.question).readings
+    readings = propose_readings(row.question).readings
     if len(readings) < 2:  # noqa: PLR2004  # a choice
         return None
     near = np.array([_nearness(scored(query_of_reading(reading), row)) for reading in readings])
@@ -63,7 +63,7 @@ def examples_of_atoms(rows: Iterable[Row]) -> list[Example]:
 
 
 def _of_atom(atom: str) -> Example | None:
-    readings = [reading for reading in proposed(atom).readings if reading.operator != "union"]
+    readings = [reading for reading in propose_readings(atom).readings if reading.operator != "union"]
     single = np.array([float(len(reading.atoms) == 1 and not reading.without) for reading in readings])
     if len(readings) < 2 or not single.any():  # noqa: PLR2004  # a choice
         return None

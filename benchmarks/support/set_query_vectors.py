@@ -18,7 +18,7 @@ from benchmarks.support.set_query_model import FOLDS, Example, Floats, example_o
 from rag_cover.backends import Embedder
 from rag_cover.setqueries import SetQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
-from rag_cover.setqueries.parsing.reading import parse, proposed
+from rag_cover.setqueries.parsing.reading import parse, propose_readings
 from rag_cover.setqueries.parsing.scoring import Features, Weights
 from rag_cover.stats.folds import folds_of
 
@@ -36,7 +36,7 @@ class Vectors:
     """The embeddings of all texts that are asked for, each embedded once."""
 
     def __init__(self, embedder: Embedder, rows: Sequence[Row]) -> None:
-        self.queries = [[query_of_reading(reading) for reading in proposed(row.question).readings] for row in rows]
+        self.queries = [[query_of_reading(reading) for reading in propose_readings(row.question).readings] for row in rows]
         texts = {atom for queries in self.queries for query in queries for atom in query.atoms}
         texts |= {atom for row in rows for atom in row.atoms} | {row.question for row in rows}
         ordered = sorted(texts)

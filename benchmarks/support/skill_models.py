@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.routing.irt import cross_entropy, probabilities
-from rag_cover.routing.minimisation import minimised
+from rag_cover.routing.minimisation import minimise
 
 __all__ = ["agent_mean", "item_response", "logistic", "majority", "neighbours", "question_mean"]
 
@@ -59,7 +59,7 @@ def item_response(values: Floats, *, discriminates: bool) -> Floats:
             held += sharp @ sharp / _SHARPNESS**2 / 2
         return float(np.where(seen, cross_entropy(slope * gap, right), 0.0).sum() + held), np.concatenate(parts)
 
-    found = minimised(objective, np.zeros(a + n * (2 if discriminates else 1)), iterations=_ITERATIONS)
+    found = minimise(objective, np.zeros(a + n * (2 if discriminates else 1)), iterations=_ITERATIONS)
     ability, hard, sharp = split(found)
     return probabilities(np.exp(sharp)[:, None] * (ability - hard[:, None]))
 
@@ -78,7 +78,7 @@ def _regression(features: Floats, right: Floats) -> Floats:
         value = cross_entropy(logits, right).sum() + held @ weights[:-1] / 2
         return float(value), np.append(features.T @ pull + held, pull.sum())
 
-    return minimised(objective, np.zeros(features.shape[1] + 1), iterations=_ITERATIONS, tolerance=1e-4)
+    return minimise(objective, np.zeros(features.shape[1] + 1), iterations=_ITERATIONS, tolerance=1e-4)
 
 
 def neighbours(values: Floats, embeddings: Floats, asked: Floats, *, count: int = 100, prior: float = 10.0) -> Floats:

@@ -33,14 +33,14 @@ def search_uncovered(retrieval: Retrieval, evidence: Evidence, *, sure: float, r
     if retrieval.reader is None:
         chain.give_up()
     searches.search([retrieval.query])
-    covered = _settled(retrieval, evidence, sure)
+    covered = _judge_chain(retrieval, evidence, sure)
     for _ in range(rounds):
         if not (missing := _missing(retrieval, covered)):
             break
         searches.search(chain.texts(missing))
-        _settled(retrieval, evidence, sure)
-        retrieval.read({number: retrieval.found_for(number) for number in chain.awaited if number in missing})
-        covered = _settled(retrieval, evidence, sure)
+        _judge_chain(retrieval, evidence, sure)
+        retrieval.read({number: retrieval.passages_for(number) for number in chain.awaited if number in missing})
+        covered = _judge_chain(retrieval, evidence, sure)
 
 
 def confident_threshold(threshold: float) -> float:
@@ -52,7 +52,7 @@ def confident_threshold(threshold: float) -> float:
     return threshold + _SURE * (1 - threshold)
 
 
-def _settled(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[int]:
+def _judge_chain(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[int]:
     """Judge every searchable sub-question and return the numbers of the covered ones.
 
     When a covered one fills a slot of a later one (``#1``), extract its answer and judge again, until no new sub-question

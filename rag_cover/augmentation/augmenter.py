@@ -8,11 +8,11 @@ from typing import get_args
 
 from rag_cover.augmentation.adaptive import confident_threshold, search_uncovered
 from rag_cover.augmentation.chains import Chain
-from rag_cover.augmentation.core import decomposed
+from rag_cover.augmentation.core import decompose_question
 from rag_cover.augmentation.evidence import Evidence
-from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sought
+from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sub_question_results
 from rag_cover.augmentation.prompts import combining, from_passages, with_definition, with_sub_questions
-from rag_cover.augmentation.reading import SAMPLES, Reader, reading_receiver, writing_generator, written_by
+from rag_cover.augmentation.reading import SAMPLES, Reader, generate_texts, reading_receiver, writing_generator
 from rag_cover.augmentation.result import Augmentation, AugmentationMode
 from rag_cover.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
 from rag_cover.augmentation.selection import FAIR_SHARE
@@ -39,7 +39,7 @@ def tokens_in(text: str) -> int:
 
 
 def unknown_mode(name: object) -> InvalidValueError:
-    """Say that there is no such mode, and which there are."""
+    """Build the error for an unknown mode, which names the known ones."""
     return InvalidValueError(f"no augmentation is called {name!r}.{nearest(str(name), MODES)} There are: {', '.join(MODES)}.")
 
 
@@ -103,7 +103,7 @@ class Augmenter:
         """
         asked = question if isinstance(question, Question) else Question(question)
         reader = self._reader()
-        given = decomposed(
+        given = decompose_question(
             asked, given=sub_questions, decomposer=self.decomposer, generator=self.generator, answers=reader is not None
         )
         searches = Searches(self.retriever, k=self.depth or self.k, most=self.max_calls, workers=self.workers)
@@ -122,7 +122,7 @@ class Augmenter:
         return Augmentation(
             question=asked,
             mode=self.mode,
-            sub_questions=sought(outcome, given.core),
+            sub_questions=sub_question_results(outcome, given.core),
             steps=tuple(searches.steps),
             passages=outcome.passages,
             prompt=prompt,
@@ -176,7 +176,7 @@ class Augmenter:
     def _answer(self, prompt: Conversation) -> str | Failure | None:
         if self.generator is None or not self.writes:
             return None
-        (answer,) = written_by(self.generator, [prompt], purpose="answer")
+        (answer,) = generate_texts(self.generator, [prompt], purpose="answer")
         return answer if isinstance(answer, str) else replace(answer, message=f"no answer to the question: {answer.message}")
 
 

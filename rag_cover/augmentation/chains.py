@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from rag_cover.augmentation.slots import filled, slots_in, without_slots
+from rag_cover.augmentation.slots import fill_slots, slots_in, without_slots
 
 __all__ = ["LONGEST_ANSWER", "Chain", "searchable"]
 
@@ -52,7 +52,7 @@ class Chain:
     @property
     def ready(self) -> list[int]:
         """Return the numbers of those whose slots are settled: filled, or known to stay empty."""
-        return [number for number in self._given if self._settled(number)]
+        return [number for number in self._given if self._is_settled(number)]
 
     @property
     def awaited(self) -> list[int]:
@@ -74,18 +74,18 @@ class Chain:
         answers = {slot: self.answers.get(slot) for slot in self._needs[number]}
         known = {slot: answer for slot, answer in answers.items() if answer is not None and len(answer) <= LONGEST_ANSWER}
         bare = without_slots(self._given[number], position=number, keep=self._literal.union(known))
-        return filled(bare, known)
+        return fill_slots(bare, known)
 
     def texts(self, numbers: Iterable[int]) -> list[str]:
         """Return some sub-questions as they are to be searched for, in their order; no text twice, none that asks nothing."""
         return [text for text in dict.fromkeys(map(self.text, numbers)) if searchable(text)]
 
-    def _settled(self, number: int) -> bool:
+    def _is_settled(self, number: int) -> bool:
         return all(need in self.answers for need in self._needs[number])
 
 
 def searchable(text: str) -> bool:
-    """Tell whether anything is left to search for, once slots are left out.
+    """Check whether anything is left to search for, once slots are left out.
 
     >>> searchable("When was born?"), searchable("?")
     (True, False)

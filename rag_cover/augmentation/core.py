@@ -13,7 +13,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.searching import plain
 
-__all__ = ["Decomposed", "by_rules", "decomposed"]
+__all__ = ["Decomposed", "by_rules", "decompose_question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Decomposed:
     failures: tuple[Failure, ...] = ()
 
 
-def decomposed(
+def decompose_question(
     question: Question,
     *,
     given: Sequence[SubQuestion | str] | None,
@@ -42,12 +42,12 @@ def decomposed(
         InvalidValueError: one that is given is blank, or one text is given in place of a list.
     """
     if given is not None:
-        return _parted(_typed(given))
+        return _split_by_role(_to_sub_questions(given))
     try:
         if decomposer is not None:
-            return _parted(decomposer(question))
+            return _split_by_role(decomposer(question))
         if generator is not None:
-            return _parted(decompose(question, generator=generator))
+            return _split_by_role(decompose(question, generator=generator))
     except ModelFailedError as failed:
         by_rules = _by_rules(question, answers=answers)
         return Decomposed(by_rules.core, by_rules.others, (Failure.of(failed),))
@@ -55,7 +55,7 @@ def decomposed(
 
 
 def by_rules(*, answers: bool) -> Decomposer:
-    """Make the decomposer that splits by rules, whatever models there are; ``answers`` as in `decomposed`.
+    """Make the decomposer that splits by rules, whatever models there are; ``answers`` as in `decompose_question`.
 
     >>> [each.text for each in by_rules(answers=True)(Question("When was the director of Jaws born?"))][:2]
     ['Who is the director of Jaws?', 'When was #1 born?']
@@ -68,7 +68,7 @@ def by_rules(*, answers: bool) -> Decomposer:
     return split
 
 
-def _typed(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
+def _to_sub_questions(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
     if isinstance(given, str):
         message = "sub_questions is one text; give a list of them, if only of one"
         raise InvalidValueError(message)
@@ -80,7 +80,7 @@ def _typed(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
 
 
 def _by_rules(question: Question, *, answers: bool) -> Decomposed:
-    found = _parted(decompose(question))
+    found = _split_by_role(decompose(question))
     steps = hops_of(question.text)
     hops = [step for number, step in enumerate(steps, 1) if answers or not slots_in(step, position=number)]
     if not hops:
@@ -90,6 +90,6 @@ def _by_rules(question: Question, *, answers: bool) -> Decomposed:
     return Decomposed((*made, *(each for each in found.core if plain(each.text) not in known)), found.others)
 
 
-def _parted(sub_questions: Sequence[SubQuestion]) -> Decomposed:
+def _split_by_role(sub_questions: Sequence[SubQuestion]) -> Decomposed:
     core = tuple(each for each in sub_questions if each.role in (Role.CORE, None))
     return Decomposed(core, tuple(each for each in sub_questions if each not in core))

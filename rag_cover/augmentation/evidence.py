@@ -62,7 +62,7 @@ class Evidence:
         return max((known for each in passages if (known := self._known.get(_item(text, each))) is not None), default=None)
 
     def covers(self, text: str, passages: Sequence[Passage], *, cut: float | None = None) -> bool:
-        """Tell whether a passage that was judged covers a sub-question, by another cut if one is given."""
+        """Check whether a passage that was judged covers a sub-question, by another cut if one is given."""
         best = self.best(text, passages)
         return best is not None and best >= (self.threshold if cut is None else cut)
 

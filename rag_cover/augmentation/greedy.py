@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["Pick", "expected_coverage", "greedy_marginal_coverage", "reciprocal_ranks"]
+__all__ = ["Pick", "coverage_probabilities", "greedy_marginal_coverage", "reciprocal_ranks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ def greedy_marginal_coverage(probabilities: NDArray[np.float64], prior: Sequence
     return taken
 
 
-def expected_coverage(probabilities: NDArray[np.float64], places: Sequence[int]) -> NDArray[np.float64]:
+def coverage_probabilities(probabilities: NDArray[np.float64], places: Sequence[int]) -> NDArray[np.float64]:
     """Return (sub-questions,) the probability that each is covered by some of the passages in these places.
 
-    >>> expected_coverage(np.array([[0.5, 0.5], [0.0, 0.25]]), [0, 1]).tolist()
+    >>> coverage_probabilities(np.array([[0.5, 0.5], [0.0, 0.25]]), [0, 1]).tolist()
     [0.75, 0.25]
     """
     return np.asarray(1 - np.prod(1 - probabilities[:, list(places)], axis=1), dtype=np.float64)

@@ -80,7 +80,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         count_tokens: counts a text's tokens; a quarter of its characters, unless given.
         workers: how many searches run at a time.
         samples: how often the receiver is asked for one answer that later sub-questions build on.
-        seed: of what the receiver samples.
+        seed: seed that the receiver samples with.
 
     Raises:
         InvalidValueError: an unknown mode, one whose scorer or generator is missing, or a number out of range.

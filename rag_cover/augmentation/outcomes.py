@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_cover.augmentation.chains import searchable
 from rag_cover.augmentation.evidence import Evidence
-from rag_cover.augmentation.pooling import Pool, pooled
+from rag_cover.augmentation.pooling import Pool, pool_passages
 from rag_cover.augmentation.result import Purchase, Sought
 from rag_cover.augmentation.retrieving import Retrieval
 from rag_cover.augmentation.selection import select_passages
@@ -20,7 +20,7 @@ from rag_cover.passage_text import titled
 from rag_cover.questions import Passage, SubQuestion
 from rag_cover.traces import RetrievalStep
 
-__all__ = ["Keeping", "Outcome", "failures_of", "notes_on", "purchases", "sought"]
+__all__ = ["Keeping", "Outcome", "failures_of", "notes_on", "purchases", "sub_question_results"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Outcome:
             ModelFailedError: the scorer failed.
         """
         found = retrieval.searches.found
-        pool = pooled(found)
+        pool = pool_passages(found)
         texts = retrieval.chain.texts(retrieval.chain.numbers)
         covers = np.zeros((0, len(pool.passages)), dtype=bool)
         if evidence is not None:
@@ -72,7 +72,7 @@ class Outcome:
         return cls(retrieval, evidence, pool, tuple(pool.passages[place] for place in places))
 
     def covers(self, text: str, passages: Sequence[Passage]) -> bool | None:
-        """Tell whether passages of the pool cover a sub-question, None where nobody judges, or nothing is asked."""
+        """Check whether passages of the pool cover a sub-question, None where nobody judges, or nothing is asked."""
         return self.evidence.covers(text, passages) if self.evidence and searchable(text) else None
 
     def brought(self, step: RetrievalStep) -> list[Passage]:
@@ -80,12 +80,12 @@ class Outcome:
         return [self.pool.passages[place] for place in sorted(self.pool.of(step))]
 
 
-def sought(outcome: Outcome, core: Sequence[SubQuestion]) -> tuple[Sought, ...]:
-    """Say of each core sub-question how it was searched for, and whether the passages cover it."""
-    return tuple(_sought(outcome, number, each) for number, each in enumerate(core, 1))
+def sub_question_results(outcome: Outcome, core: Sequence[SubQuestion]) -> tuple[Sought, ...]:
+    """Describe how each core sub-question was searched for, and whether the passages cover it."""
+    return tuple(_sub_question_result(outcome, number, each) for number, each in enumerate(core, 1))
 
 
-def _sought(outcome: Outcome, number: int, given: SubQuestion) -> Sought:
+def _sub_question_result(outcome: Outcome, number: int, given: SubQuestion) -> Sought:
     chain, searches = outcome.retrieval.chain, outcome.retrieval.searches
     text = chain.text(number)
     first, own = searches.step_of(outcome.retrieval.query), searches.step_of(text)
@@ -102,7 +102,7 @@ def _sought(outcome: Outcome, number: int, given: SubQuestion) -> Sought:
 
 
 def purchases(outcome: Outcome, utilities: Mapping[str, float]) -> tuple[Purchase, ...]:
-    """Say what each search after the question's own was the first to cover."""
+    """List what each search after the question's own was the first to cover."""
     chain, searches = outcome.retrieval.chain, outcome.retrieval.searches
     left, bought = chain.texts(chain.numbers), list[Purchase]()
     for step in searches.found:
@@ -133,7 +133,7 @@ def _failure(step: RetrievalStep) -> Failure:
 
 
 def notes_on(retrieval: Retrieval, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Say what was left out, and why."""
+    """Note what was left out, and why."""
     searches, chain = retrieval.searches, retrieval.chain
     notes = []
     if bare := [number for number in chain.numbers if not searchable(chain.text(number))]:

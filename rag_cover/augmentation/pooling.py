@@ -13,7 +13,7 @@ from rag_cover.passage_text import titled
 from rag_cover.questions import Passage
 from rag_cover.traces import RetrievalStep
 
-__all__ = ["Pool", "pooled"]
+__all__ = ["Pool", "pool_passages"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Pool:
         return frozenset(self.places[passage.key] for passage in step.passages)
 
 
-def pooled(steps: Sequence[RetrievalStep]) -> Pool:
+def pool_passages(steps: Sequence[RetrievalStep]) -> Pool:
     """Pool the passages of searches; those of a single one stay as they are, repetitions in other words among them."""
     best: dict[str, float] = {}
     first: dict[str, Passage] = {}

@@ -43,18 +43,18 @@ _LIST = "A complete answer answers each of the sub-questions that are listed wit
 
 def from_passages(question: str, passages: Sequence[Passage], *, briefly: bool = False) -> Conversation:
     """Ask for an answer from passages, or for a few words of one."""
-    return _told(_STEP if briefly else _ANSWER, [*_fenced(passages), fenced("question", question)])
+    return _conversation_with_data(_STEP if briefly else _ANSWER, [*_fence_passages(passages), fenced("question", question)])
 
 
 def with_definition(question: str, passages: Sequence[Passage]) -> Conversation:
     """Ask for an answer, and say what core sub-questions are (M1)."""
-    return _told(_ANSWER + _DEFINITION, [*_fenced(passages), fenced("question", question)])
+    return _conversation_with_data(_ANSWER + _DEFINITION, [*_fence_passages(passages), fenced("question", question)])
 
 
 def with_sub_questions(question: str, passages: Sequence[Passage], sub_questions: Sequence[str]) -> Conversation:
     """Ask for an answer, and list the core sub-questions (M2)."""
     listed = [fenced("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
-    return _told(_ANSWER + _LIST, [*_fenced(passages), fenced("question", question), *listed])
+    return _conversation_with_data(_ANSWER + _LIST, [*_fence_passages(passages), fenced("question", question), *listed])
 
 
 def combining(question: str, answers: Sequence[tuple[str, str | None]]) -> Conversation:
@@ -64,12 +64,12 @@ def combining(question: str, answers: Sequence[tuple[str, str | None]]) -> Conve
         for number, (text, answer) in enumerate(answers, 1)
         for part in (fenced("sub_question", text, number=number), fenced("sub_answer", answer or "", number=number))
     ]
-    return _told(_COMBINE, [*parts, fenced("question", question)])
+    return _conversation_with_data(_COMBINE, [*parts, fenced("question", question)])
 
 
-def _fenced(passages: Sequence[Passage]) -> list[str]:
+def _fence_passages(passages: Sequence[Passage]) -> list[str]:
     return [fenced("passage", titled(passage.title, passage.text), number=number) for number, passage in enumerate(passages, 1)]
 
 
-def _told(instructions: str, parts: Sequence[str]) -> Conversation:
+def _conversation_with_data(instructions: str, parts: Sequence[str]) -> Conversation:
     return conversation(instructions + _DATA, parts)

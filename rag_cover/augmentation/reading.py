@@ -15,7 +15,7 @@ from rag_cover.llm.prompts import Conversation
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
 
-__all__ = ["ABSTENTIONS", "SAMPLES", "Reader", "likeliest", "reading_receiver", "writing_generator", "written_by"]
+__all__ = ["ABSTENTIONS", "SAMPLES", "Reader", "generate_texts", "likeliest", "reading_receiver", "writing_generator"]
 
 T = TypeVar("T")
 
@@ -68,19 +68,19 @@ def writing_generator(generator: Generator) -> Reader:
 
     def write(asked: Asked) -> Mapping[int, str | Failure | None]:
         prompts = [from_passages(text, passages, briefly=True) for text, passages in asked.values()]
-        replies = written_by(generator, prompts, purpose="sub-answer")
+        replies = generate_texts(generator, prompts, purpose="sub-answer")
         return {number: _unless_abstained(reply) for number, reply in zip(asked, replies, strict=True)}
 
     return write
 
 
-def written_by(generator: Generator, prompts: Sequence[Conversation], *, purpose: str) -> list[str | Failure]:
+def generate_texts(generator: Generator, prompts: Sequence[Conversation], *, purpose: str) -> list[str | Failure]:
     """Return what a generator writes, all in one call; in place of a reply that it does not give, why."""
     try:
         made = _one_each(generator.generate(prompts, purpose=purpose) if prompts else [], len(prompts), "generator")
     except ModelFailedError as failed:
         return [Failure.of(failed)] * len(prompts)
-    return list(map(_written, made))
+    return list(map(_text_of, made))
 
 
 def likeliest(samples: Sequence[Sample]) -> str | None:
@@ -103,7 +103,7 @@ def _f1(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / max(1, one.total() + other.total())
 
 
-def _written(generation: Generation) -> str | Failure:
+def _text_of(generation: Generation) -> str | Failure:
     if generation.failure is not None:
         return generation.failure
     text = generation.samples[0].text.strip() if generation.samples else ""

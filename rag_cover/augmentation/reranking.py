@@ -18,7 +18,7 @@ import numpy as np
 
 from rag_cover.augmentation.adaptive import search_uncovered
 from rag_cover.augmentation.chains import Chain, searchable
-from rag_cover.augmentation.core import decomposed
+from rag_cover.augmentation.core import decompose_question
 from rag_cover.augmentation.evidence import Evidence
 from rag_cover.augmentation.greedy import Pick, greedy_marginal_coverage, reciprocal_ranks
 from rag_cover.augmentation.reading import SAMPLES, reading_receiver
@@ -142,7 +142,7 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
         threshold: the probability from which a passage is said to cover; the scorer's own unless given. Orders nothing.
         retrieval_weight: what standing first with the retriever is worth, ≥ 0; what stands at rank r is worth 1/r of it.
         samples: how often the receiver is asked for one answer.
-        seed: of what the receiver samples.
+        seed: seed that the receiver samples with.
 
     Raises:
         InvalidValueError: a k below 1, a sub-question that is blank, a threshold or weight out of range.
@@ -154,13 +154,13 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
     if not found:
         return Reranking(asked, (), (), evidence.threshold)
     reader = None if receiver is None else reading_receiver(receiver, samples=samples, seed=seed)
-    split = decomposed(asked, given=sub_questions, decomposer=decomposer, generator=None, answers=reader is not None)
+    split = decompose_question(asked, given=sub_questions, decomposer=decomposer, generator=None, answers=reader is not None)
     core = split.core or (SubQuestion(asked.text, role=Role.CORE),)
     chain = Chain([each.text for each in core], literal=slots_in(asked.text, position=len(core)))
     retrieval = Retrieval(asked.text, chain, Searches(_AtHand(found), k=len(found), most=1, workers=1), reader)
     judged = _Judged.of(retrieval, evidence, passages)
-    kept = judged.ranked(retrieval_weight, k)
-    sought = tuple(judged.sought(number, each, kept) for number, each in enumerate(core, 1))
+    kept = judged.rank(retrieval_weight, k)
+    sought = tuple(judged.sub_question_result(number, each, kept) for number, each in enumerate(core, 1))
     return Reranking(asked, kept, sought, evidence.threshold, (*split.failures, *retrieval.failures))
 
 
@@ -183,20 +183,20 @@ class _Judged:
         places = {passage.key: place for place, passage in reversed(list(enumerate(passages)))}
         return cls(chain, evidence, found, places)
 
-    def ranked(self, retrieval_weight: float, k: int | None) -> tuple[RankedPassage, ...]:
+    def rank(self, retrieval_weight: float, k: int | None) -> tuple[RankedPassage, ...]:
         texts = self.chain.texts(self.chain.numbers)
         probabilities = np.nan_to_num(self.evidence.probabilities(texts, self.passages))
         covers = self.evidence.covering(texts, self.passages)
         taken = greedy_marginal_coverage(probabilities, reciprocal_ranks(len(self.passages), weight=retrieval_weight), k=k)
         return tuple(
-            self._ranked(pick, [text for text, row in zip(texts, covers, strict=True) if row[pick.place]]) for pick in taken
+            self._rank_pick(pick, [text for text, row in zip(texts, covers, strict=True) if row[pick.place]]) for pick in taken
         )
 
-    def _ranked(self, pick: Pick, covers: Sequence[str]) -> RankedPassage:
+    def _rank_pick(self, pick: Pick, covers: Sequence[str]) -> RankedPassage:
         passage = self.passages[pick.place]
         return RankedPassage(passage, self.places[passage.key], pick.gain, pick.worth, tuple(covers))
 
-    def sought(self, number: int, given: SubQuestion, kept: Sequence[RankedPassage]) -> Sought:
+    def sub_question_result(self, number: int, given: SubQuestion, kept: Sequence[RankedPassage]) -> Sought:
         text, chosen = self.chain.text(number), [each.passage for each in kept]
         asks = searchable(text)
         return Sought(

@@ -120,7 +120,7 @@ class Augmentation:
             answer=self.answer,
             sub_questions=self._distinct_sub_questions() or None,
             pipeline=pipeline,
-            metadata={"augmentation": self._told()},
+            metadata={"augmentation": self._summary()},
         )
 
     def _distinct_sub_questions(self) -> tuple[SubQuestion, ...]:
@@ -132,7 +132,7 @@ class Augmentation:
             found.setdefault(each.text, each)
         return tuple(found.values())
 
-    def _told(self) -> dict[str, Any]:
+    def _summary(self) -> dict[str, Any]:
         told = {
             "mode": self.mode,
             "calls": self.calls,

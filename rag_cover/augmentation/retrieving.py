@@ -43,7 +43,7 @@ class Retrieval:
         """Return all that was found so far, each passage once."""
         return distinct(passage for step in self.searches.steps for passage in step.passages)
 
-    def found_for(self, number: int) -> Sequence[Passage]:
+    def passages_for(self, number: int) -> Sequence[Passage]:
         """Return what was found for a sub-question, else for the question."""
         for query in (self.chain.text(number), self.query):
             if (step := self.searches.step_of(query)) and step.passages:
@@ -72,7 +72,7 @@ def search_for_all(retrieval: Retrieval) -> None:
         chain.give_up()
     searches.search([retrieval.query, *chain.texts(chain.ready)])
     while awaited := chain.awaited:
-        retrieval.read({number: retrieval.found_for(number) for number in awaited})
+        retrieval.read({number: retrieval.passages_for(number) for number in awaited})
         searches.search(chain.texts(chain.ready))
 
 
@@ -81,4 +81,4 @@ def search_and_answer(retrieval: Retrieval) -> None:
     chain = retrieval.chain
     while unanswered := [number for number in chain.ready if number not in chain.answers]:
         retrieval.searches.search(chain.texts(unanswered))
-        retrieval.read({number: retrieval.found_for(number) for number in unanswered})
+        retrieval.read({number: retrieval.passages_for(number) for number in unanswered})

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rag_cover.augmentation.chains import Chain
-from rag_cover.augmentation.core import decomposed
+from rag_cover.augmentation.core import decompose_question
 from rag_cover.augmentation.reading import likeliest
 from rag_cover.augmentation.slots import slots_in
 from rag_cover.backends import Entailer, Failure, Receiver, fingerprint_of
@@ -28,7 +28,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace, distinct
 
-__all__ = ["EstimatedUtility", "agreed", "estimated_utilities"]
+__all__ = ["EstimatedUtility", "consensus_answer", "estimate_utilities"]
 
 _STEP = "retrieved"
 
@@ -60,7 +60,7 @@ class EstimatedUtility:
         return sorted(kept.union(others[: max(0, keep - len(kept))]))
 
 
-def estimated_utilities(  # noqa: PLR0913  # the public interface: all but two by name
+def estimate_utilities(  # noqa: PLR0913  # the public interface: all but two by name
     question: Question | str,
     passages: Sequence[Passage],
     *,
@@ -88,7 +88,7 @@ def estimated_utilities(  # noqa: PLR0913  # the public interface: all but two b
         attribution: ``leave-one-out``: SePer(all passages) - SePer(all but this one), which is 0 for each of two that say the
             same; ``add-one-in``: SePer(this passage) - SePer(no passages).
         n: how many answers are sampled with all passages, and with each that is measured, for every question asked.
-        seed: of what the receiver samples.
+        seed: seed that the receiver samples with.
 
     Raises:
         InvalidValueError: n is below 1, or samples that no belief can be formed from.
@@ -99,8 +99,8 @@ def estimated_utilities(  # noqa: PLR0913  # the public interface: all but two b
     shown = tuple(passage for passage in distinct(passages) if passage.text.strip())
     if not shown:
         return EstimatedUtility({}, {})
-    core = decomposed(asked, given=sub_questions, decomposer=decomposer, generator=None, answers=True).core
-    settled = _settled(asked, [each.text for each in core], shown, receiver, procedure)
+    core = decompose_question(asked, given=sub_questions, decomposer=decomposer, generator=None, answers=True).core
+    settled = _answer_chain(asked, [each.text for each in core], shown, receiver, procedure)
     traces = [_trace(text, answer, samples, shown, receiver) for text, (answer, samples) in settled.items() if answer]
     measured = utilities_of(traces, entailer=entailer, receiver=receiver, procedure=procedure)
     worths = [_values(each) for each in measured]
@@ -108,12 +108,12 @@ def estimated_utilities(  # noqa: PLR0913  # the public interface: all but two b
     return EstimatedUtility({text: answer for text, (answer, _) in settled.items()}, values)
 
 
-def agreed(samples: Sequence[Sample]) -> str | None:
+def consensus_answer(samples: Sequence[Sample]) -> str | None:
     """Return the answer that samples agree on best, None where more than half of them give none.
 
-    >>> agreed([Sample("1946"), Sample("in 1946"), Sample("unknown")])
+    >>> consensus_answer([Sample("1946"), Sample("in 1946"), Sample("unknown")])
     '1946'
-    >>> agreed([Sample("unknown"), Sample("unknown"), Sample("1946")])
+    >>> consensus_answer([Sample("unknown"), Sample("unknown"), Sample("1946")])
     """
     given = [sample for sample in samples if likeliest([sample]) is not None]
     return likeliest(given) if given and 2 * len(given) >= len(samples) else None
@@ -123,26 +123,28 @@ Settled = Mapping[str, tuple[str | None, tuple[Sample, ...]]]
 """Questions, each with the answer that its samples agree on."""
 
 
-def _settled(
+def _answer_chain(
     question: Question, core: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: UtilitySettings
 ) -> Settled:
     """Ask the question and its sub-questions, those that wait for no answer first."""
     chain = Chain(core, literal=slots_in(question.text, position=len(core)))
-    found = dict(_answered([question.text, *chain.texts(chain.ready)], shown, receiver, procedure))
+    found = dict(_sample_answers([question.text, *chain.texts(chain.ready)], shown, receiver, procedure))
     while awaited := chain.awaited:
         for number in awaited:
             chain.answer(number, found.get(chain.text(number), (None, ()))[0])
-        found |= _answered([text for text in chain.texts(chain.ready) if text not in found], shown, receiver, procedure)
+        found |= _sample_answers([text for text in chain.texts(chain.ready) if text not in found], shown, receiver, procedure)
     return found
 
 
-def _answered(texts: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: UtilitySettings) -> Settled:
+def _sample_answers(
+    texts: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: UtilitySettings
+) -> Settled:
     asked = list(dict.fromkeys(texts))
     drawn = receiver.sample([(text, shown) for text in asked], n=procedure.n, seed=procedure.seed) if asked else []
     if len(drawn) != len(asked):
         message = f"the receiver returned {len(drawn)} sets of samples to {len(asked)} questions; it must return one each"
         raise ModelFailedError(message)
-    return {text: (agreed(samples), samples) for text, samples in zip(asked, drawn, strict=True)}
+    return {text: (consensus_answer(samples), samples) for text, samples in zip(asked, drawn, strict=True)}
 
 
 def _trace(text: str, answer: str, samples: tuple[Sample, ...], shown: tuple[Passage, ...], receiver: Receiver) -> Trace:

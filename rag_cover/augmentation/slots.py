@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-__all__ = ["filled", "slots_in", "without_slots"]
+__all__ = ["fill_slots", "slots_in", "without_slots"]
 
 _SLOT = re.compile(r"(?<![\w#])#(\d{1,3})\b")
 _POSSESSED = re.compile(rf"{_SLOT.pattern}(?:\s*['’]s\b)?")
@@ -27,10 +27,10 @@ def slots_in(text: str, *, position: int) -> tuple[int, ...]:
     return tuple(number for number in found if 0 < number < position)
 
 
-def filled(text: str, answers: Mapping[int, str]) -> str:
+def fill_slots(text: str, answers: Mapping[int, str]) -> str:
     """Put answers in the place of their slots; a slot without one stays.
 
-    >>> filled("Where was #1 born, and #2?", {1: "Jane Austen"})
+    >>> fill_slots("Where was #1 born, and #2?", {1: "Jane Austen"})
     'Where was Jane Austen born, and #2?'
     """
     return _SLOT.sub(lambda match: answers.get(int(match[1]), match[0]), text)

@@ -34,7 +34,7 @@ def relation_of(probabilities: Sequence[float]) -> Relation:
 
 
 def is_equivalent(forward: Relation, backward: Relation, *, strict: bool) -> bool:
-    """Tell whether two texts mean the same, given what each does to the other.
+    """Check whether two texts mean the same, given what each does to the other.
 
     >>> is_equivalent(Relation.ENTAILS, Relation.NEUTRAL, strict=True)
     False
@@ -46,7 +46,7 @@ def is_equivalent(forward: Relation, backward: Relation, *, strict: bool) -> boo
 
 
 def may_be_equivalent(forward: Relation, *, strict: bool) -> bool:
-    """Tell whether the other direction can still make two texts equivalent; where it cannot, it need not be judged."""
+    """Check whether the other direction can still make two texts equivalent; where it cannot, it need not be judged."""
     return forward is Relation.ENTAILS if strict else forward is not Relation.CONTRADICTS
 
 

@@ -15,7 +15,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace, distinct
 
-__all__ = ["Context", "ContextKey", "PassageContexts", "StepContexts", "TraceContexts", "contexts_of", "key_of", "recorded_in"]
+__all__ = ["Context", "ContextKey", "PassageContexts", "StepContexts", "TraceContexts", "contexts_of", "key_of", "read_samples"]
 
 Context = tuple[Passage, ...]
 ContextKey = tuple[tuple[str, str], ...]
@@ -53,12 +53,12 @@ class TraceContexts:
         """Return the context after the last step."""
         return self.steps[-1].after if self.steps else ()
 
-    def needed(self) -> dict[ContextKey, str]:
+    def contexts_required(self) -> dict[ContextKey, str]:
         """Name the contexts without which no utility can be told: no passages, and those after each step."""
         named = {key_of(step.after): f"after {step.step.id!r}" for step in reversed(self.steps)}
         return {**named, (): "without passages"}
 
-    def compared(self) -> Iterator[tuple[ContextKey, ContextKey]]:
+    def comparisons(self) -> Iterator[tuple[ContextKey, ContextKey]]:
         """List what is compared with what: (prior, posterior), the whole way first."""
         yield (), key_of(self.final)
         for step in self.steps:
@@ -83,7 +83,7 @@ class TraceContexts:
 
 
 def key_of(context: Context) -> ContextKey:
-    """Tell contexts apart by what a receiver reads: the same passage by id may have been shortened by a filter."""
+    """Build a context's key of what a receiver reads: the same passage by id may have been shortened by a filter."""
     return tuple((passage.title or "", passage.text) for passage in context)
 
 
@@ -98,14 +98,16 @@ def contexts_of(trace: Trace, per_passage: Attribution | None = None) -> TraceCo
                 before=before[position],
                 after=after[position],
                 alone=distinct(step.passages) or None,
-                passages=_attributed(distinct(step.passages), after[position], per_passage),
+                passages=_attribute_passages(distinct(step.passages), after[position], per_passage),
             )
             for position, step in enumerate(trace.steps)
         )
     )
 
 
-def _attributed(passages: Sequence[Passage], after: Context, per_passage: Attribution | None) -> tuple[PassageContexts, ...]:
+def _attribute_passages(
+    passages: Sequence[Passage], after: Context, per_passage: Attribution | None
+) -> tuple[PassageContexts, ...]:
     match per_passage:
         case "leave-one-out":
             return tuple(PassageContexts(passage.key, _without(after, passage.key), after) for passage in passages)
@@ -115,7 +117,7 @@ def _attributed(passages: Sequence[Passage], after: Context, per_passage: Attrib
             return ()
 
 
-def recorded_in(trace: Trace, n: int) -> Mapping[str, dict[ContextKey, tuple[Sample, ...]]]:
+def read_samples(trace: Trace, n: int) -> Mapping[str, dict[ContextKey, tuple[Sample, ...]]]:
     """Read the trace's recorded samples, by receiver and context; of each context the first n.
 
     Raises:
@@ -141,7 +143,7 @@ def _context_of(trace: Trace, after: Sequence[Context], samples: SampleSet, posi
         return after[index]
     if samples.context == "alone" and samples.passage is None:
         return shown
-    passage = _named(shown, samples.passage, position)
+    passage = _find_passage(shown, samples.passage, position)
     return (passage,) if samples.context == "alone" else _without(after[index], passage.key)
 
 
@@ -155,7 +157,7 @@ def _step_index(trace: Trace, samples: SampleSet, position: int) -> int:
     return len(ids) - 1 if samples.step is None else ids.index(samples.step)
 
 
-def _named(passages: Sequence[Passage], name: str | None, position: int) -> Passage:
+def _find_passage(passages: Sequence[Passage], name: str | None, position: int) -> Passage:
     for passage in passages:
         if name is not None and name in (passage.key, passage.id):
             return passage

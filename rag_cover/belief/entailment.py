@@ -67,7 +67,7 @@ class Judgments:
 
     def judge(self, pairs: Iterable[PremiseHypothesis]) -> list[Probabilities]:
         """Return the probabilities of every pair, asking the entailer once about those that are new."""
-        asked = [self._asked(pair) for pair in pairs]
+        asked = [self._canonical_pair(pair) for pair in pairs]
         new = [pair for pair in asked if pair not in self._known]
         if "skip-identity" in self._approximations:
             self._known |= {pair: _IDENTICAL for pair in new if pair[0] == pair[1]}
@@ -75,7 +75,7 @@ class Judgments:
         self._known |= relations(self._entailer, new)
         return [self._known[pair] for pair in asked]
 
-    def _asked(self, pair: PremiseHypothesis) -> PremiseHypothesis:
+    def _canonical_pair(self, pair: PremiseHypothesis) -> PremiseHypothesis:
         if "normalised" not in self._approximations:
             return pair
         premise, hypothesis = (self._first.setdefault(normal_form(text), text) for text in pair)

@@ -45,7 +45,7 @@ def cluster_by_meaning(
     question: str, texts: Sequence[str], *, strict: bool = True, reassign: bool = True
 ) -> EntailmentTask[tuple[int, ...]]:
     """Ask which texts mean the same; come to each one's cluster number."""
-    return _grouped([in_context(question, text) for text in texts], strict=strict, reassign=reassign)
+    return _group([in_context(question, text) for text in texts], strict=strict, reassign=reassign)
 
 
 def entailment_kernel(
@@ -66,9 +66,9 @@ def entailment_kernel(
     golds = [in_context(question, reference) for reference in references]
     if kind == "soft":
         kernel = yield from _soft(answers, golds, both_ways=preset != "paper")
-        found = (yield from _grouped(answers)) if clusters else None
+        found = (yield from _group(answers)) if clusters else None
         return EntailmentKernel(kernel, found)
-    found = yield from _grouped(answers)
+    found = yield from _group(answers)
     founders = {cluster: answers[found.index(cluster)] for cluster in found}
     agreeing = yield from _founders_agree(founders, golds)
     if preset != "paper":
@@ -78,13 +78,13 @@ def entailment_kernel(
 
 def _soft(answers: Sequence[str], golds: Sequence[str], *, both_ways: bool) -> EntailmentTask[NDArray[np.float64]]:
     forward = list(product(answers, golds))
-    backward = [_reversed(pair) for pair in forward] if both_ways else []
+    backward = [_swap(pair) for pair in forward] if both_ways else []
     judged = yield [*forward, *backward]
     entailment = np.array([probabilities[0] for probabilities in judged]).reshape(-1, len(answers), len(golds))
     return soft_kernel(entailment[0], entailment[-1])
 
 
-def _grouped(texts: Sequence[str], *, strict: bool = True, reassign: bool = True) -> EntailmentTask[tuple[int, ...]]:
+def _group(texts: Sequence[str], *, strict: bool = True, reassign: bool = True) -> EntailmentTask[tuple[int, ...]]:
     groups = grouping(len(texts), reassign=reassign)
     same: Sequence[bool] | None = None
     while True:
@@ -106,13 +106,13 @@ def _equivalent(pairs: Sequence[PremiseHypothesis], *, strict: bool) -> Entailme
     """Judge the way there, and the way back where it can still matter."""
     forward = [relation_of(probabilities) for probabilities in (yield pairs)]
     undecided = [index for index, relation in enumerate(forward) if may_be_equivalent(relation, strict=strict)]
-    judged = (yield [_reversed(pairs[index]) for index in undecided]) if undecided else ()
+    judged = (yield [_swap(pairs[index]) for index in undecided]) if undecided else ()
     backward = {index: relation_of(probabilities) for index, probabilities in zip(undecided, judged, strict=True)}
     return [
         index in backward and is_equivalent(relation, backward[index], strict=strict) for index, relation in enumerate(forward)
     ]
 
 
-def _reversed(pair: PremiseHypothesis) -> PremiseHypothesis:
+def _swap(pair: PremiseHypothesis) -> PremiseHypothesis:
     premise, hypothesis = pair
     return hypothesis, premise

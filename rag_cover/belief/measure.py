@@ -64,7 +64,7 @@ class UtilityMeasure(UtilitySettings):
         return asdict(self) | {"approximations": list(self.approximations)}
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can."""
+        """Return why a trace cannot be measured, None where it can."""
         return unfit_because(trace, self.references)
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:

@@ -14,8 +14,8 @@ from rag_cover.belief.result import Belief, BeliefKind, Preset, SampledAnswer, U
 from rag_cover.belief.scoring import (
     Over,
     agreements_of,
+    bootstrap_scores,
     likelihood_weights,
-    resampled_scores,
     score_of,
     uniform_weights,
 )
@@ -69,7 +69,7 @@ def estimate_belief(
     answers = zip(texts, weights, agreement.clusters or (None,) * len(texts), agreements, strict=True)
     score = score_of(weights, agreement.kernel, over=over)
     belief = Belief(score, kind, preset, tuple(SampledAnswer(*answer) for answer in answers))
-    return BeliefEstimate(belief, None if seed is None else resampled_scores(weights, agreement.kernel, over=over, seed=seed))
+    return BeliefEstimate(belief, None if seed is None else bootstrap_scores(weights, agreement.kernel, over=over, seed=seed))
 
 
 def utility_of(prior: BeliefEstimate, posterior: BeliefEstimate) -> Utility:

@@ -88,10 +88,10 @@ def _answers(generation: Generation) -> tuple[Sample, ...]:
     if not generation.samples:
         message = "the generator returned no sample"
         raise ModelFailedError(message)
-    return tuple(_ended(sample) for sample in generation.samples)
+    return tuple(_truncate_at_stop(sample) for sample in generation.samples)
 
 
-def _ended(sample: Sample) -> Sample:
+def _truncate_at_stop(sample: Sample) -> Sample:
     """End an answer where sampling should have stopped; a list of log-probabilities that is empty is none."""
     text = sample.text.strip()
     ended = _STOP.split(text, maxsplit=1)[0].strip()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Receiver, fingerprint_of
-from rag_cover.belief.contexts import Context, ContextKey, TraceContexts, contexts_of, recorded_in
+from rag_cover.belief.contexts import Context, ContextKey, TraceContexts, contexts_of, read_samples
 from rag_cover.belief.draws import SampleCache, Shown
 from rag_cover.belief.opinions import references_in_range
 from rag_cover.belief.result import ReferenceSource
@@ -30,10 +30,10 @@ class SamplingPlan:
     recorded: Mapping[ContextKey, tuple[Sample, ...]]
     rounds: dict[ContextKey, int]
 
-    def wanted(self) -> Iterator[tuple[Shown, int]]:
+    def rounds_to_sample(self) -> Iterator[tuple[Shown, int]]:
         """List every round of every context that is sampled."""
         shown = self.contexts.distinct()
-        return ((self._shown(shown[key]), number) for key, rounds in self.rounds.items() for number in range(rounds))
+        return ((self._receiver_input(shown[key]), number) for key, rounds in self.rounds.items() for number in range(rounds))
 
     def samples(self, draws: SampleCache | None) -> dict[ContextKey, tuple[Sample, ...]]:
         """Gather the answers of every context that has any, recorded or drawn."""
@@ -42,7 +42,7 @@ class SamplingPlan:
             if key in self.recorded:
                 found[key] = self.recorded[key]
             elif draws is not None:
-                found[key] = draws.of(self._shown(context), self.rounds[key])
+                found[key] = draws.of(self._receiver_input(context), self.rounds[key])
         return found
 
     def sample_more(self, keys: Collection[ContextKey], sizes: Sequence[int]) -> bool:
@@ -52,7 +52,7 @@ class SamplingPlan:
             self.rounds[key] += 1
         return bool(growing)
 
-    def _shown(self, context: Context) -> Shown:
+    def _receiver_input(self, context: Context) -> Shown:
         return self.trace.question.text, context
 
 
@@ -65,15 +65,15 @@ def course_of(trace: Trace, receiver: Receiver | None, procedure: UtilitySetting
     if (lacking := unfit_because(trace, procedure.references)) is not None:
         raise InvalidValueError(lacking)
     contexts = contexts_of(trace, procedure.per_passage)
-    recorded = recorded_in(trace, procedure.n)
-    name = _recorded_by(recorded, contexts) if receiver is None else fingerprint_of(receiver)
+    recorded = read_samples(trace, procedure.n)
+    name = _select_receiver(recorded, contexts) if receiver is None else fingerprint_of(receiver)
     known = recorded.get(name, {})
     sampled = [] if receiver is None else [key for key in contexts.distinct() if key not in known]
     return SamplingPlan(trace, contexts, references_of(trace, procedure.references), name, known, dict.fromkeys(sampled, 1))
 
 
 def unfit_because(trace: Trace, references: ReferenceSource) -> str | None:
-    """Say what a trace lacks for its utility to be measured, whoever the receiver is; None where it lacks nothing."""
+    """Return what a trace lacks for its utility to be measured by any receiver; None where it lacks nothing."""
     if not trace.steps:
         return "utility needs retrieval steps"
     right = references_of(trace, references)
@@ -94,11 +94,11 @@ def references_of(trace: Trace, references: ReferenceSource) -> tuple[str, ...]:
     return () if trace.answer is None else (trace.answer,)
 
 
-def _recorded_by(recorded: Mapping[str, Mapping[ContextKey, object]], contexts: TraceContexts) -> str:
+def _select_receiver(recorded: Mapping[str, Mapping[ContextKey, object]], contexts: TraceContexts) -> str:
     """Choose the first receiver that there are samples of all that is needed of."""
     if not recorded:
         raise InvalidValueError(_NO_SAMPLES)
-    needed = contexts.needed()
+    needed = contexts.contexts_required()
     missing = {name: [words for key, words in needed.items() if key not in known] for name, known in recorded.items()}
     name, lacking = min(missing.items(), key=lambda item: len(item[1]))
     if lacking:

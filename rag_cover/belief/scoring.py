@@ -22,11 +22,11 @@ from rag_cover.errors import InvalidValueError
 __all__ = [
     "Over",
     "agreements_of",
+    "bootstrap_scores",
     "cluster_masses",
     "entropy_of",
     "hard_kernel",
     "likelihood_weights",
-    "resampled_scores",
     "score_of",
     "soft_kernel",
     "uniform_weights",
@@ -147,7 +147,7 @@ def entropy_of(masses: Sequence[float]) -> float:
     return max(0.0, -math.fsum(mass * math.log(mass) for mass in masses if mass > 0))
 
 
-def resampled_scores(
+def bootstrap_scores(
     weights: Sequence[float], kernel: Floats, *, over: Over, seed: Sequence[int], resamples: int = 2000
 ) -> Floats | None:
     """Score bootstrap resamples of the answers, (resamples,), each with its weights summing to 1 again.

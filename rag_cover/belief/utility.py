@@ -63,7 +63,7 @@ def step_utilities(  # noqa: PLR0913  # the public interface: all but the trace 
             self-consistency and not of correctness.
         per_passage: ``leave-one-out``: what the context after the step loses without the passage; ``add-one-in``: what the
             passage is worth by itself.
-        seed: of the samples and of the bootstrap.
+        seed: seed of the random generator (samples and bootstrap).
         kind: ``soft`` or ``hard``, as in `rag_cover.belief.seper`.
         preset: likewise; None is ``unbiased`` for the whole trace where any log-probability is missing.
         clusters: whether the answers' clusters are found with kind ``soft`` too.
@@ -77,7 +77,7 @@ def step_utilities(  # noqa: PLR0913  # the public interface: all but the trace 
         ModelFailedError: the receiver or the entailer failed.
     """
     procedure = UtilitySettings(n, kind, preset, references, per_passage, adaptive, clusters, approximations, seed)
-    (outcome,) = _measured([trace], entailer, receiver, procedure)
+    (outcome,) = _measure([trace], entailer, receiver, procedure)
     if isinstance(outcome, InvalidValueError):
         raise outcome
     return outcome
@@ -94,14 +94,14 @@ def utilities_of(
     Raises:
         ModelFailedError: the receiver or the entailer failed.
     """
-    outcomes = _measured(traces, entailer, receiver, procedure)
+    outcomes = _measure(traces, entailer, receiver, procedure)
     return [
         Failure(type(outcome).__name__, str(outcome)) if isinstance(outcome, InvalidValueError) else outcome
         for outcome in outcomes
     ]
 
 
-def _measured(
+def _measure(
     traces: Sequence[Trace], entailer: Entailer, receiver: Receiver | None, procedure: UtilitySettings
 ) -> list[TraceUtility | InvalidValueError]:
     draws = None if receiver is None else SampleCache(receiver, procedure.rounds, procedure.seed)
@@ -115,10 +115,10 @@ def _measured(
             outcomes[index] = unfit
     while courses:
         if draws is not None:
-            draws.fetch(wanted for course in courses.values() for wanted in course.wanted())
+            draws.fetch(wanted for course in courses.values() for wanted in course.rounds_to_sample())
         formed = judgments.settle(gather(_opinions(course, draws, procedure) for course in courses.values()))
         for index, opinions in zip(tuple(courses), formed, strict=True):
-            done = _told(courses[index], opinions, procedure)
+            done = _utility_or_more_samples(courses[index], opinions, procedure)
             if done is not None:
                 outcomes[index] = done
                 del courses[index]
@@ -153,15 +153,15 @@ def _opinions(
     return dict(zip(samples, formed, strict=True))
 
 
-def _told(
+def _utility_or_more_samples(
     course: SamplingPlan, opinions: Opinions | InvalidValueError, procedure: UtilitySettings
 ) -> TraceUtility | InvalidValueError | None:
-    """Tell a trace's utility from its beliefs; None where more is to be sampled first."""
+    """Return a trace's utility by its beliefs, or the error; None where more samples are needed first."""
     if isinstance(opinions, InvalidValueError):
         return opinions
     utilities = {
         (prior, posterior): utility_of(opinions[prior], opinions[posterior])
-        for prior, posterior in dict.fromkeys(course.contexts.compared())
+        for prior, posterior in dict.fromkeys(course.contexts.comparisons())
         if prior in opinions and posterior in opinions
     }
     if procedure.adaptive is not None and course.sample_more(_wide(utilities, procedure.adaptive), procedure.rounds):

@@ -5,15 +5,15 @@ The paper's 0.15 and 0.80 are its own model's; `rag_cover.complexity.fitting` fi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
 from rag_cover.complexity.completeness import ReadingName
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, ConstraintName, Evidential, SourceName, verdict_of
-from rag_cover.errors import InputError, InvalidValueError
-from rag_cover.stats.logistic import probabilities_of
+from rag_cover.errors import InvalidValueError
+from rag_cover.stats.calibrations import read_calibration
+from rag_cover.stats.logistic import PROBABILITY_EDGE, logit_of, probabilities_of
 
 __all__ = ["Calibration", "features_of"]
 
@@ -22,7 +22,6 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "constraints": get_args(ConstraintName),
     "references": get_args(SourceName),
 }
-_SURE = 1e-4  # probabilities nearer to 0 or 1 are alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +94,7 @@ class Calibration:
         Raises:
             InputError: it is nothing that `to_dict` writes.
         """
-        try:
-            return cls(**{**data, "weights": tuple(data["weights"])})
-        except (KeyError, TypeError, InvalidValueError) as error:
-            message = f"this is no calibration ({error}); write one with Calibration.to_dict"
-            raise InputError(message) from error
+        return read_calibration(cls, data, name="calibration")
 
 
 def features_of(answer: float, completeness: float, constraints: ConstraintName) -> list[float]:
@@ -108,8 +103,7 @@ def features_of(answer: float, completeness: float, constraints: ConstraintName)
     >>> features_of(0.5, 0.8, "both"), features_of(0.5, 0.8, "completeness")
     ([0.0, 0.8], [0.8])
     """
-    likely = min(max(float(answer), _SURE), 1 - _SURE)
-    odds = math.log(likely / (1 - likely))
+    odds = logit_of(float(answer), edge=PROBABILITY_EDGE)
     match constraints:
         case "both":
             return [odds, float(completeness)]

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["READINGS", "UNPEAKED", "ReadingName", "completeness_of", "document_entropies", "peaked", "relevance_matrix"]
+__all__ = ["READINGS", "UNPEAKED", "ReadingName", "completeness_of", "document_entropies", "relevance_matrix", "sharpen"]
 
 Floats = NDArray[np.float64]
 ReadingName = Literal["token-entropy", "document-entropy", "token-over-documents", "weighted", "joint", "covered"]
@@ -55,7 +55,7 @@ def completeness_of(
         relevance: (D, Q), at least 0.
         documents: D, where relevance is to be held against it.
         reading: which one of `READINGS`.
-        temperature: peaks relevance first (`peaked`).
+        temperature: peaks relevance first (`sharpen`).
 
     Raises:
         InvalidValueError: relevance that is negative, NaN or of another shape; no such reading; a temperature not above 0.
@@ -66,7 +66,7 @@ def completeness_of(
         raise InvalidValueError(message)
     if not len(matrix):
         return 1.0
-    return READINGS[reading](peaked(matrix, temperature))
+    return READINGS[reading](sharpen(matrix, temperature))
 
 
 def relevance_matrix(relevance: ArrayLike, *, documents: int | None = None) -> Floats:
@@ -89,13 +89,13 @@ def relevance_matrix(relevance: ArrayLike, *, documents: int | None = None) -> F
     return matrix
 
 
-def peaked(relevance: Floats, temperature: float | None) -> Floats:
+def sharpen(relevance: Floats, temperature: float | None) -> Floats:
     """Return each document's softmax over the tokens, exp(Rel_ij / temperature) normalised; relevance as it is for None.
 
     Similarity-like relevance is nearly flat over the tokens, so that its entropy is high for any document; the lower the
     temperature, the less is left of that.
 
-    >>> peaked(np.array([[0.5, 0.6]]), 0.1).round(3).tolist()
+    >>> sharpen(np.array([[0.5, 0.6]]), 0.1).round(3).tolist()
     [[0.269, 0.731]]
     """
     if temperature is None:
@@ -129,7 +129,7 @@ def _token_entropy(relevance: Floats) -> float:
     return float(document_entropies(relevance).mean())
 
 
-def _weighted(relevance: Floats) -> float:
+def _mass_weighted_mean(relevance: Floats) -> float:
     masses = _masses(relevance)
     return float(masses @ document_entropies(relevance) / masses.sum()) if masses.any() else 1.0
 
@@ -147,7 +147,7 @@ def _joint(relevance: Floats) -> float:
     return float((likely.max(axis=0) - likely).max(axis=1).min())
 
 
-def _covered(relevance: Floats) -> float:
+def _mean_best_match(relevance: Floats) -> float:
     return float(_likely(relevance).max(axis=0).mean())
 
 
@@ -166,9 +166,9 @@ READINGS: Mapping[ReadingName, Callable[[Floats], float]] = {
     "token-entropy": _token_entropy,
     "document-entropy": _document_entropy,
     "token-over-documents": _token_over_documents,
-    "weighted": _weighted,
+    "weighted": _mass_weighted_mean,
     "joint": _joint,
-    "covered": _covered,
+    "covered": _mean_best_match,
 }
 """The readings: from (D, Q) relevance, D and Q at least 1, to completeness."""
 

@@ -80,7 +80,7 @@ class _Measured:
         completeness = {setting: values[kept] for setting, values in self.completeness.items()}
         return _Measured(self.answers[kept], completeness, self.truth[kept], self.groups[kept])
 
-    def fitted(self, constraints: ConstraintName) -> Calibration:
+    def fit(self, constraints: ConstraintName) -> Calibration:
         """Fit the thresholds under every setting, and keep the best; the first of equally good ones."""
         found = {
             setting: best_thresholds(self.answers, values, self.truth, constraints)
@@ -98,7 +98,7 @@ class _Measured:
             n=len(self.truth),
         )
 
-    def called(self, calibration: Calibration) -> Truth:
+    def classify(self, calibration: Calibration) -> Truth:
         """Return (n,) which questions a calibration calls complex."""
         unanswered = self.answers < calibration.t_ans
         complete = self.completeness[_Setting(calibration.reading, calibration.temperature)] >= calibration.t_com
@@ -129,7 +129,7 @@ def calibrate(
         readings: those to choose among; ``joint`` and ``covered`` are read from relevance as it is.
         temperatures: those to choose among.
         folds: of the cross-validation.
-        seed: of the folds.
+        seed: seed of the random generator (folds).
         name: what the questions are, for the calibration's name.
 
     Raises:
@@ -138,11 +138,11 @@ def calibrate(
     """
     _refuse_too_few(labelled, folds)
     _refuse_mixed(labelled, constraints)
-    measured = _measured(labelled, _settings(constraints, readings, temperatures))
+    measured = _measure(labelled, _settings(constraints, readings, temperatures))
     said = np.zeros(len(labelled), dtype=bool)
     for held_out in folds_of(measured.groups.tolist(), folds, seed=seed):
-        said[held_out] = measured.where(held_out).called(measured.where(~held_out).fitted(constraints))
-    fitted = measured.fitted(constraints)
+        said[held_out] = measured.where(held_out).classify(measured.where(~held_out).fit(constraints))
+    fitted = measured.fit(constraints)
     asked = labelled[0].evidence
     name = name or f"{len(labelled)} labelled questions"
     sums = _sums(said, measured)
@@ -170,7 +170,7 @@ def _settings(
     return list(dict.fromkeys(_Setting(each, None if each in UNPEAKED else temperature) for each, temperature in pairs))
 
 
-def _measured(labelled: Sequence[Labelled], settings: Sequence[_Setting]) -> _Measured:
+def _measure(labelled: Sequence[Labelled], settings: Sequence[_Setting]) -> _Measured:
     evidence = [each.evidence for each in labelled]
     numbers: dict[str, int] = {}
     return _Measured(

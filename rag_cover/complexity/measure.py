@@ -90,7 +90,7 @@ class ComplexityMeasure:
         return {"t_ans": self.t_ans, "t_com": self.t_com, "calibration": fitted, "constraints": self.constraints}
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can; steps that found nothing can be."""
+        """Return why a trace cannot be measured, None where it can; steps that found nothing can be."""
         if all(step.replaces for step in trace.steps):
             return f"complexity needs {self.required_inputs[0]}"
         return None

@@ -156,11 +156,11 @@ class _Settings:
 
     def judge(self, asked: Sequence[_Asked]) -> list[Complexity | Failure]:
         """Ask the models about all questions at once, and decide each."""
-        calibrations = {source: self._calibrated(source) for source in {each.source for each in asked}}
+        calibrations = {source: self._resolve_calibration(source) for source in {each.source for each in asked}}
         reads = read_documents([each.case(calibrations[each.source]) for each in asked], self.scorer, self._teller)
-        return [self._decided(read, calibrations[each.source], each.source) for read, each in zip(reads, asked, strict=True)]
+        return [self._decide(read, calibrations[each.source], each.source) for read, each in zip(reads, asked, strict=True)]
 
-    def _decided(self, read: Read, calibration: Calibration, source: AnswerSource) -> Complexity | Failure:
+    def _decide(self, read: Read, calibration: Calibration, source: AnswerSource) -> Complexity | Failure:
         failures = [document.failure for document in read.documents if document.failure is not None]
         if failures and len(failures) == len(read.documents):
             return failures[0]
@@ -173,7 +173,7 @@ class _Settings:
             return self.scorer
         return self.relevance
 
-    def _calibrated(self, source: AnswerSource) -> Calibration:
+    def _resolve_calibration(self, source: AnswerSource) -> Calibration:
         wanted = self.constraints or (self.calibration.constraints if self.calibration else "both")
         found = self.calibration or self._preset(source, wanted) or Calibration()
         t_ans = found.t_ans if self.t_ans is None else self.t_ans

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
 
+from rag_cover.english.lexicon import NOT_SUPERLATIVE, QUESTION_WORDS, YES_NO_OPENERS, one_of
 from rag_cover.placeholder import Placeholder
 
 __all__ = ["Kind", "kinds_of"]
@@ -58,20 +59,20 @@ def _without_names(text: str) -> str:
 
 def _one_of(words: str) -> str:
     """Make the alternatives of a list of words, in which ``_`` is a space."""
-    return f"(?:{'|'.join(words.split()).replace('_', ' ')})"
+    return one_of(word.replace("_", " ") for word in words.split())
 
 
 def _any_of(patterns: str) -> _Rule:
     """Make the rule that one of several patterns, a line each, is found; compiled when first asked."""
 
     @cache
-    def found() -> re.Pattern[str]:
+    def regex() -> re.Pattern[str]:
         return re.compile("|".join(f"(?:{pattern})" for pattern in patterns.strip("\n").split("\n")))
 
-    return lambda asked: found().search(asked) is not None
+    return lambda asked: regex().search(asked) is not None
 
 
-_ASKS_WHETHER = rf"^(?:and )?{_one_of('is are was were do does did has have had can could would will should')}\b"
+_ASKS_WHETHER = rf"^(?:and )?{one_of(YES_NO_OPENERS)}\b"
 
 # Comparative
 
@@ -143,13 +144,11 @@ _is_past = _any_of(r"\b(?:did|was|were|had|\w{2,}ed|won|became|took|left|began|s
 
 # Superlative
 
-_NO_SUPERLATIVES = frozenset(
+_NO_SUPERLATIVES = NOT_SUPERLATIVE | frozenset(
     """
-    arrest attest beast bequest best breast brest bucharest budapest chest conquest contest crest dest detest digest
-    disinterest divest earnest east everest feast forest guest harvest honest houseguest infest ingest inquest interest
-    invest jest latest lest manifest midwest modest molest nest northeast northwest pest priest protest quest rainforest
-    reforest request rest self-interest southeast southwest suggest tempest test unrest vest west wrest zest
-    """.split()  # noqa: SIM905  # five lines instead of seventy
+    attest beast bequest brest bucharest budapest conquest detest disinterest divest earnest everest feast houseguest infest
+    ingest lest molest rainforest reforest self-interest tempest unrest wrest
+    """.split()  # noqa: SIM905  # two lines instead of twenty
 )
 _AWARD = _one_of(
     "actor actress picture director supporting foreign original album new male female song music film movie western buy"
@@ -182,7 +181,8 @@ _counts = _any_of(
 
 # Set operation
 
-_QUESTION_WORD = _one_of("who when where why how is are was were do does did has have had can could would will should")
+# "what" and "which" begin lists, too: "Which films are …"
+_QUESTION_WORD = one_of((QUESTION_WORDS - {"whom", "whose", "what", "which"}) | YES_NO_OPENERS)
 _LIST = rf"^(?!{_QUESTION_WORD}\b)"
 _ASK = r"(?:what are |which are |list |find |name |show )?(?:all )?(?:the )?"
 _NOT = _one_of("not aren't isn't don't doesn't weren't wasn't cannot never excluding")
@@ -243,7 +243,7 @@ _asks_a_fact = _any_of(rf"\b{_FACT}\b|^(?:which|what) (?:school|university|colle
 
 
 def _is_multi_hop(asked: str) -> bool:
-    """Tell a description inside a description, or a fact that is asked of what is only described."""
+    """Check for a description inside a description, or for a fact about something that is only described."""
     if _takes_two_steps(asked):
         return True
     described = re.search(_DESCRIBED, asked)

@@ -90,7 +90,7 @@ class Complexity:
 
     @property
     def twofold(self) -> bool:
-        """Say whether the scorer was asked with references and without."""
+        """Return whether the scorer was asked with references and without."""
         return any(document.unaided_probability is not None for document in self.documents)
 
     @property

@@ -134,10 +134,10 @@ def verdict_of(
     if relevance is not None:
         completeness = completeness_of(relevance, documents=len(answer_probabilities), reading=reading, temperature=temperature)
     complete = None if completeness is None else completeness >= t_com
-    return ComplexityDecision(best, answerable, completeness, complete, _decided(answerable, complete, constraints))
+    return ComplexityDecision(best, answerable, completeness, complete, _decide(answerable, complete, constraints))
 
 
-def _decided(answerable: bool, complete: bool | None, constraints: ConstraintName) -> bool:  # noqa: FBT001  # the two facts
+def _decide(answerable: bool, complete: bool | None, constraints: ConstraintName) -> bool:  # noqa: FBT001  # the two facts
     match constraints:
         case "both":
             return not answerable and complete is not False

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.result import AnswerSource, Constraints
+from rag_cover.stats.calibrations import shipped_numbers
 
-__all__ = ["NUMBERS", "calibration_for", "shipped"]
+__all__ = ["NUMBERS", "calibration_for", "load_calibrations"]
 
 NUMBERS = Path(__file__).with_name("presets.json")
 
@@ -21,13 +21,13 @@ def calibration_for(fingerprint: str, references: AnswerSource, constraints: Con
     A draft is compared as a gold answer is, so what was fitted with gold answers holds for it.
     """
     source = "none" if references == "none" else "gold"
-    return shipped().get(fingerprint, {}).get(f"{source}/{constraints}")
+    return load_calibrations().get(fingerprint, {}).get(f"{source}/{constraints}")
 
 
 @cache
-def shipped() -> Mapping[str, Mapping[str, Calibration]]:
+def load_calibrations() -> Mapping[str, Mapping[str, Calibration]]:
     """Read the shipped calibrations: by fingerprint, then by answer source and constraints (``gold/both``)."""
-    if not NUMBERS.exists():
-        return {}
-    fitted = json.loads(NUMBERS.read_text(encoding="utf-8"))
-    return {print_: {kind: Calibration.from_dict(each) for kind, each in kinds.items()} for print_, kinds in fitted.items()}
+    return {
+        fingerprint: {kind: Calibration.from_dict(each) for kind, each in kinds.items()}
+        for fingerprint, kinds in shipped_numbers(NUMBERS).items()
+    }

@@ -26,7 +26,7 @@ class Standing(StrEnum):
 
 
 def standing_of(complexity: Complexity) -> Standing:
-    """Tell where a question stands.
+    """Return where a question stands.
 
     >>> standing_of(Complexity(0.9, answerable=True, completeness=0.5, complete=False, is_complex=False, t_ans=0.15, t_com=0.8))
     <Standing.ANSWERABLE: 'answerable'>

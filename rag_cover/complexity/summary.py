@@ -104,7 +104,7 @@ class ComplexitySums:
 
 
 def _notes_on(found: Complexity) -> list[str]:
-    """Say by what a question was judged."""
+    """Name what a question was judged by."""
     notes = [f"a passage answers from a probability of {found.t_ans:.3g}"]
     if found.complete is None:
         notes.append("no model tells what passages are about, so answerability decides alone")

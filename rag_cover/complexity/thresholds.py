@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ConstraintName
+from rag_cover.stats.thresholds import cuts_between
 
-__all__ = ["Thresholds", "best_thresholds", "cuts_between"]
+__all__ = ["Thresholds", "best_thresholds"]
 
 Floats = NDArray[np.float64]
 Truth = NDArray[np.bool_]
 
-MOST_CUTS = 100
 WORTH = 0.01
 """The F1 that completeness must add to answerability to decide with it; less is what chance adds to the better of many."""
 
@@ -52,7 +52,7 @@ def best_thresholds(answers: Floats, completeness: Floats, truth: Truth, constra
     t_ans = above_all if constraints == "completeness" else np.append(cuts_between(answers), (answers.max() + 1) / 2)
     t_com = np.zeros(1) if constraints == "answerability" else np.concatenate([np.zeros(1), cuts_between(completeness)])
     cells = (np.searchsorted(t_ans, answers, side="right"), np.searchsorted(t_com, completeness, side="right"))
-    hits, called = (_called(cells, (len(t_ans), len(t_com)), kept) for kept in (truth, np.ones_like(truth)))
+    hits, called = (_count_complex(cells, (len(t_ans), len(t_com)), kept) for kept in (truth, np.ones_like(truth)))
     scores = 2 * hits / np.maximum(called + truth.sum(), 1)
     if constraints == "both" and scores.max() < scores[:, 0].max() + WORTH:
         scores[:, 1:] = -1.0
@@ -65,21 +65,7 @@ def best_thresholds(answers: Floats, completeness: Floats, truth: Truth, constra
     )
 
 
-def cuts_between(values: Floats) -> Floats:
-    """Return at most 100 cuts that lie between neighbouring values, as many values between two cuts as between any others.
-
-    >>> cuts_between(np.array([0.5, 0.25, 0.25])).tolist()
-    [0.375]
-    """
-    distinct = np.unique(values)
-    cuts: Floats = (distinct[1:] + distinct[:-1]) / 2
-    if not len(cuts):
-        return distinct
-    chosen = np.linspace(0, len(cuts) - 1, min(MOST_CUTS, len(cuts))).round().astype(np.intp)
-    return cuts[chosen]
-
-
-def _called(cells: tuple[NDArray[np.intp], NDArray[np.intp]], shape: tuple[int, int], kept: Truth) -> Floats:
+def _count_complex(cells: tuple[NDArray[np.intp], NDArray[np.intp]], shape: tuple[int, int], kept: Truth) -> Floats:
     """Count, for each pair of cuts, the questions below the first and not below the second."""
     counts = np.zeros((shape[0] + 1, shape[1] + 1))
     np.add.at(counts, (cells[0][kept], cells[1][kept]), 1.0)

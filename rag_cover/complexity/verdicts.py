@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rag_cover.complexity.calibration import Calibration
-from rag_cover.complexity.completeness import document_entropies, peaked
+from rag_cover.complexity.completeness import document_entropies, sharpen
 from rag_cover.complexity.result import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, Evidence, verdict_of
 
@@ -80,7 +80,7 @@ def complexity_from(
         deciding,
         references=references,
         probability=deciding.probability(evidence),
-        notes=(*_notes(documents, told, known), *_fitted_otherwise(calibration, references)),
+        notes=(*_notes(documents, told, known), *_reference_notes(calibration, references)),
     )
 
 
@@ -95,7 +95,7 @@ def _notes(documents: Sequence[DocumentEvidence], told: bool, known: bool) -> tu
     return tuple(note for note, holds in said.items() if holds)
 
 
-def _fitted_otherwise(calibration: Calibration, references: AnswerSource) -> tuple[str, ...]:
+def _reference_notes(calibration: Calibration, references: AnswerSource) -> tuple[str, ...]:
     if not calibration.name or (calibration.references == "none") == (references == "none"):
         return ()
     ways = {"gold": "with gold answers", "draft": "with drafts", "none": "without references"}
@@ -134,5 +134,5 @@ def _complexity(
 def _with_entropy(document: DocumentEvidence, temperature: float | None) -> DocumentEvidence:
     if not document.relevance:
         return document
-    entropy = float(document_entropies(peaked(np.array([document.relevance]), temperature))[0])
+    entropy = float(document_entropies(sharpen(np.array([document.relevance]), temperature))[0])
     return replace(document, entropy=entropy)

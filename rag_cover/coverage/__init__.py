@@ -5,7 +5,7 @@ Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing respon
 
 from rag_cover.augmentation import Augmenter, augment, by_rules
 from rag_cover.augmentation.reranking import RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
-from rag_cover.augmentation.self_consistency import EstimatedUtility, estimated_utilities
+from rag_cover.augmentation.self_consistency import EstimatedUtility, estimate_utilities
 from rag_cover.coverage.judging import judge_coverage, table_of
 from rag_cover.coverage.measure import CoverageMeasure
 from rag_cover.coverage.metrics import (
@@ -58,7 +58,7 @@ __all__ = [
     "by_rules",
     "coverage_metrics",
     "decompose",
-    "estimated_utilities",
+    "estimate_utilities",
     "groundedness",
     "judge_coverage",
     "pairwise_accuracy",

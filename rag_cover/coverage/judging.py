@@ -33,7 +33,7 @@ from rag_cover.backends import (
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
 from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
-from rag_cover.decomposition.embedded_roles import Untyped, typed
+from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
 from rag_cover.model_calls import abstentions, fragments, probabilities, threshold_in_range
 from rag_cover.passage_text import titled
@@ -93,12 +93,12 @@ class _Case:
     answer: _Judged | None
     failed: frozenset[str]
 
-    def located(self) -> tuple[_Judged, ...]:
+    def texts_to_locate(self) -> tuple[_Judged, ...]:
         """List the texts whose fragments are reported."""
         return (*(self.chunks or ()), *((self.answer,) if self.answer else ()))
 
     def items(self) -> Iterator[ScoringItem]:
-        for judged in (*self.located(), *(self.prompt or ())):
+        for judged in (*self.texts_to_locate(), *(self.prompt or ())):
             if judged.text:
                 yield from (item for sub_question in self.sub_questions for item in judged.items(sub_question))
 
@@ -177,7 +177,7 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
     bench = _Bench(cuts, certain, scores, {}, _abstentions(abstention, cases))
     if locator is not None:
-        bench = replace(bench, spans=fragments(locator, _covered(cases, bench)))
+        bench = replace(bench, spans=fragments(locator, _items_to_score(cases, bench)))
     return [_result(case, bench, weights) for case in cases]
 
 
@@ -188,22 +188,22 @@ def table_of(result: CoverageResult) -> CoverageTable:
 
 def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedder: Embedder | None) -> _Case:
     sub_questions, source = _sub_questions(trace, decomposer)
-    sub_questions = typed(trace.question, _with_references(trace, sub_questions), untyped, embedder)
+    sub_questions = assign_roles(trace.question, _with_references(trace, sub_questions), untyped, embedder)
     retrieved = any(not step.replaces for step in trace.steps)
     prompt, assumed = trace.effective_prompt
     return _Case(
         sub_questions=tuple(sub_questions),
         decomposed_by=source,
         chunk_keys=tuple(passage.key for passage in trace.chunks),
-        chunks=tuple(map(_judged, trace.chunks)) if retrieved else None,
-        prompt=None if prompt is None else tuple(map(_judged, prompt)),
+        chunks=tuple(map(_text_to_judge, trace.chunks)) if retrieved else None,
+        prompt=None if prompt is None else tuple(map(_text_to_judge, prompt)),
         prompt_assumed=assumed,
         answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
-        failed=_failed(trace, sub_questions),
+        failed=_failing_queries(trace, sub_questions),
     )
 
 
-def _failed(trace: Trace, sub_questions: Sequence[SubQuestion]) -> frozenset[str]:
+def _failing_queries(trace: Trace, sub_questions: Sequence[SubQuestion]) -> frozenset[str]:
     """Return what failed steps were asked for: everything, where no other step retrieved at all."""
     searches = [step for step in trace.steps if not step.replaces]
     errors = [step for step in searches if step.error is not None]
@@ -247,16 +247,16 @@ def _abstentions(detector: AbstentionDetector | None, cases: Sequence[_Case]) ->
     return abstentions(detector, (item for answer, subs in answered for item in answer.abstention_items(subs)))
 
 
-def _judged(passage: Passage) -> _Judged:
+def _text_to_judge(passage: Passage) -> _Judged:
     if not passage.text.strip():
         return _Judged("")
     text = titled(passage.title, passage.text)
     return _Judged(text, len(text) - len(passage.text))
 
 
-def _covered(cases: Sequence[_Case], bench: _Bench) -> Iterator[ScoringItem]:
+def _items_to_score(cases: Sequence[_Case], bench: _Bench) -> Iterator[ScoringItem]:
     for case in cases:
-        for judged in case.located():
+        for judged in case.texts_to_locate():
             yield from (judged.item(each) for each in case.sub_questions if bench.covers(judged, each))
 
 
@@ -297,7 +297,7 @@ def _position(judged: _Judged | None, verdict: Verdict | None) -> float | None:
 
 
 def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prompt: bool | None, failed: bool) -> Loss | None:
-    """Say at which stage a sub-question that the answer does not cover was lost; None where that cannot be told."""
+    """Return the stage at which a sub-question that the answer does not cover was lost; None where that is unknown."""
     if answer is None or answer.covered or in_prompt is None:
         return None
     if in_prompt:

@@ -15,7 +15,7 @@ from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.ratings import RATING_WEIGHTS
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.decomposition.embedded_roles import Untyped
-from rag_cover.decomposition.strategies import failed_splits
+from rag_cover.decomposition.strategies import split_failures
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
 from rag_cover.model_calls import threshold_in_range
@@ -85,7 +85,7 @@ class CoverageMeasure:
         return {"threshold": self.threshold, "weights": weights, "untyped": self.untyped}
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can."""
+        """Return why a trace cannot be measured, None where it can."""
         if trace.answer is None and trace.prompt is None and not trace.steps:
             return f"coverage needs {self.required_inputs[0]}"
         return None
@@ -93,7 +93,7 @@ class CoverageMeasure:
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Split the questions that need it, then judge all the traces, in one call to the scorer and one to the locator."""
         decomposer = models.get("decomposer")
-        failed = failed_splits(traces, decomposer)
+        failed = split_failures(traces, decomposer)
         judged = iter(
             judge_coverage(
                 [trace for index, trace in enumerate(traces) if index not in failed],

@@ -212,27 +212,35 @@ def _order_alignment(sums: Floats) -> Floats:
     return follow_up - (core + background) / 2
 
 
-def _named(*metrics: Metric) -> Mapping[str, Metric]:
+def _by_name(*metrics: Metric) -> Mapping[str, Metric]:
     return MappingProxyType({metric.name: metric for metric in metrics})
 
 
-def _answered(role: Role) -> Callable[[Floats], Floats]:
+def _share_answered(role: Role) -> Callable[[Floats], Floats]:
     return partial(_share, kind="answered", role=role)
 
 
-def _retrieved(role: Role) -> Callable[[Floats], Floats]:
+def _share_retrieved(role: Role) -> Callable[[Floats], Floats]:
     return partial(_share, kind="retrieved", role=role)
 
 
-METRICS: Mapping[str, Metric] = _named(
-    Metric("core_coverage", "core answered", "P_core(a)", _answered(Role.CORE), higher_is_better=True),
-    Metric("background_coverage", "background answered", "P_background(a)", _answered(Role.BACKGROUND), higher_is_better=True),
-    Metric("follow_up_coverage", "follow-up answered", "P_follow-up(a)", _answered(Role.FOLLOW_UP), higher_is_better=False),
-    Metric("core_retrieved", "core retrieved", "P_core(r)", _retrieved(Role.CORE), higher_is_better=True),
+METRICS: Mapping[str, Metric] = _by_name(
+    Metric("core_coverage", "core answered", "P_core(a)", _share_answered(Role.CORE), higher_is_better=True),
     Metric(
-        "background_retrieved", "background retrieved", "P_background(r)", _retrieved(Role.BACKGROUND), higher_is_better=True
+        "background_coverage", "background answered", "P_background(a)", _share_answered(Role.BACKGROUND), higher_is_better=True
     ),
-    Metric("follow_up_retrieved", "follow-up retrieved", "P_follow-up(r)", _retrieved(Role.FOLLOW_UP)),
+    Metric(
+        "follow_up_coverage", "follow-up answered", "P_follow-up(a)", _share_answered(Role.FOLLOW_UP), higher_is_better=False
+    ),
+    Metric("core_retrieved", "core retrieved", "P_core(r)", _share_retrieved(Role.CORE), higher_is_better=True),
+    Metric(
+        "background_retrieved",
+        "background retrieved",
+        "P_background(r)",
+        _share_retrieved(Role.BACKGROUND),
+        higher_is_better=True,
+    ),
+    Metric("follow_up_retrieved", "follow-up retrieved", "P_follow-up(r)", _share_retrieved(Role.FOLLOW_UP)),
     Metric("core_use", "retrieved core that is answered", "P_core(a and r) / P_core(r)", _core_use, higher_is_better=True),
     Metric(
         "retrieval_headroom",
@@ -273,15 +281,15 @@ def _metrics_of(sums: Floats) -> CoverageMetrics:
         scenarios=scenarios_of(sums),
         answered=_by_role(sums, "answered"),
         retrieved=_by_role(sums, "retrieved"),
-        core_use=_defined(_core_use(sums)),
-        retrieval_headroom=_defined(_retrieval_headroom(sums)),
-        frequency_gap=_defined(_frequency_gap(sums)),
-        order_alignment=_defined(_order_alignment(sums)),
+        core_use=_float_or_none(_core_use(sums)),
+        retrieval_headroom=_float_or_none(_retrieval_headroom(sums)),
+        frequency_gap=_float_or_none(_frequency_gap(sums)),
+        order_alignment=_float_or_none(_order_alignment(sums)),
     )
 
 
 def _by_role(sums: Floats, kind: str) -> ByRole[float | None]:
-    return ByRole({role: value for role in Role if (value := _defined(_share(sums, kind, role))) is not None})
+    return ByRole({role: value for role in Role if (value := _float_or_none(_share(sums, kind, role))) is not None})
 
 
 def _scenarios(sums: Floats, role: Role) -> Scenarios | None:
@@ -289,5 +297,5 @@ def _scenarios(sums: Floats, role: Role) -> Scenarios | None:
     return Scenarios(*map(float, cells / cells.sum())) if cells.sum() > 0 else None
 
 
-def _defined(value: Floats) -> float | None:
+def _float_or_none(value: Floats) -> float | None:
     return None if np.isnan(value) else float(value)

@@ -9,7 +9,7 @@ __all__ = ["in_words", "notes_on"]
 
 
 def notes_on(result: CoverageResult) -> list[str]:
-    """Say what was not given but made, typed or assumed."""
+    """Note what was not given but generated, typed or assumed."""
     made_by = result.decomposed_by
     typed_by = {each.role_source for each in result.sub_questions if each.role_source} - {made_by}
     found = [f"sub-questions made by {in_words(made_by)}"] if made_by != "given" else []
@@ -22,7 +22,7 @@ def notes_on(result: CoverageResult) -> list[str]:
 
 
 def in_words(source: RoleSource) -> str:
-    """Say who made or typed a sub-question, and who did not.
+    """Describe what made or typed a sub-question.
 
     >>> in_words("rules"), in_words("model:openai:gpt-4.1-mini")
     ('rules, not by a person or a model', 'openai:gpt-4.1-mini, not by a person')

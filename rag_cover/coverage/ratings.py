@@ -31,14 +31,14 @@ def rating(table: CoverageTable, *, weights: Mapping[Role, float] = RATING_WEIGH
     >>> rating(CoverageTable((*core, CoverageRow(Role.BACKGROUND, True, None))))
     1.0
     """
-    shares = {role: share for role in Role if (share := _answered_share(table, role)) is not None}
+    shares = {role: share for role in Role if (share := _share_answered(table, role)) is not None}
     if not shares:
         return None
     return sum(weights.get(role, 0.0) * share for role, share in shares.items())
 
 
 def pairwise_accuracy(pairs: Sequence[tuple[float, float, Literal["A", "B"]]]) -> float | None:
-    """Say how often the higher of two ratings belongs to the side that people preferred; equal ratings count half.
+    """Return how often the higher of two ratings belongs to the side that people preferred; equal ratings count half.
 
     Args:
         pairs: (rating of A, rating of B, the preferred side).
@@ -56,18 +56,18 @@ def pairwise_accuracy(pairs: Sequence[tuple[float, float, Literal["A", "B"]]]) -
 
 
 def win_rate(judgements: Sequence[Sequence[str]], *, side: str = "X") -> float | None:
-    """Say how often one side wins, over comparisons judged several times (as a rule in both orders); a tie counts half.
+    """Return how often one side wins, over comparisons judged several times (as a rule in both orders); a tie counts half.
 
     Each comparison is the mean of its judgements, and the win rate the mean of the comparisons; None without any.
 
     >>> win_rate([["X", "X"], ["X", "Y"], ["tie", "X"]])
     0.75
     """
-    rates = [sum(_won(winner, side) for winner in votes) / len(votes) for votes in judgements if votes]
+    rates = [sum(_win_score(winner, side) for winner in votes) / len(votes) for votes in judgements if votes]
     return sum(rates) / len(rates) if rates else None
 
 
-def _answered_share(table: CoverageTable, role: Role) -> float | None:
+def _share_answered(table: CoverageTable, role: Role) -> float | None:
     answered = [row.answered for row in table.rows if row.role == role and row.answered is not None]
     return sum(answered) / len(answered) if answered else None
 
@@ -82,5 +82,5 @@ def _credit(pair: tuple[float, float, str]) -> float:
     return float((a > b) == (preferred == "A"))
 
 
-def _won(winner: str, side: str) -> float:
+def _win_score(winner: str, side: str) -> float:
     return 0.5 if winner == "tie" else float(winner == side)

@@ -86,7 +86,7 @@ class SubQuestionCoverage:
 
     @property
     def retrieved(self) -> bool | None:
-        """Tell whether some chunk covers the sub-question; None without retrieval steps."""
+        """Check whether some chunk covers the sub-question; None without retrieval steps."""
         return None if self.chunks is None else any(verdict.covered for verdict in self.chunks)
 
     def to_dict(self) -> dict[str, Any]:

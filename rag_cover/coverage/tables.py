@@ -34,7 +34,7 @@ class CoverageRow:
 
     @property
     def retrieved(self) -> bool | None:
-        """Tell whether some chunk covers the sub-question; None where nothing is known of the retrieval."""
+        """Check whether some chunk covers the sub-question; None where nothing is known of the retrieval."""
         return None if self.chunks is None else any(self.chunks)
 
 
@@ -46,7 +46,7 @@ class CoverageTable:
 
 
 def addressing_position(answer: str, fragment: str) -> float | None:
-    """Say how far into the answer a fragment begins: (1-based index of its first word) / (number of words).
+    """Return how far into the answer a fragment begins: (1-based index of its first word) / (number of words).
 
     The first exact occurrence counts, else the first one that differs in case only; a hit inside a word counts as that word.
     None for a blank fragment and for one that the answer does not contain.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_cover.backends import Embedder
+from rag_cover.english.lexicon import ARTICLES, FUNCTION_WORDS, NEGATIONS
 from rag_cover.english.words import content_words, words_of
 
 __all__ = ["ALIKE", "distinct_questions", "plain_wording"]
@@ -13,8 +14,8 @@ ALIKE = 0.95
 """The cosine from which two questions may mean the same: with the embedded judge, paraphrases reach 0.95 to 0.98, and no two
 of the 318 sub-questions that the local typer was fitted on, each within its own question, more than 0.91."""
 
-_LIGHT = frozenset({"a", "an", "the", "is", "are"})
-_TURNING = frozenset({"not", "no", "without", "from", "into", "over", "under", "more", "most"})
+_LIGHT = ARTICLES | {"is", "are"}  # "was" asks something else
+_TURNING = (NEGATIONS & FUNCTION_WORDS) | {"from", "into", "over", "under", "more", "most"}
 """Function words that turn a question into another one."""
 
 
@@ -53,13 +54,13 @@ def plain_wording(text: str) -> str:
 
 
 def _about_the_same(first: str, second: str) -> bool:
-    one, other = sorted((_named(first), _named(second)), key=len)
+    one, other = sorted((_key_words(first), _key_words(second)), key=len)
     rest = iter(other)
     if [name for name in one if name in _TURNING] != [name for name in other if name in _TURNING]:
         return False
     return all(name in rest for name in one)  # a subsequence: "in" moves the iterator on
 
 
-def _named(text: str) -> list[str]:
+def _key_words(text: str) -> list[str]:
     """List in order what a question names: content words without their endings, and what turns it around."""
     return [name for word in words_of(text) for name in (content_words(word) or _TURNING.intersection([word]))]

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder
-from rag_cover.decomposition.role_features import embedded_texts, features_of
+from rag_cover.decomposition.role_features import features_of, texts_to_embed
 from rag_cover.decomposition.roles import role_of
 from rag_cover.questions import Question, Role, SubQuestion
 
-__all__ = ["CANARY", "NUMBERS", "Untyped", "likeliest_roles", "type_roles", "typed"]
+__all__ = ["CANARY", "NUMBERS", "Untyped", "assign_roles", "likeliest_roles", "type_roles"]
 
 Untyped = Literal["embedded", "rules", "leave"]
 """How sub-questions without a role are typed: by an embedder (by rules where there is none), by rules, or not at all."""
@@ -60,7 +60,7 @@ def type_roles(
     )
 
 
-def typed(
+def assign_roles(
     question: Question, sub_questions: Sequence[SubQuestion], untyped: Untyped, embedder: Embedder | None
 ) -> Sequence[SubQuestion]:
     """Type what has no role in the way that is asked for."""
@@ -75,7 +75,7 @@ def typed(
 
 def likeliest_roles(question: str, sub_questions: Sequence[str], embedder: Embedder) -> list[Role] | None:
     """Return the likeliest role of each sub-question; None where the embedder's space is not the one that was fitted."""
-    vectors = embedder.embed([CANARY, *embedded_texts(question, sub_questions)])
+    vectors = embedder.embed([CANARY, *texts_to_embed(question, sub_questions)])
     canary = vectors[0]
     numbers = _numbers()
     if canary.shape != numbers.canary.shape or float(canary @ numbers.canary) < _SAME_SPACE:

@@ -70,11 +70,11 @@ class GeneratedDecomposer:
             "prompts": self._prompts,
             "max_sub_questions": max_sub_questions,
         }
-        self._memory = Memory(self._asked, self._key, _packed, _unpacked, run)
+        self._memory = Memory(self._ask, self._key, _pack, _unpack, run)
 
     @property
     def source(self) -> str:
-        """Say who makes the sub-questions, as their ``role_source`` does."""
+        """Return the name of what makes the sub-questions, as their ``role_source`` has it."""
         return f"model:{getattr(self._generator, 'name', None) or fingerprint_of(self._generator)}"
 
     @property
@@ -108,7 +108,7 @@ class GeneratedDecomposer:
         """Travel to another process without memories: a lock cannot."""
         return partial(type(self), self._generator, **self._options), ()
 
-    def _asked(self, texts: Sequence[str]) -> list[Decomposed | Failure]:
+    def _ask(self, texts: Sequence[str]) -> list[Decomposed | Failure]:
         prompts = [self._prompts.splitting(text, most=self._most) for text in texts]
         written = replies_to(prompts, self._generator, _sub_questions, schema=SubQuestionsReply, purpose="decompose")
         lists = {
@@ -116,14 +116,14 @@ class GeneratedDecomposer:
             for index, each in enumerate(written)
             if not isinstance(each, Failure)
         }
-        typed = self._typed([(texts[index], each) for index, each in lists.items()])
+        typed = self._assign_roles([(texts[index], each) for index, each in lists.items()])
         joined = dict(zip(lists, typed, strict=True))
         return [
-            _failed("the question could not be split", each) if isinstance(each, Failure) else joined[index]
+            _describe_failure("the question could not be split", each) if isinstance(each, Failure) else joined[index]
             for index, each in enumerate(written)
         ]
 
-    def _typed(self, split: Sequence[tuple[str, Sequence[str]]]) -> list[Decomposed | Failure]:
+    def _assign_roles(self, split: Sequence[tuple[str, Sequence[str]]]) -> list[Decomposed | Failure]:
         prompts = [self._prompts.typing(text, subs) for text, subs in split]
 
         def read(index: int, reply: str) -> Roles:
@@ -134,11 +134,13 @@ class GeneratedDecomposer:
 
         roles = replies_to(prompts, self._generator, read_all, at_last=read, schema=TypesReply, purpose="type")
         return [
-            _failed("its sub-questions could not be typed", each) if isinstance(each, Failure) else self._joined(subs, each)
+            _describe_failure("its sub-questions could not be typed", each)
+            if isinstance(each, Failure)
+            else self._join_roles(subs, each)
             for (_, subs), each in zip(split, roles, strict=True)
         ]
 
-    def _joined(self, subs: Sequence[str], roles: Roles) -> Decomposed:
+    def _join_roles(self, subs: Sequence[str], roles: Roles) -> Decomposed:
         """Put texts and roles together; what the model left untyped is typed as any untyped sub-question is."""
         return tuple(
             SubQuestion(text=text, role=role, role_source=self.source if role else None)
@@ -149,11 +151,11 @@ class GeneratedDecomposer:
         return content_hash({"decomposed": text, "by": self.fingerprint})
 
 
-def _packed(sub_questions: Decomposed) -> bytes:
+def _pack(sub_questions: Decomposed) -> bytes:
     return json.dumps([each.model_dump(exclude_defaults=True) for each in sub_questions], ensure_ascii=False).encode()
 
 
-def _unpacked(answer: bytes) -> Decomposed | None:
+def _unpack(answer: bytes) -> Decomposed | None:
     try:
         return tuple(SubQuestion.model_validate(each) for each in json.loads(answer))
     except ValueError:  # damaged, or of another version: asked again
@@ -171,5 +173,5 @@ def _complete(roles: Roles, reply: str) -> Roles:
     return roles
 
 
-def _failed(what: str, why: Failure) -> Failure:
+def _describe_failure(what: str, why: Failure) -> Failure:
     return Failure(why.kind, f"{what}: {why.message}", why.attempts, why.raw)

@@ -43,7 +43,7 @@ class _Typed(_Reply):
 
     @field_validator("type")
     @classmethod
-    def _known(cls, word: str) -> str:
+    def _check_role(cls, word: str) -> str:
         if _role_of(word) is None:
             msg = "a type is core, background or follow-up"
             raise ValueError(msg)
@@ -88,7 +88,7 @@ def roles_in(reply: str, count: int) -> tuple[Role | None, ...]:
         MalformedReplyError: the reply types none of them.
     """
     said: dict[int, set[Role]] = {}
-    for number, role in _typed(reply, count):
+    for number, role in _read_types(reply, count):
         said.setdefault(number, set()).add(role)
     roles = tuple(next(iter(found)) if len(found := said.get(number, set())) == 1 else None for number in range(1, count + 1))
     if not any(roles):
@@ -112,11 +112,11 @@ def _bare(text: str) -> str:
     return _MARKUP_BEHIND.sub("", _MARKUP.sub("", text, count=1))
 
 
-def _typed(reply: str, count: int) -> list[tuple[int, Role]]:
+def _read_types(reply: str, count: int) -> list[tuple[int, Role]]:
     try:
         typed = parsed_reply(reply, TypesReply).types
     except MalformedReplyError:
-        return list(_typed_otherwise(reply)) or _in_order(reply, count)
+        return list(_read_types_loosely(reply)) or _in_order(reply, count)
     return [(each.number, role) for each in typed if (role := _role_of(each.type))]
 
 
@@ -130,7 +130,7 @@ def _in_order(reply: str, count: int) -> list[tuple[int, Role]]:
     return list(enumerate(roles, 1)) if len(roles) == len(words) == count else []
 
 
-def _typed_otherwise(reply: str) -> Iterator[tuple[int, Role]]:
+def _read_types_loosely(reply: str) -> Iterator[tuple[int, Role]]:
     """Read a map of numbers to types, else lines that begin with a number."""
     for number, rest in _MAPPED.findall(reply) or _NUMBERED.findall(reply):
         yield from ((int(number), role) for word in _ROLE.findall(rest) if (role := _role_of(word)))

@@ -17,7 +17,7 @@ from rag_cover.decomposition.roles import role_of
 from rag_cover.english.words import content_words, words_of
 from rag_cover.questions import Role
 
-__all__ = ["FORM", "embedded_texts", "features_of", "masked"]
+__all__ = ["FORM", "features_of", "mask_topic", "texts_to_embed"]
 
 FORM: tuple[str, ...] = ("words of the question", "new words", "length", "same beginning", "a name")
 """What is told of the form of a sub-question, each about 0 to 1; see `_form`."""
@@ -26,13 +26,13 @@ _MEANING = 2.0  # the weight of vectors beside what is 0 or 1, since ridge regre
 _WORD = re.compile(r"[\w'’-]+")
 
 
-def embedded_texts(question: str, sub_questions: Sequence[str]) -> list[str]:
+def texts_to_embed(question: str, sub_questions: Sequence[str]) -> list[str]:
     """List the 1 + 2n texts whose vectors `features_of` takes: the question, its n sub-questions, and these masked."""
-    return [question, *sub_questions, *(masked(question, text) for text in sub_questions)]
+    return [question, *sub_questions, *(mask_topic(question, text) for text in sub_questions)]
 
 
 def features_of(question: str, sub_questions: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return (n, 3 + 2d + 5 + 1) features; ``vectors`` are the (1 + 2n, d) embeddings of `embedded_texts`."""
+    """Return (n, 3 + 2d + 5 + 1) features; ``vectors`` are the (1 + 2n, d) embeddings of `texts_to_embed`."""
     n = len(sub_questions)
     asked, plain, without_topic = vectors[0], vectors[1 : n + 1], vectors[n + 1 :]
     by_rules = [[float(role is role_of(question, text)) for role in Role] for text in sub_questions]
@@ -49,10 +49,10 @@ def features_of(question: str, sub_questions: Sequence[str], vectors: NDArray[np
     )
 
 
-def masked(question: str, sub_question: str) -> str:
+def mask_topic(question: str, sub_question: str) -> str:
     """Put "it" in the place of every word that a sub-question shares with its question.
 
-    >>> masked("How does climate change affect the earth?", "How can individuals slow climate change?")
+    >>> mask_topic("How does climate change affect the earth?", "How can individuals slow climate change?")
     'How can individuals slow it it?'
     """
     shared = content_words(question)
@@ -60,7 +60,7 @@ def masked(question: str, sub_question: str) -> str:
 
 
 def _form(question: str, sub_question: str) -> list[float]:
-    """Tell the form of a sub-question in the order of `FORM`: background is short, a follow-up brings words of its own.
+    """Return the form of a sub-question in the order of `FORM`: background is short, a follow-up brings words of its own.
 
     The first is the share of the question's content words that it repeats, 0 of a question that has none; the second and third
     are counts of words, in fives and in tens; a name is a capital letter after the first word.

@@ -43,7 +43,7 @@ _OTHER_CRITERIA = re.compile(
 
 
 def role_of(question: str, sub_question: str) -> Role:
-    """Tell the role of a sub-question by its words.
+    """Return the role of a sub-question by its words.
 
     >>> role_of("How does climate change affect the earth?", "What is climate change?")
     <Role.BACKGROUND: 'background'>

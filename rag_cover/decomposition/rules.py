@@ -15,16 +15,17 @@ from itertools import islice
 
 from rag_cover.decomposition.deduplication import plain_wording
 from rag_cover.decomposition.multihop import hops_of
-from rag_cover.english.clauses import MARKS, asked, holds_several, questions_in
-from rag_cover.english.noun_phrases import is_plural, listed
+from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
+from rag_cover.english.lexicon import BE, SIMPLE_PREPOSITIONS, one_of
+from rag_cover.english.noun_phrases import is_plural, split_list
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
 
-__all__ = ["decomposed_by_rules"]
+__all__ = ["decompose_by_rules"]
 
 _LONGEST = 40  # words of a question whose lists are still worth a look
 _ATTRIBUTES = re.compile(
-    r"what\ (?:is|are|was|were)\ the\ (?P<list>[\w\s,-]{3,60}?)\ (?P<of>of|for|in)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
+    rf"what\ {one_of(BE)}\ the\ (?P<list>[\w\s,-]{{3,60}}?)\ (?P<of>of|for|in)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
 )
 _SHARED = re.compile(
     r"(?P<ask>what\ (?:is|was)\ the\ [\w\s-]{3,60}?\ (?:of|in|for)|who\ \w+)\ (?P<list>[^?]+)", re.VERBOSE | re.IGNORECASE
@@ -36,12 +37,13 @@ _VERBS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _PASSIVES = re.compile(
-    r"(?P<ask>how\ (?:is|are|was|were)\ (?:the\ )?[\w\s-]{2,40}?)\ (?P<verbs>\w+ed\ and\ \w+ed)(?P<object>(?:\ [^?]+)?)",
+    rf"(?P<ask>how\ {one_of(BE)}\ (?:the\ )?[\w\s-]{{2,40}}?)\ (?P<verbs>\w+ed\ and\ \w+ed)(?P<object>(?:\ [^?]+)?)",
     re.VERBOSE | re.IGNORECASE,
 )
-_ADVERBIAL = re.compile(
-    r"(?:in|on|at|by|for|from|to|with|without|during|after|before|under|over|through|as|when|if)\b", re.IGNORECASE
+_BEGINS_ADVERBIAL = (SIMPLE_PREPOSITIONS - {"of"}) | frozenset(
+    words_of("without during after before under over through as when if")
 )
+_ADVERBIAL = re.compile(rf"{one_of(_BEGINS_ADVERBIAL)}\b", re.IGNORECASE)
 _AGENTS = re.compile(r"(?P<ask>who) (?P<verbs>\w+(?:ed|te|nt|lt) and \w+(?:ed|te|nt|lt)) (?P<object>[^?]+)", re.IGNORECASE)
 _WHERE_AND_WHEN = re.compile(
     r"(?P<first>when|where|why|how|who)\ and\ (?P<second>when|where|why|how)\ (?!and\b)(?P<rest>[^?]+)",
@@ -63,18 +65,18 @@ _FOREIGN = frozenset(
 )
 
 
-def decomposed_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
+def decompose_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
     """Split a question into at most ``most`` sub-questions: what it asks is core, steps towards that are background.
 
     Every one ends with a question mark and none occurs twice. A question that asks one thing has itself as its only one, a
     blank text has none.
 
-    >>> [sub.text for sub in decomposed_by_rules("How do I store and reheat cooked rice?", most=12)]
+    >>> [sub.text for sub in decompose_by_rules("How do I store and reheat cooked rice?", most=12)]
     ['How do I store cooked rice?', 'How do I reheat cooked rice?']
-    >>> [(sub.text, sub.role.value) for sub in decomposed_by_rules("When was the director of film Jaws born?", most=12)]
+    >>> [(sub.text, sub.role.value) for sub in decompose_by_rules("When was the director of film Jaws born?", most=12)]
     [('When was the director of film Jaws born?', 'core'), ('Who is the director of film Jaws?', 'background')]
     """
-    core = [part for question in islice(questions_in(text), most) for part in _parts(asked(question))]
+    core = [part for question in islice(questions_in(text), most) for part in _parts(finish_question(question))]
     background = [step for question in core for step in _steps(question)]
     typed = [*((Role.CORE, each) for each in core), *((Role.BACKGROUND, each) for each in background)]
     return tuple(SubQuestion(text=text, role=role, role_source="rules") for role, text in islice(_distinct(typed), most))
@@ -98,19 +100,19 @@ def _parts(text: str) -> list[str]:
         return [f"{match[word].capitalize()} {match['rest']}?" for word in ("first", "second")]
     if holds_several(text):
         return [text]
-    return _items(question) or _shared_objects(question) or [text]
+    return _items(question) or _split_shared_object(question) or [text]
 
 
 def _items(question: str) -> list[str]:
     """Split the causes and effects of x; the capital of x and y."""
-    if (match := _ATTRIBUTES.fullmatch(question)) and (names := listed(match["list"])):
+    if (match := _ATTRIBUTES.fullmatch(question)) and (names := split_list(match["list"])):
         return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in names]
-    if (match := _SHARED.fullmatch(question)) and (names := listed(match["list"])):
+    if (match := _SHARED.fullmatch(question)) and (names := split_list(match["list"])):
         return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
     return []
 
 
-def _shared_objects(question: str) -> list[str]:
+def _split_shared_object(question: str) -> list[str]:
     """Split verbs that share what follows."""
     for pattern in (_VERBS, _PASSIVES, _AGENTS):
         if (match := pattern.fullmatch(question)) and match["verbs"].lower() not in _FIXED_PAIRS:

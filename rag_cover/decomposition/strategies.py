@@ -10,12 +10,12 @@ from typing import Protocol, Self, runtime_checkable
 from rag_cover.backends import Embedder, Failure, Generator
 from rag_cover.decomposition.generated import MOST, GeneratedDecomposer
 from rag_cover.decomposition.prompts import DecompositionPrompts
-from rag_cover.decomposition.rules import decomposed_by_rules
+from rag_cover.decomposition.rules import decompose_by_rules
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, RoleSource, SubQuestion
 from rag_cover.traces import Trace, content_hash
 
-__all__ = ["BatchDecomposer", "Decomposer", "GivenDecomposer", "decompose", "failed_splits", "source_of"]
+__all__ = ["BatchDecomposer", "Decomposer", "GivenDecomposer", "decompose", "source_of", "split_failures"]
 
 MOST_BY_RULES = 12
 
@@ -29,7 +29,7 @@ class BatchDecomposer(Protocol):
 
     @property
     def source(self) -> RoleSource:
-        """Say who makes the sub-questions."""
+        """Return the name of what makes the sub-questions."""
         ...
 
     def split(self, questions: Sequence[Question]) -> Sequence[Sequence[SubQuestion] | Failure]:
@@ -69,7 +69,7 @@ def decompose(
         raise InvalidValueError(message)
     text = question if isinstance(question, str) else question.text
     if generator is None or not text.strip():
-        return decomposed_by_rules(text, most=max_sub_questions or MOST_BY_RULES)
+        return decompose_by_rules(text, most=max_sub_questions or MOST_BY_RULES)
     decomposer = GeneratedDecomposer(generator, embedder=embedder, prompts=prompts, max_sub_questions=max_sub_questions or MOST)
     return decomposer(Question(text=text))
 
@@ -103,7 +103,7 @@ class GivenDecomposer:
 
     @property
     def source(self) -> RoleSource:
-        """Say who makes the sub-questions."""
+        """Return the name of what makes the sub-questions."""
         return "given"
 
     @property
@@ -118,7 +118,7 @@ class GivenDecomposer:
         Raises:
             ModelFailedError: it was not split before.
         """
-        found = self._found(question)
+        found = self._find(question)
         if found is None:
             message = "the file of decompositions holds no sub-questions of this question"
             raise ModelFailedError(message, kind="not decomposed")
@@ -127,14 +127,14 @@ class GivenDecomposer:
     def split(self, questions: Sequence[Question]) -> list[tuple[SubQuestion, ...] | Failure]:
         """Look up questions, by id where they have one that is known, else by their text."""
         missing = Failure("not decomposed", "the file of decompositions holds no sub-questions of this question")
-        return [missing if (found := self._found(question)) is None else found for question in questions]
+        return [missing if (found := self._find(question)) is None else found for question in questions]
 
-    def _found(self, question: Question) -> tuple[SubQuestion, ...] | None:
+    def _find(self, question: Question) -> tuple[SubQuestion, ...] | None:
         known = self.by_id.get(question.id) if question.id is not None else None
         return known if known is not None else self.by_text.get(_plain(question.text))
 
 
-def failed_splits(traces: Sequence[Trace], decomposer: Decomposer | None) -> dict[int, Failure]:
+def split_failures(traces: Sequence[Trace], decomposer: Decomposer | None) -> dict[int, Failure]:
     """Split the questions of traces that bring no sub-questions, all at once where the decomposer can; say which failed.
 
     A decomposer that can remembers the others, so that asking it for one of them costs nothing. Of one that cannot, no
@@ -148,7 +148,7 @@ def failed_splits(traces: Sequence[Trace], decomposer: Decomposer | None) -> dic
 
 
 def source_of(decomposer: Decomposer | None) -> RoleSource:
-    """Say who makes the sub-questions: rules, a model and which, or just some model."""
+    """Name what makes the sub-questions: rules, a model and which, or just some model."""
     if decomposer is None:
         return "rules"
     return decomposer.source if isinstance(decomposer, BatchDecomposer) else "model"

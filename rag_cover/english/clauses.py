@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rag_cover.english.lexicon import BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in
 from rag_cover.english.words import content_words
 
-__all__ = ["MARKS", "asked", "asks", "holds_several", "questions_in"]
+__all__ = ["MARKS", "asks", "finish_question", "holds_several", "questions_in"]
 
 MARKS = "?\uff1f\u061f"
 """Question marks: Latin, full-width, Arabic."""
@@ -20,9 +21,9 @@ _TITLES = (
 )
 _END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!]){_TITLES}\s+(?=[A-Z])|\s*\n\s*")
 _SPACES = re.compile(r"[ \t]+")
-_AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)"
+_AUXILIARY = one_of(YES_NO_OPENERS)
 _ASKS = re.compile(
-    rf"(?:(?:in|to|for|by|on|at)\ )?(?:who|whom|whose|what|which|when|where|why|how|{_AUXILIARY}|isn't|aren't|don't|doesn't)\b",
+    rf"(?:(?:in|to|for|by|on|at)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't)\b",
     re.VERBOSE | re.IGNORECASE,
 )
 _MEASURE = "to|many|much|long|often|far|old|big|deep|tall|high|fast|heavy|wide|hot|soon|late|early|well"
@@ -50,21 +51,21 @@ _PLURAL = re.compile(r"(?:they|them|their)$", re.IGNORECASE)
 _PARTICIPLE = re.compile(
     r"\ (?:\w+ed|built|born|made|written|found|sold|held|known|sung|drawn|given|taken|won|lost|begun|done|seen|paid)$"
 )
-_YES_OR_NO = re.compile(r"(?:is|are|was|were)\b", re.IGNORECASE)
-_PREPOSITION = re.compile(r"^(?:to|of|in|on|at|for|with|by|from)\ ", re.IGNORECASE)
+_YES_OR_NO = re.compile(rf"{one_of(BE)}\b", re.IGNORECASE)
+_PREPOSITION = re.compile(rf"^{one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
 _EXPLETIVE = re.compile(r"\bit\ (?:\w+\ )?(?:take|cost|mean|to|that|if|possible|worth|rains?)\b", re.VERBOSE | re.IGNORECASE)
 _ABOUT = re.compile(
-    rf"""(?:(?:what|who|which|when|where|why|how(?:\ \w+)?)\ )?(?:(?P<do>do|does|did)|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
+    rf"""(?:(?:what|who|which|when|where|why|how(?:\ \w+)?)\ )?(?:(?P<do>{one_of(DO)})|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
     |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PERSONAL = re.compile(
-    r"(?:i|we|you|one)\ \w+(?:\ (?:after|at|by|for|from|in|of|off|on|out|to|up|with))?\ (?P<object>.+)",
+    rf"(?:i|we|you|one)\ \w+(?:\ {one_of(SIMPLE_PREPOSITIONS | {'after', 'off', 'out', 'up'})})?\ (?P<object>.+)",
     re.VERBOSE | re.IGNORECASE,
 )
 """What a person does to something: "I care for a pan"."""
 _INDIRECT = re.compile(
-    rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>is|are|was|were)\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
+    rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>{one_of(BE)})\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
 )
 _ORDER = re.compile(
     r"(?:please\ )?(?:tell\ me\ about|describe|explain|discuss|summari[sz]e|outline)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
@@ -92,17 +93,17 @@ def questions_in(text: str) -> list[str]:
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
     questions = [clause for piece in pieces if _ASKS.match(piece) for clause in _clauses(piece)]
     context = any(not _ASKS.match(piece) for piece in pieces if piece)
-    standing = _resolved(questions, context=context)
+    standing = _resolve_pronouns(questions, context=context)
     return standing or ([whole] if whole else [])
 
 
 def holds_several(question: str) -> bool:
-    """Tell whether a question that could not be split asks several things all the same."""
+    """Check whether a question that could not be split asks several things all the same."""
     return bool(_AND_ASKS.search(question) or _END.search(question.rstrip(f" {MARKS}")))
 
 
 def asks(text: str) -> bool:
-    """Tell whether a text begins as a question does.
+    """Check whether a text begins as a question does.
 
     >>> asks("how far is it"), asks("However far it is")
     (True, False)
@@ -110,12 +111,12 @@ def asks(text: str) -> bool:
     return bool(_ASKS.match(text))
 
 
-def asked(part: str) -> str:
+def finish_question(part: str) -> str:
     """Finish a question: the order of words of a direct one, a capital, a question mark.
 
-    >>> asked("how climate change is affecting the earth"), asked("Python vs Java")
+    >>> finish_question("how climate change is affecting the earth"), finish_question("Python vs Java")
     ('How is climate change affecting the earth?', 'How do Python and Java compare?')
-    >>> asked("Explain inflation.")
+    >>> finish_question("Explain inflation.")
     'What is important to know about inflation?'
     """
     text = _direct(part.rstrip(f" .!,;:…{MARKS}") or part)
@@ -147,7 +148,7 @@ def _stand_alone(clauses: Sequence[str]) -> bool:
     return all(len(clause.split()) >= _SHORTEST and content_words(clause) for clause in clauses)
 
 
-def _resolved(questions: Sequence[str], *, context: bool) -> list[str]:
+def _resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
     """Put the first question's subject in the place of later pronouns; nothing where that cannot be done."""
     if any(_leans_on(questions[0], later) or _ELLIPTIC.search(later) for later in questions[1:]):
         return []
@@ -189,7 +190,7 @@ def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
 
 
 def _leans_on(first: str, later: str) -> bool:
-    """Tell whether a later question speaks of "the game" that only the first one names in full."""
+    """Check whether a later question speaks of "the game" that only the first one names in full."""
     return any(noun in content_words(first) for noun in re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower()))
 
 

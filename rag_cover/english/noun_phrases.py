@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.english.words import FUNCTION_WORDS, words_of
+from rag_cover.english.lexicon import ARTICLES, FUNCTION_WORDS, POSSESSIVES, SIMPLE_PREPOSITIONS, one_of
+from rag_cover.english.words import words_of
 
-__all__ = ["is_noun_phrase", "is_plural", "listed", "subject_in"]
+__all__ = ["is_noun_phrase", "is_plural", "split_list", "subject_in"]
 
 _LONGEST = 6  # words of what still passes for a noun phrase
-_DETERMINERS = frozenset(words_of("a an the this these some any all most many my your our their his her its no"))
+# without "that", "those" and "each", which as often stand for a noun themselves
+_DETERMINERS = ARTICLES | POSSESSIVES | frozenset(words_of("this these some any all most many no"))
 _INSIDE = frozenset({"of", "and", "de", "van", "von", "for"})
 _LINKS = frozenset({"in", "on", "to", "at"})
 _IRREGULAR_PLURALS = frozenset({"people", "children", "men", "women", "mice", "teeth", "feet", "geese", "cattle", "police"})
@@ -37,6 +39,7 @@ _PREDICATES = frozenset(
         born built held written found lost won sold shown chosen sent paid taught thought"""
     )
 )
+_AFTER_HEAD = re.compile(rf"\s+{one_of(SIMPLE_PREPOSITIONS - {'by'})}\s+")  # "by" follows participles
 _AND = re.compile(r",\s*(?:and|or)\s+|\s+(?:and|or)\s+|,\s*")
 _BINOMIALS = re.compile(
     r"""\b(?:rock\ and\ roll|romeo\ and\ juliet|antony\ and\ cleopatra|trial\ and\ error|research\ and\ development
@@ -49,7 +52,7 @@ _BINOMIALS = re.compile(
 
 
 def is_noun_phrase(text: str) -> bool:
-    """Tell whether a text may stand where a template needs a noun phrase.
+    """Check whether a text may stand where a template needs a noun phrase.
 
     >>> is_noun_phrase("the theory of relativity"), is_noun_phrase("it"), is_noun_phrase("how to cook")
     (True, False, False)
@@ -62,14 +65,14 @@ def is_noun_phrase(text: str) -> bool:
 
 
 def is_plural(phrase: str) -> bool:
-    """Tell whether a noun phrase takes a plural verb.
+    """Check whether a noun phrase takes a plural verb.
 
     >>> is_plural("the causes of cancer"), is_plural("climate change"), is_plural("Paris"), is_plural("tea and coffee")
     (True, False, False, True)
     """
     if re.search(r"\band\b", phrase) and not _BINOMIALS.search(phrase):
         return True
-    tokens = re.split(r"\s+(?:of|in|for|on|to|with|from|at)\s+", phrase)[0].split()
+    tokens = _AFTER_HEAD.split(phrase)[0].split()
     head = tokens[-1] if tokens else ""
     if head[:1].isupper() and tokens[0].lower() not in _DETERMINERS:
         return False
@@ -91,10 +94,10 @@ def subject_in(clause: str) -> str | None:
     return phrase if end and is_noun_phrase(phrase) else None
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     """Split a list of two or more short noun phrases; empty where the text is no such list, or a fixed pair of words.
 
-    >>> listed("France, Italy and Spain"), listed("Romeo and Juliet"), listed("France")
+    >>> split_list("France, Italy and Spain"), split_list("Romeo and Juliet"), split_list("France")
     (('France', 'Italy', 'Spain'), (), ())
     """
     items = tuple(item.strip() for item in _AND.split(text))

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["FUNCTION_WORDS", "content_words", "words_of"]
+from rag_cover.english.lexicon import FUNCTION_WORDS
+
+__all__ = ["content_words", "words_of"]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+(?:['’]\w+)*")  # in scripts without spaces, a character is a word
-
-_FUNCTION_WORDS = """
-a an the this that these those some any no each every all both either neither such
-i you he she it we they me him her us them my your his its our their mine yours
-is are was were be been being am do does did done have has had having can could will would shall should may might must
-who whom whose what which when where why how
-and or but nor so yet if than then as of in on at by for from to with without about into over under between
-not there here also just only very too more most much many other same
-"""
-FUNCTION_WORDS = frozenset(_WORD.findall(_FUNCTION_WORDS))
 
 
 def words_of(text: str) -> list[str]:

@@ -128,7 +128,7 @@ def _claims(trace: Trace, max_windows: int) -> list[_Claim]:
     claims: list[_Claim] = []
     before = ""
     for span in sentences(trace.answer):
-        if (words := _claimed(span.of(trace.answer))) is not None:
+        if (words := _claim_in(span.of(trace.answer))) is not None:
             text = words if len(words.split()) >= _FRAGMENT else f"{trace.question.text} {words}"
             claims.append(_Claim(span, words, _readings(text, before), _nearest(text, premises, max_windows)))
             before = words
@@ -154,7 +154,7 @@ def _without_refusals(
     ]
 
 
-def _claimed(sentence: str) -> str | None:
+def _claim_in(sentence: str) -> str | None:
     """Reduce a sentence to what it claims, None where it claims nothing."""
     if _HEADING.match(sentence):
         return None

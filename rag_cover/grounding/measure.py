@@ -15,7 +15,7 @@ from rag_cover.traces import Trace
 __all__ = ["GroundednessMeasure"]
 
 
-def _supported_sentences(result: GroundednessResult) -> tuple[float, float]:
+def _support_counts(result: GroundednessResult) -> tuple[float, float]:
     return sum(sentence.supported for sentence in result.sentences), len(result.sentences)
 
 
@@ -36,7 +36,7 @@ class GroundednessMeasure:
             "groundedness",
             "answer sentences supported by the prompt",
             "sentences entailed by a passage of the prompt / sentences of the answer",
-            _supported_sentences,
+            _support_counts,
             undefined_because="no answer has a sentence that claims anything",
         ),
     )
@@ -51,7 +51,7 @@ class GroundednessMeasure:
         return {"threshold": self.threshold}
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can."""
+        """Return why a trace cannot be measured, None where it can."""
         present = (trace.answer is not None, trace.prompt is not None or bool(trace.steps))
         missing = [needed for needed, there in zip(self.required_inputs, present, strict=True) if not there]
         return f"groundedness needs {' and '.join(missing)}" if missing else None

@@ -31,7 +31,7 @@ class SentenceSupport:
 
     @property
     def finding(self) -> Finding:
-        """Tell what the passages say of the sentence."""
+        """Return what the passages say about the sentence."""
         if self.supported:
             return "supported"
         return "contradicted" if self.contradiction is not None and self.contradiction >= CONTRADICTED else "not found"

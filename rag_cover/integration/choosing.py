@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
 from rag_cover.belief import Attribution
-from rag_cover.coverage import EstimatedUtility, Reranking, estimated_utilities, rerank
+from rag_cover.coverage import EstimatedUtility, Reranking, estimate_utilities, rerank
 from rag_cover.integration.lazy_models import LazyModels
 from rag_cover.integration.refusals import refuse_blank
 from rag_cover.questions import Passage
@@ -95,13 +95,13 @@ def reranked_by(
 def estimated_by(
     models: Models, question: str, passages: Sequence[Passage], *, attribution: Attribution, samples: int, seed: int
 ) -> EstimatedUtility:
-    """Estimate what passages are worth, by models that are open (`rag_cover.coverage.estimated_utilities`).
+    """Estimate what passages are worth, by models that are open (`rag_cover.coverage.estimate_utilities`).
 
     Raises:
         ModelFailedError: the receiver or the entailer failed.
     """
     opened = models.open(["receiver", "entailer", "decomposer"])
-    return estimated_utilities(
+    return estimate_utilities(
         question,
         passages,
         receiver=opened["receiver"],

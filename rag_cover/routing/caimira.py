@@ -39,7 +39,7 @@ class Caimira:
         skill_penalty: λ_s of the paper's loss, which counts where nothing is shrunk.
         difficulty_penalty: λ_d of the paper's loss, likewise.
         patience: where nothing is shrunk, how many steps without improvement on held-out questions end the fit; None: none do.
-        seed: of the start and of the held-out questions.
+        seed: seed of the random generator (start and held-out questions).
         shrinkage: of the hierarchical priors, 1 being what suits weak content; None: chosen by cross-validation; 0: none,
             which with the defaults of the rest is the paper's model.
 

@@ -25,7 +25,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.routing.irt import cross_entropy
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.intervals import Interval, bootstrap
-from rag_cover.stats.logistic import fit_logistic
+from rag_cover.stats.logistic import fit_logistic, logit_of
 
 __all__ = ["Adjustment", "AdjustmentFit", "evidence_of", "fit_adjustment"]
 
@@ -47,7 +47,7 @@ class Adjustment:
     means: Floats
     scales: Floats
 
-    def adjusted(self, logits: ArrayLike, evidence: ArrayLike, agents: Sequence[str] | None = None) -> Floats:
+    def adjust(self, logits: ArrayLike, evidence: ArrayLike, agents: Sequence[str] | None = None) -> Floats:
         """Return the adjusted logits, (n, a); a row of evidence that is NaN is that of an average question.
 
         Raises:
@@ -56,7 +56,7 @@ class Adjustment:
         places = range(len(self.agents)) if agents is None else [self._place(agent) for agent in agents]
         chosen = list(places)
         said = np.asarray(logits, dtype=np.float64)
-        standard = _standardised(np.asarray(evidence, dtype=np.float64), self.means, self.scales)
+        standard = _standardise(np.asarray(evidence, dtype=np.float64), self.means, self.scales)
         return np.asarray((1 + self.slope) * said + self.shifts[chosen] + standard @ self.weights[chosen].T)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class AdjustmentFit:
 
     @property
     def helps(self) -> bool:
-        """Tell whether the gain is clear: the lower end of its interval lies above 0."""
+        """Check whether the gain is clear: the lower end of its interval lies above 0."""
         return self.gain.lower is not None and self.gain.lower > 0
 
 
@@ -115,7 +115,7 @@ def fit_adjustment(
         evidence: (n, f) as `evidence_of` gives it; questions whose rows are NaN throughout are left out.
         agents: (a,) names.
         folds: of the cross-validation, by question.
-        seed: of the folds and of the interval.
+        seed: seed of the random generator (folds and interval).
 
     Raises:
         InvalidValueError: shapes that do not fit together, or fewer than thirty questions with evidence.
@@ -128,14 +128,14 @@ def fit_adjustment(
     for held in folds_of(range(len(table.values)), folds, seed=seed):
         train, test = table.only(~held), table.only(held)
         for into, use in ((with_it, True), (without, False)):
-            fitted = train.fitted(agents, use_evidence=use)
-            into[held] = cross_entropy(fitted.adjusted(test.logits, test.evidence), np.nan_to_num(test.values))
+            fitted = train.fit(agents, use_evidence=use)
+            into[held] = cross_entropy(fitted.adjust(test.logits, test.evidence), np.nan_to_num(test.values))
     seen = ~np.isnan(table.values)
     rows = np.column_stack([np.where(seen, losses, 0).sum(axis=1) for losses in (without, with_it)] + [seen.sum(axis=1)])
     gain = bootstrap(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2], seed=seed)
     means = rows.sum(axis=0) / rows[:, 2].sum()
     return AdjustmentFit(
-        adjustment=table.fitted(agents, use_evidence=True),
+        adjustment=table.fit(agents, use_evidence=True),
         without=float(means[0]),
         with_evidence=float(means[1]),
         gain=gain or Interval(float(means[0] - means[1]), None, None, len(rows)),
@@ -161,12 +161,12 @@ class _Table:
     def only(self, kept: NDArray[np.bool_]) -> _Table:
         return _Table(self.logits[kept], self.values[kept], self.evidence[kept])
 
-    def fitted(self, agents: Sequence[str], *, use_evidence: bool) -> Adjustment:
+    def fit(self, agents: Sequence[str], *, use_evidence: bool) -> Adjustment:
         means, scales = _moments(self.evidence)
         questions, answering = np.nonzero(~np.isnan(self.values))
         said = self.logits[questions, answering]
         own = np.eye(self.values.shape[1])[answering]
-        standard = _standardised(self.evidence, means, scales)[questions]
+        standard = _standardise(self.evidence, means, scales)[questions]
         crossed = (own[:, :, None] * standard[:, None, :]).reshape(len(said), -1)
         columns = [said[:, None], own, *([standard, crossed] if use_evidence else [])]
         penalty = np.concatenate([[_OWN], np.full(own.shape[1], _OWN), *self._penalties(use_evidence)])
@@ -185,8 +185,8 @@ class _Table:
 def _evidence(complexity: Complexity | None) -> tuple[float, float]:
     if complexity is None:
         return math.nan, math.nan
-    best = min(1 - _EDGE, max(_EDGE, complexity.max_answer_probability or 0.0))
-    return math.log(best / (1 - best)), math.nan if complexity.completeness is None else complexity.completeness
+    best = logit_of(complexity.max_answer_probability or 0.0, edge=_EDGE)
+    return best, math.nan if complexity.completeness is None else complexity.completeness
 
 
 def _moments(evidence: Floats) -> tuple[Floats, Floats]:
@@ -197,5 +197,5 @@ def _moments(evidence: Floats) -> tuple[Floats, Floats]:
     return means, np.where(spread > 1e-9, spread, 1.0)  # noqa: PLR2004 - constant evidence tells nothing
 
 
-def _standardised(evidence: Floats, means: Floats, scales: Floats) -> Floats:
+def _standardise(evidence: Floats, means: Floats, scales: Floats) -> Floats:
     return np.asarray(np.nan_to_num((evidence - means) / scales, nan=0.0))

@@ -111,7 +111,7 @@ class ComplexityRouter:
         Raises:
             ModelFailedError: the scorer failed on every passage.
         """
-        return self._looked_up(question)[1]
+        return self._look_up(question)[1]
 
     def route(self, question: Question | str) -> Route:
         """Choose a question's route; ``probability`` is P(complex), None where none was fitted.
@@ -133,8 +133,8 @@ class ComplexityRouter:
         return Route(self.names[demand], complexity.probability, _scores(complexity, self.cut), reason)
 
     def explain(self, question: Question | str) -> str:
-        """Say in lines for people where a question goes, by which numbers, and what the best passages are."""
-        passages, complexity = self._looked_up(question)
+        """Describe in lines for people where a question goes, by which numbers, and what the best passages are."""
+        passages, complexity = self._look_up(question)
         route = self.route_of(complexity)
         return "\n".join(
             [
@@ -195,7 +195,7 @@ class ComplexityRouter:
             seed=seed,
         )
 
-    def _looked_up(self, question: Question | str) -> tuple[Sequence[Passage], Complexity]:
+    def _look_up(self, question: Question | str) -> tuple[Sequence[Passage], Complexity]:
         text = question_of(question).text
         passages = self._retriever.retrieve(text, k=self.k)
         complexity = complexity_of(
@@ -238,11 +238,11 @@ def _passage_lines(complexity: Complexity, passages: Sequence[Passage]) -> list[
     texts = {passage.key: passage for passage in passages}
     known = [document for document in complexity.documents if document.answer_probability is not None]
     best = sorted(known, key=lambda document: -(document.answer_probability or 0.0))[:_SHOWN]
-    lines = [f"  {document.answer_probability:.2f}  {_titled(texts[document.passage])}" for document in best]
+    lines = [f"  {document.answer_probability:.2f}  {_passage_line(texts[document.passage])}" for document in best]
     return [f"Best of {len(complexity.documents)} passages, with the probability that each answers:", *lines] if lines else []
 
 
-def _titled(passage: Passage) -> str:
+def _passage_line(passage: Passage) -> str:
     return _line(f"{passage.title}: {passage.text}" if passage.title else passage.text)
 
 

@@ -35,7 +35,7 @@ def complexity_score(complexity: Complexity) -> float:
 
 
 def demand_of(complexity: Complexity, *, cut: float | None = None) -> tuple[Demand, str]:
-    """Tell what a question asks of the pipeline, and why in one sentence.
+    """Decide what a question needs of the pipeline, with the reason in one sentence.
 
     Args:
         complexity: of the question.

@@ -81,7 +81,7 @@ def describe_skills(
         intervals: (a, m, 2) their 95% intervals.
         costs: of each agent, per question; None: no frontier.
         clusters: into how many groups the questions are put.
-        seed: of clusters and resamples.
+        seed: seed of the random generator (clusters and resamples).
 
     Raises:
         InvalidValueError: a cost of an unknown agent, or none of a known one.

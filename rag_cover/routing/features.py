@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder
+from rag_cover.english.lexicon import AUXILIARIES, QUESTION_WORDS, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.words import words_of
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Question
@@ -30,6 +31,8 @@ WEIGHT = 0.25
 _USUAL_WORDS, _WORDS_PER_UNIT, _MANY_WORDS = 9.0, 4.0, 12.0
 _USUAL_LETTERS, _OCTAVES = 47.0, 0.5  # the logarithm's unit: e^0.5 times as many letters
 
+# Without the rarer ones; saved skill models were fitted with this list.
+_OPENERS = (QUESTION_WORDS | AUXILIARIES) - {"whom", "had", "could", "will", "would"}
 _PATTERNS: Mapping[str, str] = {
     # what kind of person, date, place or thing it asks for
     "who plays": r"\bwho (plays?|played|portray\w*|voice[sd]?|stars?|starred|acted)\b|\b(actor|actress|voice of|cast of)\b",
@@ -53,7 +56,7 @@ _PATTERNS: Mapping[str, str] = {
         r"\b(mean|meaning|called|known as|definition|refers? to|stands? for|name of|term)\b"
     ),
     "asks for a name": r"\b(real|full|first|last) name\b|\bnames?\b",
-    "is no question": r"^(?!(who|what|when|where|which|how|why|whose|is|are|was|were|do|does|did|can|has|have)\b)",
+    "is no question": rf"^(?!{one_of(_OPENERS)}\b)",
     # whether the answer changes with time
     "latest": r"\b(last|latest|most recent|recent(ly)?|newest)\b",
     "current": r"\b(currently|current|now|today|this year|present|new|next|upcoming)\b",
@@ -74,7 +77,7 @@ _PATTERNS: Mapping[str, str] = {
     "says in the": r"\bin the\b",
     "says of the": r"\bof the\b",
     "says from": r"\bfrom\b",
-    "ends in a preposition": r"\b(in|on|to|from|for|with|at|by|of|out|up|as)\W*$",
+    "ends in a preposition": rf"\b{one_of(SIMPLE_PREPOSITIONS | {'out', 'up', 'as'})}\W*$",
     # what it is about
     "about series": r"\b(season|episode|series|show|tv)\b",
     "about films and books": r"\b(movie|film|character|story|book|novel)\b",

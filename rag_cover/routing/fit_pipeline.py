@@ -47,7 +47,7 @@ def learn_skills(
         dimensions: of the model.
         complexities: of the questions, in their order, judged without references as a router judges them; none: no adjustment.
         folds: of the cross-validation, by question.
-        seed: of the fit and the folds.
+        seed: seed of the random generator (fit and folds).
 
     Raises:
         InputError: fewer than twenty questions.
@@ -60,11 +60,11 @@ def learn_skills(
         raise InputError(problem)
     features = np.asarray(encode(responses.questions, embedder), dtype=np.float64)
 
-    def fitted(some: Responses, rows: Floats) -> Caimira:
+    def fit(some: Responses, rows: Floats) -> Caimira:
         return Caimira(dimensions=dimensions, seed=seed).fit(some, rows, encoder=fingerprint_of(embedder))
 
-    model = fitted(responses, features)
-    predicted = _held_out_predictions(responses, features, fitted, folds, seed)
+    model = fit(responses, features)
+    predicted = _cross_validate(responses, features, fit, folds, seed)
     adjustment, notes = _adjustment(responses, predicted, complexities, seed)
     record = SkillRecord(
         criterion=outcomes.criterion,
@@ -72,7 +72,7 @@ def learn_skills(
         relevance=model.relevance(features),
         difficulty=model.difficulty(features),
         predicted=predicted,
-        held_out=_held_out(responses, predicted, folds, seed),
+        held_out=_score_held_out(responses, predicted, folds, seed),
         adjustment=adjustment,
         notes=(*outcomes.notes, *notes),
     )
@@ -98,22 +98,22 @@ def complexities_without_references(outcomes: Outcomes, scorer: Scorer | None) -
     return found
 
 
-def _held_out_predictions(
-    responses: Responses, features: Floats, fitted: Callable[[Responses, Floats], Caimira], folds: int, seed: int
+def _cross_validate(
+    responses: Responses, features: Floats, fit: Callable[[Responses, Floats], Caimira], folds: int, seed: int
 ) -> Floats:
     """Predict each question by a model fitted without it; an agent without other responses as the others on average."""
     predicted = np.zeros_like(responses.values)
     for held in folds_of(range(len(features)), folds, seed=seed):
         known = np.asarray(~np.isnan(responses.values[~held]).all(axis=0))
         names = [agent for agent, there in zip(responses.agents, known, strict=True) if there]
-        said = fitted(responses.of_questions(~held).of_agents(names), features[~held]).predict(features[held])
+        said = fit(responses.of_questions(~held).of_agents(names), features[~held]).predict(features[held])
         rows = np.repeat(said.mean(axis=1, keepdims=True), len(known), axis=1)
         rows[:, known] = said
         predicted[held] = rows
     return predicted
 
 
-def _held_out(responses: Responses, predicted: Floats, folds: int, seed: int) -> HeldOut:
+def _score_held_out(responses: Responses, predicted: Floats, folds: int, seed: int) -> HeldOut:
     values, seen = responses.values, ~np.isnan(responses.values)
     means = np.zeros_like(predicted)
     for held in folds_of(range(len(values)), folds, seed=seed):

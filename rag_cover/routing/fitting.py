@@ -99,7 +99,7 @@ def objective_of(observed: Observations, layout: Layout, priors: Priors, tempera
         gradient = np.zeros_like(point)
         parameters, into = layout.split(point), layout.split(gradient)
         value = _misfit(observed, parameters, into, priors, temperature, n)
-        return value + _held_back(parameters, into, priors, n), gradient
+        return value + _add_prior_penalty(parameters, into, priors, n), gradient
 
     return objective
 
@@ -132,7 +132,7 @@ def _absolute(values: Floats, weights: Floats) -> tuple[float, Floats]:
     return float((weights * sizes).sum()), weights * values / sizes
 
 
-def _held_back(parameters: _Four, into: _Four, priors: Priors, n: float) -> float:
+def _add_prior_penalty(parameters: _Four, into: _Four, priors: Priors, n: float) -> float:
     """Return the priors' value and add their gradient."""
     skills, weights, bias, content = parameters
     m = len(bias)

@@ -93,12 +93,12 @@ def trace_frontier(
         policy: how the router decides.
         settings: the targets, or rates of exchange, to try; None: about twenty that differ in what they choose.
         resamples: how many question sets to draw.
-        seed: of the draws.
+        seed: seed of the random generator (resamples).
 
     Raises:
         InvalidValueError: arrays that do not fit together, bad costs, fewer than two agents, or no question left.
     """
-    right, said, prices = _checked(success, predicted, costs)
+    right, said, prices = _check_tables(success, predicted, costs)
     names = [f"agent {number}" for number in range(1, len(prices) + 1)] if agents is None else list(agents)
     kept = ~np.isnan(right).any(axis=1)
     right, said = right[kept], said[kept]
@@ -259,7 +259,7 @@ def _lies_below(left: tuple[float, float], middle: tuple[float, float], right: t
     return (middle[1] - left[1]) * run <= rise * (middle[0] - left[0])
 
 
-def _checked(success: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def _check_tables(success: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> tuple[Floats, Floats, Floats]:
     right, said, prices = (np.asarray(values, dtype=np.float64) for values in (success, predicted, costs))
     if right.ndim != 2 or said.shape != right.shape or prices.shape != right.shape[1:]:  # noqa: PLR2004 - a table
         message = (

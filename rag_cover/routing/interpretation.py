@@ -45,7 +45,7 @@ class FeatureEffect:
 
     @property
     def is_clear(self) -> bool:
-        """Tell whether the effect is significant at 5% after the correction."""
+        """Check whether the effect is significant at 5% after the correction."""
         return self.adjusted_p_value < _LEVEL
 
     @property
@@ -105,7 +105,7 @@ def interpret_dimensions(
             number=place + 1,
             mean_relevance=float(table[:, place].mean()) if len(table) else math.nan,
             questions=tuple((questions[row], float(table[row, place])) for row in _highest(table[:, place], shown)),
-            effects=_sorted([_corrected(effect, next(adjusted)) for effect in each]),
+            effects=_sort_effects([_with_adjusted_p(effect, next(adjusted)) for effect in each]),
         )
         for place, each in enumerate(effects)
     )
@@ -144,9 +144,9 @@ def _highest(values: Floats, limit: int) -> list[int]:
     return [int(row) for row in np.argsort(-values, kind="stable")[:limit]]
 
 
-def _corrected(effect: FeatureEffect, adjusted: float) -> FeatureEffect:
+def _with_adjusted_p(effect: FeatureEffect, adjusted: float) -> FeatureEffect:
     return FeatureEffect(effect.feature, effect.weight, effect.error, effect.p_value, adjusted, effect.per)
 
 
-def _sorted(effects: Sequence[FeatureEffect]) -> tuple[FeatureEffect, ...]:
+def _sort_effects(effects: Sequence[FeatureEffect]) -> tuple[FeatureEffect, ...]:
     return tuple(sorted(effects, key=lambda effect: (effect.p_value, effect.feature)))

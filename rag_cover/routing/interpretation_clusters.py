@@ -54,7 +54,7 @@ def cluster_questions(
         agents: (a,) names.
         clusters: how many groups; fewer where there are fewer different questions.
         typical: how many questions nearest to each centre to name.
-        seed: of the starts.
+        seed: seed of the random generator (starts).
 
     Raises:
         InvalidValueError: no questions, fewer than one group, or shapes that do not fit together.
@@ -108,7 +108,7 @@ def nearest_centres(points: Floats, centres: Floats) -> Places:
 
 def _centres(points: Floats, clusters: int, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
-    tries = [_settled(points, _start(points, clusters, rng)) for _ in range(_STARTS)]
+    tries = [_refine_centres(points, _start(points, clusters, rng)) for _ in range(_STARTS)]
     return min(tries, key=lambda centres: float(_distances(points, centres).min(axis=1).sum()))
 
 
@@ -120,7 +120,7 @@ def _start(points: Floats, clusters: int, rng: np.random.Generator) -> Floats:
     return points[chosen]
 
 
-def _settled(points: Floats, centres: Floats) -> Floats:
+def _refine_centres(points: Floats, centres: Floats) -> Floats:
     for _ in range(_ROUNDS):
         belongs = nearest_centres(points, centres)
         moved = np.array(

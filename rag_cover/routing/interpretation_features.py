@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.english.lexicon import NEGATIONS, NOT_SUPERLATIVE, YES_NO_OPENERS, one_of
 from rag_cover.english.words import content_words, words_of
 
 __all__ = ["FORMS", "MARKS", "ReadableFeatures", "form_of", "readable_features"]
@@ -30,23 +31,19 @@ FORMS: Mapping[str, re.Pattern[str]] = {
     "asks how": re.compile(r"\bhow\b"),
     "asks which": re.compile(r"\bwhich\b"),
     "asks what": re.compile(r"\bwhat\b"),
-    "asks yes or no": re.compile(r"^(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might)\b"),
+    "asks yes or no": re.compile(rf"^{one_of(YES_NO_OPENERS | {'may', 'might'})}\b"),
 }
 
-_NO_SUPERLATIVES = (
-    "arrest|best|breast|chest|contest|crest|dest|digest|east|fest|forest|forrest|guest|harvest|honest|inquest|interest|invest|"
-    "jest|latest|manifest|midwest|modest|nest|northeast|northwest|pest|priest|protest|quest|request|rest|southeast|southwest|"
-    "suggest|test|vest|west|zest"
-)
+_NO_SUPERLATIVES = NOT_SUPERLATIVE | {"fest", "forrest"}  # saved skill models were fitted with this list
 MARKS: Mapping[str, re.Pattern[str]] = {
     "names a year": re.compile(r"\b(1[0-9]{3}|20[0-9]{2})s?\b"),
     "speaks of order in time": re.compile(
         r"\b(before|after|during|since|until|while|last|next|latest|current|currently|now)\b"
     ),
-    "superlative": re.compile(rf"\b(most|least|best|worst|first)\b|\b(?!(?:{_NO_SUPERLATIVES})\b)[a-z]{{2,}}est\b"),
+    "superlative": re.compile(rf"\b(most|least|best|worst|first)\b|\b(?!{one_of(_NO_SUPERLATIVES)}\b)[a-z]{{2,}}est\b"),
     "compares": re.compile(r"\bthan\b|\bor\b|\b(older|younger|larger|smaller|longer|shorter|earlier|later|higher|lower)\b"),
     "joins two conditions": re.compile(r"\b(and|both|also)\b"),
-    "excludes something": re.compile(r"\b(not|never|no|without|except|besides|other than)\b"),
+    "excludes something": re.compile(rf"\b({one_of(NEGATIONS)}|except|besides|other than)\b"),
     "holds a number": re.compile(r"\d"),
     "quotes": re.compile(r"[\"“”]"),
 }
@@ -73,7 +70,7 @@ def readable_features(questions: Sequence[str], *, terms: int = 20) -> ReadableF
     columns |= {name: [bool(pattern.search(question.lower())) for question in questions] for name, pattern in MARKS.items()}
     columns |= _terms(questions, terms)
     kept = {name: column for name, column in columns.items() if _LEAST <= sum(column) <= len(questions) - _LEAST}
-    lengths = _standardised([len(words_of(question)) for question in questions])
+    lengths = _standardise([len(words_of(question)) for question in questions])
     has_length = bool(lengths.any())
     names = (*(("length",) if has_length else ()), *kept)
     table = [*([lengths] if has_length else []), *(np.array(column, dtype=np.float64) for column in kept.values())]
@@ -82,7 +79,7 @@ def readable_features(questions: Sequence[str], *, terms: int = 20) -> ReadableF
 
 
 def form_of(question: str) -> str:
-    """Tell what kind of answer a question asks for; ``"other"`` where no rule knows.
+    """Return what kind of answer a question asks for; ``"other"`` where no rule knows.
 
     >>> form_of("How many moons has Mars?"), form_of("In which year did it end?"), form_of("is it blue")
     ('asks how many or how much', 'asks when', 'asks yes or no')
@@ -98,7 +95,7 @@ def _terms(questions: Sequence[str], limit: int) -> dict[str, list[bool]]:
     return {f"“{word}”": [word in found for found in words] for word in frequent}
 
 
-def _standardised(values: Sequence[float]) -> Floats:
+def _standardise(values: Sequence[float]) -> Floats:
     numbers = np.array(values, dtype=np.float64)
     spread = numbers.std() if len(numbers) else 0.0
     return np.asarray((numbers - numbers.mean()) / spread if spread else np.zeros(len(numbers)))

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import needs_extra
 
-__all__ = ["Objective", "minimised"]
+__all__ = ["Objective", "minimise"]
 
 Floats = NDArray[np.float64]
 Objective = Callable[[Floats], tuple[float, Floats]]
 """Gives a function's value and gradient at a point."""
 
 
-def minimised(
+def minimise(
     objective: Objective,
     start: Floats,
     *,
@@ -32,10 +32,10 @@ def minimised(
     with needs_extra("skills", "scipy"):
         from scipy.optimize import minimize
 
-    def watched(intermediate_result: object) -> None:  # scipy goes by the argument's name
+    def watch(intermediate_result: object) -> None:  # scipy goes by the argument's name
         if stop is not None and stop(intermediate_result.x):  # type: ignore[attr-defined]  # scipy's result object
             raise StopIteration
 
     options = {"maxiter": iterations, "maxfun": 2 * iterations + 10, "gtol": tolerance, "ftol": tolerance / 1000, "maxcor": 20}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=watched, options=options)
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
     return np.asarray(found.x, dtype=np.float64)

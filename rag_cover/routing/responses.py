@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Question
 
-__all__ = ["Responses", "normalised"]
+__all__ = ["Responses", "normalise_question"]
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ class Responses:
     """Success of agents (pipelines) on questions: ``values`` (n questions, a agents) in [0, 1], NaN where it was not observed.
 
     1 is right and 0 wrong; a value between is a judge's probability. Questions may be given as texts or `Question`s and are
-    kept as texts. Each stands once: `merged` averages repeated ones.
+    kept as texts. Each stands once: `from_observations` averages repeated ones.
 
     Raises:
         InvalidValueError: shapes that do not match, a name or question twice, a value outside [0, 1].
@@ -43,16 +43,16 @@ class Responses:
         object.__setattr__(self, "values", table)
 
     @classmethod
-    def merged(cls, observations: Iterable[tuple[str, Question | str, float]]) -> Self:
+    def from_observations(cls, observations: Iterable[tuple[str, Question | str, float]]) -> Self:
         """Build from (agent, question, success); what is repeated, up to case and punctuation, counts as its mean."""
         observed: dict[tuple[str, str], list[float]] = {}
         agents: dict[str, None] = {}
         texts: dict[str, str] = {}
         for agent, question, success in observations:
             text = question if isinstance(question, str) else question.text
-            texts.setdefault(normalised(text), text)
+            texts.setdefault(normalise_question(text), text)
             agents.setdefault(agent)
-            observed.setdefault((normalised(text), agent), []).append(success)
+            observed.setdefault((normalise_question(text), agent), []).append(success)
         means = {pair: float(np.mean(values)) for pair, values in observed.items()}
         table = [[means.get((key, agent), np.nan) for agent in agents] for key in texts]
         return cls(tuple(agents), tuple(texts.values()), np.array(table).reshape(len(texts), len(agents)))
@@ -80,10 +80,10 @@ class Responses:
         return Responses(names, self.questions, self.values[:, [self.agents.index(name) for name in names]])
 
 
-def normalised(text: str) -> str:
+def normalise_question(text: str) -> str:
     """Return what two spellings of one question share: its letters and digits after NFKC, in lower case.
 
-    >>> normalised("Who wrote  'Emma'?")
+    >>> normalise_question("Who wrote  'Emma'?")
     'whowroteemma'
     """
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).lower()))
@@ -97,7 +97,7 @@ def _require(agents: tuple[str, ...], questions: tuple[str, ...], table: Floats)
         )
         raise InvalidValueError(message)
     _require_distinct("agent", agents, "give each pipeline a name of its own")
-    _require_distinct("question", questions, "Responses.merged(…) averages repeated ones")
+    _require_distinct("question", questions, "Responses.from_observations(…) averages repeated ones")
     wrong = ~np.isnan(table) & ((table < 0) | (table > 1))
     if wrong.any():
         message = f"success is a number from 0 to 1, or NaN where it was not observed, not {table[wrong][0]:g}"

@@ -110,24 +110,24 @@ class SkillRouter:
     def routes(self, questions: Sequence[Question | str], complexities: Sequence[Complexity] | None = None) -> list[Route]:
         """Choose the agent of each question; complexities that are known already are not asked for."""
         predicted = self.predict(questions, complexities)
-        return [self._route(row, int(place)) for row, place in zip(predicted, self._chosen(predicted), strict=True)]
+        return [self._route(row, int(place)) for row, place in zip(predicted, self._choose(predicted), strict=True)]
 
     def predict(self, questions: Sequence[Question | str], complexities: Sequence[Complexity] | None = None) -> Floats:
         """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used."""
         if not questions:
             return np.zeros((0, len(self.agents)))
         asked = [question_of(question) for question in questions]
-        said = np.asarray(self._caimira.predict(self._encoded(asked), agents=self.agents), dtype=np.float64)
+        said = np.asarray(self._caimira.predict(self._encode(asked), agents=self.agents), dtype=np.float64)
         if self._adjustment is None:
             return said
         known = complexities if complexities is not None else [self._complexity(question) for question in asked]
-        return probabilities(self._adjustment.adjusted(logits_of(said, edge=_EDGE), evidence_of(known), agents=self.agents))
+        return probabilities(self._adjustment.adjust(logits_of(said, edge=_EDGE), evidence_of(known), agents=self.agents))
 
     def explain(self, question: Question | str) -> str:
-        """Say in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""
+        """Describe in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""
         asked = question_of(question)
         route = self.route(asked)
-        encoded = self._encoded([asked])
+        encoded = self._encode([asked])
         relevance, difficulty = self._caimira.relevance(encoded)[0], self._caimira.difficulty(encoded)[0]
         width = max(map(len, self.agents))
         order = np.argsort([-route.scores[agent] for agent in self.agents], kind="stable")
@@ -156,7 +156,7 @@ class SkillRouter:
             questions: (n,) asked of all agents.
             success: (n, a) what came of it, in the order of ``agents``.
             policy: how the router decides.
-            seed: of the resamples.
+            seed: seed of the random generator (resamples).
         """
         return trace_frontier(success, self.predict(questions), self.costs, agents=self.agents, policy=policy, seed=seed)
 
@@ -164,7 +164,7 @@ class SkillRouter:
         chance = f"{route.scores[self.agents[place]]:.2f}"
         return f"{chance}  {self.costs[place]:g}" if self.priced else chance
 
-    def _encoded(self, questions: Sequence[Question]) -> Floats:
+    def _encode(self, questions: Sequence[Question]) -> Floats:
         return np.asarray(encode([question.text for question in questions], self._embedder), dtype=np.float64)
 
     def _complexity(self, question: Question) -> Complexity:
@@ -173,7 +173,7 @@ class SkillRouter:
             raise InvalidValueError(message)
         return self._probe(question)
 
-    def _chosen(self, predicted: Floats) -> NDArray[np.intp]:
+    def _choose(self, predicted: Floats) -> NDArray[np.intp]:
         if self.exchange is not None:
             affordable = np.where(self.costs <= (np.inf if self.budget is None else self.budget), predicted, -np.inf)
             return best_trade(affordable, self.costs, self.exchange)

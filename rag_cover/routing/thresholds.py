@@ -56,7 +56,7 @@ class RoutingThreshold:
 
     @property
     def meets_target(self) -> bool:
-        """Tell whether the cross-validated estimate meets the target, too."""
+        """Check whether the cross-validated estimate meets the target, too."""
         if self.target_quality is not None:
             return self.estimate.quality.estimate >= self.target_quality - _ROUNDING
         return self.target_cost is None or self.estimate.cost.estimate <= self.target_cost + _ROUNDING
@@ -87,7 +87,7 @@ def fit_cut(
         target_cost: the mean cost to stay within.
         groups: (n,) keys of questions that belong together, such as a question and its rephrasings; None: each is its own.
         folds: of the cross-validation, by group.
-        seed: of the folds and resamples.
+        seed: seed of the random generator (folds and resamples).
 
     Raises:
         InvalidValueError: not exactly one target, arrays that do not fit together or hold what is not finite, fewer than ten
@@ -97,7 +97,7 @@ def fit_cut(
     keys = list(range(len(table.scores))) if groups is None else list(groups)
     _refuse_targets(target_quality, target_cost)
     _refuse_few(keys, len(table.scores))
-    cut = _reached(table, target_quality, target_cost)
+    cut = _find_cut(table, target_quality, target_cost)
     held_out = np.zeros(len(keys), dtype=bool)
     missed = 0
     for inside in folds_of(keys, folds, seed=seed):
@@ -120,7 +120,7 @@ def fit_cut(
         always_complex=operating(everywhere),
         questions=len(set(keys)),
     )
-    return _noted(fit, notes)
+    return _add_notes(fit, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def _mean_of(rows: Floats, groups: Sequence[Hashable], seed: int) -> Interval:
     return found or Interval(float(rows[:, 0].mean()), None, None, len(places))
 
 
-def _reached(table: _Outcomes, target_quality: float | None, target_cost: float | None) -> float:
+def _find_cut(table: _Outcomes, target_quality: float | None, target_cost: float | None) -> float:
     cut, reached = table.best_cut(target_quality, target_cost)
     if reached:
         return cut
@@ -216,7 +216,7 @@ def _reached(table: _Outcomes, target_quality: float | None, target_cost: float 
     raise InvalidValueError(message)
 
 
-def _noted(fit: RoutingThreshold, notes: tuple[str, ...]) -> RoutingThreshold:
+def _add_notes(fit: RoutingThreshold, notes: tuple[str, ...]) -> RoutingThreshold:
     more = () if fit.meets_target else ("On questions that did not choose the cut, the target is missed.",)
     return replace(fit, notes=(*notes, *more))
 

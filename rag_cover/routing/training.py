@@ -17,7 +17,7 @@ from rag_cover.routing.fitting import (
     starting_point,
 )
 from rag_cover.routing.irt import cross_entropy, relevance
-from rag_cover.routing.minimisation import minimised
+from rag_cover.routing.minimisation import minimise
 from rag_cover.routing.parameters import Parameters
 from rag_cover.routing.uncertainty import skill_covariances
 from rag_cover.stats.folds import folds_of
@@ -89,11 +89,13 @@ class Trained:
 def train(agents: Sequence[str], values: Floats, features: Floats, settings: Settings) -> Trained:
     """Fit responses (n, a) by features (n, d), every row and column with a response."""
     centre, scale = features.mean(axis=0), _scale(features)
-    spanned, basis = _spanned((features - centre) / scale)
+    spanned, basis = _project_on_span((features - centre) / scale)
     observed = observations_of(spanned, values)
     layout = Layout(values.shape[1], settings.dimensions, spanned.shape[1])
-    strength = _chosen_strength(observed, layout, settings) if settings.shrinkage is None else settings.shrinkage
-    point = _best_end(observed, layout, settings, strength) if strength else _stopped_early(observed, layout, settings)
+    strength = _choose_strength(observed, layout, settings) if settings.shrinkage is None else settings.shrinkage
+    point = (
+        _best_end(observed, layout, settings, strength) if strength else _fit_with_early_stopping(observed, layout, settings)
+    )
     priors = settings.priors(strength)
     parameters = _parameters(tuple(agents), layout, point, centre, basis / scale, settings.temperature, priors)
     return Trained(parameters, strength, observed, layout, priors, point)
@@ -102,20 +104,20 @@ def train(agents: Sequence[str], values: Floats, features: Floats, settings: Set
 def _best_end(observed: Observations, layout: Layout, settings: Settings, strength: float) -> Floats:
     """Fit from several starts and return the best end: there are local minima where responses tell dimensions apart."""
     starts = [starting_point(layout, settings.seed + number) for number in range(_STARTS if layout.dimensions > 1 else 1)]
-    ends = [_fitted(observed, layout, settings, strength, start, _ROUGH) for start in starts]
+    ends = [_fit(observed, layout, settings, strength, start, _ROUGH) for start in starts]
     objective = objective_of(observed, layout, settings.priors(strength), settings.temperature)
     best = min(ends, key=lambda point: objective(point)[0])
-    return _fitted(observed, layout, settings, strength, best, _FINE)
+    return _fit(observed, layout, settings, strength, best, _FINE)
 
 
-def _fitted(
+def _fit(
     observed: Observations, layout: Layout, settings: Settings, strength: float, start: Floats, tolerance: float
 ) -> Floats:
     objective = objective_of(observed, layout, settings.priors(strength), settings.temperature)
-    return minimised(objective, start, iterations=_ITERATIONS, tolerance=tolerance)
+    return minimise(objective, start, iterations=_ITERATIONS, tolerance=tolerance)
 
 
-def _chosen_strength(observed: Observations, layout: Layout, settings: Settings) -> float:
+def _choose_strength(observed: Observations, layout: Layout, settings: Settings) -> float:
     """Weaken the priors until held-out questions are predicted no better; 1 where too few questions are there."""
     if len(observed.labels) < _LEAST:
         return 1.0
@@ -133,19 +135,19 @@ def _chosen_strength(observed: Observations, layout: Layout, settings: Settings)
 
 
 def _loss_between(kept: Observations, held: Observations, layout: Layout, settings: Settings, strength: float) -> float:
-    point = _fitted(kept, layout, settings, strength, starting_point(layout, settings.seed), _ROUGH)
-    return _held_out_loss(held, layout, point, settings.temperature)
+    point = _fit(kept, layout, settings, strength, starting_point(layout, settings.seed), _ROUGH)
+    return _validation_loss(held, layout, point, settings.temperature)
 
 
-def _stopped_early(observed: Observations, layout: Layout, settings: Settings) -> Floats:
+def _fit_with_early_stopping(observed: Observations, layout: Layout, settings: Settings) -> Floats:
     """Fit without priors, and return the step that predicts held-out questions best."""
     start = starting_point(layout, settings.seed)
     if settings.patience is None or len(observed.labels) < _LEAST:
-        return _fitted(observed, layout, settings, 0.0, start, _FINE)
-    kept, held = _parted(observed, settings.seed)
+        return _fit(observed, layout, settings, 0.0, start, _FINE)
+    kept, held = _split_held_out(observed, settings.seed)
     watch = _Watch(held, layout, settings.temperature, settings.patience)
     objective = objective_of(kept, layout, settings.priors(0.0), settings.temperature)
-    minimised(objective, start, iterations=_ITERATIONS, stop=watch)
+    minimise(objective, start, iterations=_ITERATIONS, stop=watch)
     return start if watch.best is None else watch.best
 
 
@@ -158,7 +160,7 @@ class _Watch:
         self.best: Floats | None = None
 
     def __call__(self, point: Floats) -> bool:
-        loss = _held_out_loss(self._held, self._layout, point, self._temperature)
+        loss = _validation_loss(self._held, self._layout, point, self._temperature)
         if loss < self._lowest:
             self._lowest, self._waited, self.best = loss, 0, point.copy()
         else:
@@ -166,20 +168,20 @@ class _Watch:
         return self._waited >= self._patience
 
 
-def _held_out_loss(held: Observations, layout: Layout, point: Floats, temperature: float) -> float:
+def _validation_loss(held: Observations, layout: Layout, point: Floats, temperature: float) -> float:
     skills, weights, bias, content = layout.split(point)
     relevances = relevance(held.features, weights, bias, temperature)
     logits = relevances @ skills.T - (relevances * (held.features @ content.T)).sum(axis=1, keepdims=True)
     return float((held.seen * cross_entropy(logits, held.labels)).sum() / held.seen.sum())
 
 
-def _parted(observed: Observations, seed: int) -> tuple[Observations, Observations]:
+def _split_held_out(observed: Observations, seed: int) -> tuple[Observations, Observations]:
     """Deal questions to those that are fitted and those that are held out."""
     out = np.random.default_rng(seed).permutation(len(observed.labels)) % _HELD_OUT == 0
     return observed.of(~out), observed.of(out)
 
 
-def _spanned(features: Floats) -> tuple[Floats, Floats]:
+def _project_on_span(features: Floats) -> tuple[Floats, Floats]:
     """Return coordinates (n, r) of the features in a basis (r, d) of what they span.
 
     The priors look alike in every direction, so that no weight leaves that space: with fewer questions than features it is
@@ -215,11 +217,11 @@ def _parameters(
         temperature=temperature,
         covariances=np.full((len(agents), m, m), np.nan),
         prior_mean=skills.mean(axis=0),
-        prior_precision=_expected_precision(skills, priors),
+        prior_precision=_precision_of_new_agent(skills, priors),
     )
 
 
-def _expected_precision(skills: Floats, priors: Priors) -> Floats:
+def _precision_of_new_agent(skills: Floats, priors: Priors) -> Floats:
     """Return how close to the mean a new agent is expected: as close as those that are there, with some room where few are."""
     a, m = skills.shape
     spread = (skills - skills.mean(axis=0)).T @ (skills - skills.mean(axis=0)) + np.eye(m)  # as if one more agent of variance 1

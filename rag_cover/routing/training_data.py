@@ -21,7 +21,7 @@ from rag_cover.coverage import CoverageResult
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError, ModelFailedError
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Question, Role
-from rag_cover.routing.responses import Responses, normalised
+from rag_cover.routing.responses import Responses, normalise_question
 
 __all__ = ["Outcomes", "gather_outcomes"]
 
@@ -60,7 +60,7 @@ class Outcomes:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say what was left out and what was averaged."""
+        """Note what was left out and what was averaged."""
         left = [f"{count:,} of {self.traces:,} traces left out: {reason}." for reason, count in self.left_out.items()]
         again = f"Averaged, because a pipeline answered the same question again: {self.repeated:,} of its answers."
         return (*left, again) if self.repeated else tuple(left)
@@ -116,11 +116,11 @@ def gather_outcomes(
     key = success.removeprefix(_LABEL) if success and success.startswith(_LABEL) else None
     rows = [_row_of(item, key) for item in results]
     criterion = success or _likeliest(rows, scorer)
-    tally = _tallied(rows, criterion, scorer, share)
+    tally = _tally_rows(rows, criterion, scorer, share)
     _refuse_nothing(tally, rows, criterion)
     _refuse_one(tally)
-    responses = Responses.merged(tally.observed)
-    by, retrieved = _retrieved(rows, responses)
+    responses = Responses.from_observations(tally.observed)
+    by, retrieved = _collect_retrieved(rows, responses)
     return Outcomes(
         responses=responses,
         success=criterion,
@@ -159,7 +159,7 @@ def _likeliest(rows: Sequence[_Row], scorer: Scorer | None) -> str:
     return "correct" if scorer is not None and 2 * judged >= len(rows) and judged else "coverage" if covered else "correct"
 
 
-def _tallied(rows: Sequence[_Row], criterion: str, scorer: Scorer | None, share: float) -> _Tally:
+def _tally_rows(rows: Sequence[_Row], criterion: str, scorer: Scorer | None, share: float) -> _Tally:
     tally = _Tally()
     named = []
     for row in rows:
@@ -251,15 +251,15 @@ def _refuse_one(tally: _Tally) -> None:
         raise IncomparableError(message)
 
 
-def _retrieved(rows: Sequence[_Row], responses: Responses) -> tuple[str | None, tuple[Retrieved | None, ...]]:
+def _collect_retrieved(rows: Sequence[_Row], responses: Responses) -> tuple[str | None, tuple[Retrieved | None, ...]]:
     found: dict[str, dict[str, Retrieved]] = {}
     for row in rows:
         if row.retrieved is not None and row.pipeline is not None:
-            found.setdefault(row.pipeline, {}).setdefault(normalised(row.question.text), row.retrieved)
+            found.setdefault(row.pipeline, {}).setdefault(normalise_question(row.question.text), row.retrieved)
     if not found:
         return None, ()
     most = max(sorted(found), key=lambda pipeline: len(found[pipeline]))
-    return most, tuple(found[most].get(normalised(text)) for text in responses.questions)
+    return most, tuple(found[most].get(normalise_question(text)) for text in responses.questions)
 
 
 def _in_words(criterion: str, share: float) -> str:

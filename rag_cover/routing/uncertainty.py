@@ -32,9 +32,11 @@ def skill_covariances(observed: Observations, layout: Layout, priors: Priors, te
     tables = [np.hstack([observed.features, np.ones((len(relevances), 1))])] * m + [observed.features] * m
 
     of_items = _information(curvature, slopes, tables) + _item_priors(layout, priors)
-    across = np.hstack([_crossed(relevances, curvature * slope, table) for slope, table in zip(slopes, tables, strict=True)])
+    across = np.hstack(
+        [_cross_information(relevances, curvature * slope, table) for slope, table in zip(slopes, tables, strict=True)]
+    )
     of_skills = _skill_information(curvature, relevances) + _skill_priors(layout, priors)
-    whole = _steadied(of_skills - across @ np.linalg.solve(_steadied(of_items), across.T))
+    whole = _add_jitter(of_skills - across @ np.linalg.solve(_add_jitter(of_items), across.T))
     inverse = np.linalg.inv(whole).reshape(a, m, a, m)
     return np.stack([inverse[agent, :, agent, :] for agent in range(a)])
 
@@ -55,7 +57,7 @@ def _information(curvature: Floats, slopes: Floats, tables: list[Floats]) -> Flo
     return np.asarray(np.block(blocks), dtype=np.float64)
 
 
-def _crossed(relevances: Floats, moved: Floats, table: Floats) -> Floats:
+def _cross_information(relevances: Floats, moved: Floats, table: Floats) -> Floats:
     """Return (a·m, f): the information that skills and one column of weights share."""
     both = moved[:, :, None] * relevances[:, None, :]
     return np.asarray(both.reshape(len(both), -1).T @ table)
@@ -87,5 +89,5 @@ def _item_priors(layout: Layout, priors: Priors) -> Floats:
     return found
 
 
-def _steadied(matrix: Floats) -> Floats:
+def _add_jitter(matrix: Floats) -> Floats:
     return np.asarray(matrix + _JITTER * np.abs(matrix).max() * np.eye(len(matrix)))

@@ -56,9 +56,9 @@ class SetQuery:
             _refuse_no_operator(self.operator, self.text, self.parts)
             object.__setattr__(self, "parts", _flat(self.operator, map(query_of, self.parts)))
         object.__setattr__(self, "depth", _depth(self.operator, self.parts))
-        object.__setattr__(self, "key", self._made_key())
+        object.__setattr__(self, "key", self._compute_key())
 
-    def _made_key(self) -> Key:
+    def _compute_key(self) -> Key:
         keys = [part.key for part in self.parts]
         first = keys[:1] if self.operator == "difference" else []
         return self.operator, self.text or "", (*first, *sorted(keys[len(first) :]))
@@ -75,17 +75,17 @@ class SetQuery:
     @classmethod
     def union(cls, *parts: SetQuery | str) -> SetQuery:
         """Ask for what belongs to any part; of one part alone, for that."""
-        return _joined("union", parts)
+        return _join("union", parts)
 
     @classmethod
     def intersection(cls, *parts: SetQuery | str) -> SetQuery:
         """Ask for what belongs to every part; of one part alone, for that."""
-        return _joined("intersection", parts)
+        return _join("intersection", parts)
 
     @classmethod
     def difference(cls, of: SetQuery | str, *without: SetQuery | str) -> SetQuery:
         """Ask for what belongs to the first part and to none of the others."""
-        return _joined("difference", (of, *without))
+        return _join("difference", (of, *without))
 
     def __or__(self, other: SetQuery | str) -> SetQuery:
         """Ask for both sets' members."""
@@ -139,7 +139,7 @@ class SetQuery:
         Raises:
             InvalidValueError: the text is no set query; says at which character, and what was expected.
         """
-        return notation.read(text, SetQuery.atom, _joined)
+        return notation.read(text, SetQuery.atom, _join)
 
     def to_dict(self) -> dict[str, object]:
         """Write it as JSON data: ``{"atom": "…"}``, or the operator's name with its parts."""
@@ -152,7 +152,7 @@ class SetQuery:
         Raises:
             InvalidValueError: it is something else; says what.
         """
-        return notation.read_data(data, SetQuery.atom, _joined)
+        return notation.read_data(data, SetQuery.atom, _join)
 
     @property
     def atoms(self) -> tuple[str, ...]:
@@ -185,11 +185,11 @@ class SetQuery:
             case "atom":
                 return self
             case "union":
-                return _ordered("union", parts)
+                return _join_in_order("union", parts)
             case "intersection":
                 heads = [part.parts[0] if part.operator == "difference" else part for part in parts]
                 taken = [each for part in parts if part.operator == "difference" for each in part.parts[1:]]
-                return _less(_ordered("intersection", heads), taken)
+                return _less(_join_in_order("intersection", heads), taken)
             case "difference":
                 return _less(parts[0], parts[1:])
 
@@ -203,7 +203,7 @@ class SetQuery:
             InvalidValueError: an atom has no set.
         """
         if self.text is not None:
-            return frozenset(known(self.text, sets))
+            return frozenset(value_for_atom(self.text, sets))
         first, *others = (part.members(sets) for part in self.parts)
         match self.operator:
             case "union":
@@ -228,7 +228,7 @@ def query_of(part: SetQuery | str) -> SetQuery:
     raise InvalidValueError(message)
 
 
-def known(atom: str, values: Mapping[str, T]) -> T:
+def value_for_atom(atom: str, values: Mapping[str, T]) -> T:
     """Look up what is given for an atom.
 
     Raises:
@@ -279,14 +279,14 @@ def _depth(operator: Operator, parts: Sequence[SetQuery]) -> int:
     return depth
 
 
-def _joined(operator: notation.Operator, parts: Iterable[SetQuery | str]) -> SetQuery:
+def _join(operator: notation.Operator, parts: Iterable[SetQuery | str]) -> SetQuery:
     queries = tuple(map(query_of, parts))
     return queries[0] if len(queries) == 1 else SetQuery(operator, parts=queries)
 
 
-def _ordered(operator: notation.Operator, parts: Iterable[SetQuery]) -> SetQuery:
+def _join_in_order(operator: notation.Operator, parts: Iterable[SetQuery]) -> SetQuery:
     """Join parts, those of nested joins among them, each once and in the order of their keys."""
-    return _joined(operator, _distinct(_flat(operator, parts)))
+    return _join(operator, _distinct(_flat(operator, parts)))
 
 
 def _less(head: SetQuery, taken: Iterable[SetQuery]) -> SetQuery:

@@ -16,8 +16,8 @@ from rag_cover.searching import Searches
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.answers import Candidate, SetAnswer
 from rag_cover.setqueries.calibration import MembershipCalibration, calibration_for
-from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, named_by, pooled
-from rag_cover.setqueries.deciding import Verdicts, decided
+from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, entity_name, pool_candidates
+from rag_cover.setqueries.deciding import Verdicts, decide
 from rag_cover.setqueries.explanations import budget_note, notes_on, reading_notes
 from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.setqueries.memberships import contradictory
@@ -50,7 +50,7 @@ class SetAnswerer:
     depth: int = DEPTH
     max_pairs: int = MOST_PAIRS
     explained: int = 20
-    entity_of: EntityOf = named_by
+    entity_of: EntityOf = entity_name
     workers: int = 8
 
     def __post_init__(self) -> None:
@@ -70,20 +70,20 @@ class SetAnswerer:
             InvalidValueError: the question is no set query, or has too many atoms.
             ModelFailedError: every search failed.
         """
-        parsed = self._parsed(question)
+        parsed = self._parse(question)
         calibration = self.calibration or calibration_for(fingerprint_of(self.scorer)) or MembershipCalibration()
         threshold = calibration.threshold if self.threshold is None else self.threshold
         if contradictory(parsed.query):
             notes = parsed.notes or (f"nothing can belong to {parsed.query}: it contradicts itself",)
             return SetAnswer(parsed, (), (), (), threshold, calibration.combination, notes=notes)
-        steps = self._searched(parsed)
-        found = pooled(parsed.query, {atom: step.passages for atom, step in steps.items()}, self.entity_of)
+        steps = self._search(parsed)
+        found = pool_candidates(parsed.query, {atom: step.passages for atom, step in steps.items()}, self.entity_of)
         judged = within(found, len(parsed.atoms), self.max_pairs)
         judge = MembershipJudge(self.scorer, calibration)
-        verdicts = judge.judged(judged, {atom: _asked(parsed, atom) for atom in parsed.atoms})
-        made = decided(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
+        verdicts = judge.judge(judged, {atom: _wording_of(parsed, atom) for atom in parsed.atoms})
+        made = decide(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
         fragments = self._fragments(parsed, [*made.kept, *made.others[: self.explained]], verdicts)
-        made = made.explained({key: each for key, each in fragments.items() if isinstance(each, str)})
+        made = made.explain({key: each for key, each in fragments.items() if isinstance(each, str)})
         unjudged = len(found) - len(judged)
         return SetAnswer(
             parsed=parsed,
@@ -102,20 +102,20 @@ class SetAnswerer:
             ),
         )
 
-    def _parsed(self, question: str | ParsedQuery | SetQuery) -> ParsedQuery:
-        parsed = _given(self.parser(question) if isinstance(question, str) else question)
+    def _parse(self, question: str | ParsedQuery | SetQuery) -> ParsedQuery:
+        parsed = _as_parsed_query(self.parser(question) if isinstance(question, str) else question)
         if len(parsed.atoms) > MOST_ATOMS:
             message = f"the query has {len(parsed.atoms)} atoms; at most {MOST_ATOMS} are searched for: ask in parts"
             raise InvalidValueError(message)
         return parsed
 
-    def _searched(self, parsed: ParsedQuery) -> dict[str, RetrievalStep]:
+    def _search(self, parsed: ParsedQuery) -> dict[str, RetrievalStep]:
         """Search for every atom by the user's words for it, those that are to be searched for equally deep together."""
         searches = Searches(self.retriever, k=self.depth, most=None, workers=self.workers)
         depths = depths_of(parsed.query, self.depth)
         for depth in sorted(set(depths.values()), reverse=True):
-            searches.search([_asked(parsed, atom) for atom in parsed.atoms if depths[atom] == depth], k=depth)
-        steps = {atom: step for atom in parsed.atoms if (step := searches.step_of(_asked(parsed, atom))) is not None}
+            searches.search([_wording_of(parsed, atom) for atom in parsed.atoms if depths[atom] == depth], k=depth)
+        steps = {atom: step for atom in parsed.atoms if (step := searches.step_of(_wording_of(parsed, atom))) is not None}
         if steps and all(step.error is not None for step in steps.values()):
             message = f"no search succeeded: {next(iter(steps.values())).error}"
             raise ModelFailedError(message)
@@ -128,7 +128,7 @@ class SetAnswerer:
         if self.locator is None:
             return {}
         pairs = {
-            (evidence.atom, each.name): AtomPassage(_asked(parsed, evidence.atom), verdict.passage)
+            (evidence.atom, each.name): AtomPassage(_wording_of(parsed, evidence.atom), verdict.passage)
             for each in some
             for evidence in each.evidence
             if evidence.matched and isinstance(verdict := verdicts[evidence.atom, each.name], Judged)
@@ -149,7 +149,7 @@ def answer(  # noqa: PLR0913  # all but two by name
     depth: int = DEPTH,
     max_pairs: int = MOST_PAIRS,
     explained: int = 20,
-    entity_of: EntityOf = named_by,
+    entity_of: EntityOf = entity_name,
     workers: int = 8,
 ) -> SetAnswer:
     """Answer a question with set operations in it: everything that belongs, with the evidence for each atom.
@@ -190,7 +190,7 @@ def answer(  # noqa: PLR0913  # all but two by name
     return answerer.answer(question)
 
 
-def _given(question: ParsedQuery | SetQuery) -> ParsedQuery:
+def _as_parsed_query(question: ParsedQuery | SetQuery) -> ParsedQuery:
     if isinstance(question, ParsedQuery):
         return question
     if isinstance(question, SetQuery):
@@ -199,7 +199,7 @@ def _given(question: ParsedQuery | SetQuery) -> ParsedQuery:
     raise InvalidValueError(message)
 
 
-def _asked(parsed: ParsedQuery, atom: str) -> str:
+def _wording_of(parsed: ParsedQuery, atom: str) -> str:
     return parsed.words.get(atom, atom)
 
 

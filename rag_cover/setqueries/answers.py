@@ -149,10 +149,10 @@ class SetAnswer:
                 for atom in self.query.sources
             ),
             pipeline=pipeline,
-            metadata={"set_query": self._told()},
+            metadata={"set_query": self._summary()},
         )
 
-    def _told(self) -> dict[str, Any]:
+    def _summary(self) -> dict[str, Any]:
         return {
             "query": str(self.query),
             "confidence": self.parsed.confidence,
@@ -167,8 +167,8 @@ class SetAnswer:
         """Write as JSON data; `from_dict` reads it."""
         return {
             "parsed": self.parsed.to_dict(),
-            "entities": list(map(_written, self.entities)),
-            "left_out": list(map(_written, self.left_out)),
+            "entities": list(map(_describe_candidate, self.entities)),
+            "left_out": list(map(_describe_candidate, self.left_out)),
             "steps": [step.model_dump(mode="json", exclude_defaults=True) for step in self.steps],
             "threshold": self.threshold,
             "combination": self.combination,
@@ -192,7 +192,7 @@ class SetAnswer:
         return cls(**{**data, **parts})
 
 
-def _written(candidate: Candidate) -> dict[str, Any]:
+def _describe_candidate(candidate: Candidate) -> dict[str, Any]:
     return {
         "name": candidate.name,
         "probability": candidate.probability,

@@ -8,7 +8,6 @@ judge, which is known by its fingerprint.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -18,12 +17,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.features import word_features
 from rag_cover.setqueries.memberships import COMBINATIONS, Combination
-from rag_cover.stats.logistic import logits_of, probabilities_of
+from rag_cover.stats.calibrations import read_calibration, shipped_numbers
+from rag_cover.stats.logistic import PROBABILITY_EDGE, logits_of, probabilities_of
 
-__all__ = ["FEATURES", "NUMBERS", "MembershipCalibration", "calibration_for", "features_of"]
+__all__ = ["FEATURES", "NUMBERS", "MembershipCalibration", "calibration_for", "features_of", "load_calibrations"]
 
 Floats = NDArray[np.float64]
 
@@ -34,8 +34,6 @@ FEATURES = (
     "whether that sentence denies",
     "both",
 )
-
-_SURE = 1e-4  # probabilities nearer to 0 or 1 are alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +78,21 @@ class MembershipCalibration:
         Raises:
             InputError: it is nothing that `to_dict` writes.
         """
-        try:
-            return cls(**{**data, "weights": tuple(data["weights"])})
-        except (KeyError, TypeError, InvalidValueError) as error:
-            message = f"this is no calibration of set queries ({error}); write one with MembershipCalibration.to_dict"
-            raise InputError(message) from error
+        return read_calibration(cls, data, name="calibration of set queries")
 
 
 def features_of(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
     """Return (n, `FEATURES`) of (predicate, text) pairs and what the scorer says of them."""
     words = [word_features(predicate, text) for predicate, text in pairs]
-    return np.column_stack([logits_of(probabilities, edge=_SURE), np.array(words).reshape(-1, 3)])
+    return np.column_stack([logits_of(probabilities, edge=PROBABILITY_EDGE), np.array(words).reshape(-1, 3)])
 
 
 def calibration_for(fingerprint: str) -> MembershipCalibration | None:
     """Return what was fitted for a judge, known by its fingerprint; None for one that nothing was fitted for."""
-    return _shipped().get(fingerprint)
+    return load_calibrations().get(fingerprint)
 
 
 @cache
-def _shipped() -> Mapping[str, MembershipCalibration]:
-    if not NUMBERS.exists():
-        return {}
-    fitted = json.loads(NUMBERS.read_text(encoding="utf-8"))
-    return {fingerprint: MembershipCalibration.from_dict(each) for fingerprint, each in fitted.items()}
+def load_calibrations() -> Mapping[str, MembershipCalibration]:
+    """Read the shipped calibrations, by the judge's fingerprint."""
+    return {fingerprint: MembershipCalibration.from_dict(each) for fingerprint, each in shipped_numbers(NUMBERS).items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag_cover.questions import Passage
 from rag_cover.setqueries.algebra import SetQuery
 
-__all__ = ["DEPTH", "EntityOf", "Pooled", "depths_of", "named_by", "pooled"]
+__all__ = ["DEPTH", "EntityOf", "Pooled", "depths_of", "entity_name", "pool_candidates"]
 
 DEPTH = 100
 """How many passages the search for an atom asks for."""
@@ -29,18 +29,18 @@ class Pooled:
     ranks: Mapping[str, int]
 
 
-def named_by(passage: Passage) -> str:
+def entity_name(passage: Passage) -> str:
     """Name a passage's entity by its title, else by its id, else by its text: pieces of one document have one title."""
     return (passage.title or "").strip() or passage.id or passage.text
 
 
 def depths_of(query: SetQuery, depth: int) -> dict[str, int]:
-    """Tell how deep to search for each atom: twice as deep for one of an intersection."""
+    """Return how deep to search for each atom: twice as deep for one of an intersection."""
     depths = dict.fromkeys(query.atoms, depth)
-    return depths | dict.fromkeys(_intersected(query), depth * _DEEPER)
+    return depths | dict.fromkeys(_intersection_sources(query), depth * _DEEPER)
 
 
-def pooled(query: SetQuery, found: Mapping[str, Sequence[Passage]], entity_of: EntityOf = named_by) -> list[Pooled]:
+def pool_candidates(query: SetQuery, found: Mapping[str, Sequence[Passage]], entity_of: EntityOf = entity_name) -> list[Pooled]:
     """Pool what was found for atoms, the most promising entities first.
 
     Only an entity that some search for a source (`SetQuery.sources`) found is a candidate; what the other searches found tells
@@ -61,17 +61,17 @@ def pooled(query: SetQuery, found: Mapping[str, Sequence[Passage]], entity_of: E
 
 def _name(passage: Passage, entity_of: EntityOf) -> str:
     name = entity_of(passage)
-    return (str(name).strip() if name is not None else "") or named_by(passage).strip() or passage.key
+    return (str(name).strip() if name is not None else "") or entity_name(passage).strip() or passage.key
 
 
-def _intersected(query: SetQuery) -> Iterable[str]:
+def _intersection_sources(query: SetQuery) -> Iterable[str]:
     match query.operator:
         case "intersection":
             return query.sources
         case "difference":
-            return _intersected(query.parts[0])
+            return _intersection_sources(query.parts[0])
         case _:
-            return [atom for part in query.parts for atom in _intersected(part)]
+            return [atom for part in query.parts for atom in _intersection_sources(part)]
 
 
 def _promise(query: SetQuery, ranks: Mapping[str, int]) -> float:

@@ -21,7 +21,7 @@ from rag_cover.setqueries.explanations import reason_for
 from rag_cover.setqueries.judging import Judged
 from rag_cover.setqueries.memberships import Combination, membership
 
-__all__ = ["Decided", "Verdicts", "decided"]
+__all__ = ["Decided", "Verdicts", "decide"]
 
 Verdicts = Mapping[tuple[str, str], Judged | Failure]
 """What was judged, by (atom, candidate's name)."""
@@ -41,7 +41,7 @@ class Decided:
     others: tuple[Candidate, ...]
     turning: Mapping[str, tuple[str, ...]]
 
-    def explained(self, fragments: Mapping[tuple[str, str], str | None]) -> Decided:
+    def explain(self, fragments: Mapping[tuple[str, str], str | None]) -> Decided:
         """Add the words that tell, by (atom, candidate's name), and the reasons."""
 
         def with_reason(candidate: Candidate, *, kept: bool) -> Candidate:
@@ -57,7 +57,7 @@ class Decided:
         )
 
 
-def decided(
+def decide(
     query: SetQuery, judged: Sequence[Pooled], verdicts: Verdicts, *, combination: Combination, threshold: float
 ) -> Decided:
     """Decide about candidates; those with an atom that could not be judged have no probability, and come last."""
@@ -68,7 +68,7 @@ def decided(
     bars = _bars(query, threshold if combination == "minimum" else _LIKELY)
     turned = {}
     for atom, column in columns.items():
-        opposite = dict(columns) | {atom: (~bars[atom].matched(column)).astype(np.float64)}
+        opposite = dict(columns) | {atom: (~bars[atom].matches(column)).astype(np.float64)}
         turned[atom] = (membership(query, opposite, combination=combination) > threshold) != (values > threshold)
     turning = {name: tuple(atom for atom, turns in turned.items() if turns[place]) for place, name in enumerate(whole)}
     candidates = [_candidate(bars, each, verdicts, known.get(each.name)) for each in judged]
@@ -84,7 +84,7 @@ class _Bar:
     bar: float
     negated: bool
 
-    def matched(self, probabilities: Floats) -> NDArray[np.bool_]:
+    def matches(self, probabilities: Floats) -> NDArray[np.bool_]:
         return np.asarray(1 - probabilities <= self.bar if self.negated else probabilities > self.bar)
 
 
@@ -115,7 +115,7 @@ def _evidence(bar: _Bar, atom: str, found: Pooled, verdict: Judged | Failure) ->
         negated=bar.negated,
         passage=verdict.passage.key,
         rank=found.ranks.get(atom),
-        matched=bool(bar.matched(np.array(verdict.probability))),
+        matched=bool(bar.matches(np.array(verdict.probability))),
     )
 
 

@@ -20,7 +20,7 @@ _LONGEST_NAME = 120
 def reason_for(
     evidence: Sequence[AtomEvidence], turning: Collection[str], *, kept: bool, probability: float | None = None
 ) -> str:
-    """Say which atoms decided: the turning ones, where there are none those that speak for the outcome, else all together."""
+    """Name the atoms that decided: the turning ones, else those that speak for the outcome, else all together."""
     if missing := [each.atom for each in evidence if each.probability is None]:
         return f"could not be judged by {' and '.join(map(repr, missing))}"
     decisive = [each for each in evidence if each.atom in turning] or [each for each in evidence if _supports(each, kept=kept)]
@@ -35,7 +35,7 @@ def notes_on(
     threshold: float,
     combination: Combination,
 ) -> tuple[str, ...]:
-    """Say which searches failed or found nothing, and which atoms nothing matches, with what that means for the answer."""
+    """Note which searches failed or found nothing, and which atoms nothing matches, with what that means for the answer."""
     failed = [f"the search for {atom!r} failed: {step.error}" for atom, step in steps.items() if step.error is not None]
     empty = [
         f"the search for {atom!r} found nothing" for atom, step in steps.items() if step.error is None and not step.passages
@@ -45,13 +45,14 @@ def notes_on(
         [f"{missed} of {len(candidates)} candidates could not be judged: whether they belong is not known"] if missed else []
     )
     unmatched = [
-        _unmatched(query, atom, candidates, threshold, combination) for atom in _matched_by_none(query, candidates, threshold)
+        _explain_no_match(query, atom, candidates, threshold, combination)
+        for atom in _atoms_without_match(query, candidates, threshold)
     ]
     return (*failed, *empty, *unknown, *unmatched)
 
 
 def reading_notes(parsed: ParsedQuery) -> tuple[str, ...]:
-    """Say how a question was read where that is not sure."""
+    """Note how a question was read where that is not sure."""
     if parsed.confidence >= _UNSURE or not parsed.alternatives:
         return parsed.notes
     others = " or ".join(f"{query} ({probability:.2f})" for query, probability in parsed.alternatives[:2])
@@ -59,7 +60,7 @@ def reading_notes(parsed: ParsedQuery) -> tuple[str, ...]:
 
 
 def budget_note(unjudged: int, most: int) -> tuple[str, ...]:
-    """Say what the budget left out."""
+    """Note what the budget left out."""
     if not unjudged:
         return ()
     were = "candidate was" if unjudged == 1 else "candidates were"
@@ -77,14 +78,14 @@ def _says(evidence: AtomEvidence) -> str:
 
 
 def _verb(evidence: AtomEvidence) -> str:
-    """Say what a probability counts as, without saying more than it does."""
+    """Describe a probability in words, without claiming more than it does."""
     likely = (evidence.probability or 0.0) > _EVEN
     if evidence.matched:
         return "matches" if likely or not evidence.negated else "may match"
     return "not enough evidence for" if likely else "no evidence for"
 
 
-def _matched_by_none(query: SetQuery, candidates: Sequence[Candidate], threshold: float) -> list[str]:
+def _atoms_without_match(query: SetQuery, candidates: Sequence[Candidate], threshold: float) -> list[str]:
     """Return the atoms that nothing matches, nor would if they were all that is asked for."""
     verdicts: dict[str, list[bool]] = {}
     for each in (evidence for candidate in candidates for evidence in candidate.evidence):
@@ -93,8 +94,10 @@ def _matched_by_none(query: SetQuery, candidates: Sequence[Candidate], threshold
     return [atom for atom in query.atoms if atom in verdicts and not any(verdicts[atom])]
 
 
-def _unmatched(query: SetQuery, atom: str, candidates: Sequence[Candidate], threshold: float, combination: Combination) -> str:
-    """Say that nothing matches an atom, and what follows: a low threshold may keep what rests on it all the same."""
+def _explain_no_match(
+    query: SetQuery, atom: str, candidates: Sequence[Candidate], threshold: float, combination: Combination
+) -> str:
+    """Explain that nothing matches an atom, and what follows: a low threshold may keep what rests on it all the same."""
     values = [(value, one.name) for one in candidates for value in [_probabilities(one).get(atom)] if value is not None]
     best, name = max(values)
     turned = sum(_turns(query, atom, one, threshold, combination) for one in candidates)
@@ -122,7 +125,7 @@ def _despite(query: SetQuery, atom: str, turned: int, threshold: float) -> str:
 
 
 def _turns(query: SetQuery, atom: str, candidate: Candidate, threshold: float, combination: Combination) -> bool:
-    """Tell whether a candidate's outcome would be another one if the atom were certain not to hold of it."""
+    """Check whether a candidate's outcome would be another one if the atom were certain not to hold of it."""
     if candidate.probability is None:
         return False
     without = {each: [value] for each, value in (_probabilities(candidate) | {atom: 0.0}).items()}

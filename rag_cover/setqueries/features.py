@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from rag_cover.english.lexicon import NEGATIONS, one_of
 from rag_cover.english.words import content_words
 from rag_cover.texts import sentences
 
 __all__ = ["sentence_about", "word_features"]
 
 _DENIAL = re.compile(
-    r"\b(not|no|never|nor|neither|without|unlike|except|cannot|rather|instead|former|formerly|once|despite|although|though"
+    rf"\b({one_of(NEGATIONS)}|nor|neither|unlike|except|cannot|rather|instead|former|formerly|once|despite|although|though"
     r"|nobody|nothing|none|hardly|rarely|\w+n['’]t)\b",
     re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ from rag_cover.llm.prompts import Conversation, conversation
 from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.llm.structured import replies_to
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover.setqueries.opinions import pooled_opinion
+from rag_cover.setqueries.opinions import pool_opinion
 from rag_cover.setqueries.parsing import ParsedQuery, parse
 from rag_cover.setqueries.written import SetQueryReply, query_in
 from rag_cover.traces import content_hash
@@ -47,11 +47,11 @@ class GeneratedParser:
 
     def __init__(self, generator: Generator, *, run: LLMSession | None = None) -> None:
         self._generator = generator
-        self._memory = Memory(self._asked, self._key, _packed, _unpacked, run)
+        self._memory = Memory(self._ask, self._key, _pack, _unpack, run)
 
     @property
     def source(self) -> str:
-        """Say who reads, as the readings' ``source`` does."""
+        """Return the name of the reader, as the readings' ``source`` has it."""
         return f"model:{getattr(self._generator, 'name', None) or fingerprint_of(self._generator)}"
 
     @property
@@ -85,29 +85,29 @@ class GeneratedParser:
             message = "a blank question asks for nothing; ask for what is to be found, such as 'birds of Chile but not of Peru'"
             raise InvalidValueError(message)
         made = zip(questions, self._memory.made_of(questions), strict=True)
-        return [each if isinstance(each, Failure) else self._weighed(question, each) for question, each in made]
+        return [each if isinstance(each, Failure) else self._weigh(question, each) for question, each in made]
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to another process without memories: a lock cannot."""
         return type(self), (self._generator,)
 
-    def _asked(self, questions: Sequence[str]) -> list[SetQuery | Failure]:
+    def _ask(self, questions: Sequence[str]) -> list[SetQuery | Failure]:
         def read(index: int, reply: str) -> SetQuery:
             return query_in(reply, questions[index])
 
         prompts = list(map(_prompt, questions))
         replies = replies_to(prompts, self._generator, read, schema=SetQueryReply, purpose="set-query")
-        return [_failed(each) if isinstance(each, Failure) else each for each in replies]
+        return [_parsing_failure(each) if isinstance(each, Failure) else each for each in replies]
 
-    def _weighed(self, question: str, query: SetQuery) -> ParsedQuery | Failure:
-        """Say how sure a reading is; a question without set operation that the grammar refuses is none that can be searched."""
+    def _weigh(self, question: str, query: SetQuery) -> ParsedQuery | Failure:
+        """Estimate how sure a reading is; a failure for a question without set operation that the grammar refuses."""
         try:
             read = parse(question)
         except InvalidValueError as refused:
             if query.operator == "atom":
                 return Failure(UNREADABLE, str(refused))
             read = None
-        return pooled_opinion(question, query, self.source, read)
+        return pool_opinion(question, query, self.source, read)
 
     def _key(self, question: str) -> str:
         return content_hash({"set-query": question, "by": self.fingerprint})
@@ -123,16 +123,16 @@ def _prompt(question: str) -> Conversation:
     return conversation(_instructions(), [fenced("question", question), told])
 
 
-def _failed(why: Failure) -> Failure:
+def _parsing_failure(why: Failure) -> Failure:
     message = f"the question could not be read as a set query: {why.message}"
     return Failure(why.kind, message, why.attempts, why.raw)
 
 
-def _packed(query: SetQuery) -> bytes:
+def _pack(query: SetQuery) -> bytes:
     return json.dumps(query.to_dict(), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _unpacked(answer: bytes) -> SetQuery | None:
+def _unpack(answer: bytes) -> SetQuery | None:
     try:
         return SetQuery.from_dict(json.loads(answer))
     except ValueError:  # damaged, or of another version: asked again

@@ -76,7 +76,7 @@ class MembershipJudge:
     scorer: Scorer
     calibration: MembershipCalibration
 
-    def judged(self, candidates: Sequence[Pooled], atoms: Mapping[str, str]) -> dict[tuple[str, str], Judged | Failure]:
+    def judge(self, candidates: Sequence[Pooled], atoms: Mapping[str, str]) -> dict[tuple[str, str], Judged | Failure]:
         """Judge every candidate by every atom, in one batch; pairs that a model fails on cost no other its verdict.
 
         Args:

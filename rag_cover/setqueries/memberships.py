@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery, known
+from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery, value_for_atom
 
 __all__ = ["COMBINATIONS", "Combination", "contradictory", "equivalent", "membership"]
 
@@ -97,15 +97,15 @@ def membership(query: SetQuery, probabilities: Mapping[str, ArrayLike], *, combi
     if combination not in _NORMS:
         message = f"no combination is called {combination!r}.{nearest(str(combination), COMBINATIONS)} There are: "
         raise InvalidValueError(message + ", ".join(COMBINATIONS))
-    columns = {atom: _column(atom, known(atom, probabilities)) for atom in query.atoms}
+    columns = {atom: _column(atom, value_for_atom(atom, probabilities)) for atom in query.atoms}
     if len({column.shape for column in columns.values()}) > 1:
         message = "the atoms of a set query need probabilities for the same candidates; there are "
         raise InvalidValueError(message + ", ".join(f"{len(column)} for {atom!r}" for atom, column in columns.items()))
-    return _combined(query, columns, _NORMS[combination])
+    return _combine(query, columns, _NORMS[combination])
 
 
 def contradictory(query: SetQuery) -> bool:
-    r"""Tell whether nothing can belong to a query, whatever its atoms are: ``A \ A`` say.
+    r"""Check whether nothing can belong to a query, whatever its atoms are: ``A \ A`` say.
 
     Raises:
         InvalidValueError: it has more than 20 atoms.
@@ -114,7 +114,7 @@ def contradictory(query: SetQuery) -> bool:
 
 
 def equivalent(query: SetQuery, other: SetQuery) -> bool:
-    """Tell whether two queries have the same members, whatever their atoms are.
+    """Check whether two queries have the same members, whatever their atoms are.
 
     Raises:
         InvalidValueError: they have more than 20 atoms.
@@ -158,10 +158,10 @@ def _ways(query: SetQuery, truths: Mapping[str, int]) -> int:
             return reduce(lambda one, other: one & ~other, others, first)
 
 
-def _combined(query: SetQuery, columns: Mapping[str, Floats], norm: _Norm) -> Floats:
+def _combine(query: SetQuery, columns: Mapping[str, Floats], norm: _Norm) -> Floats:
     if query.text is not None:
         return columns[query.text]
-    parts = np.stack([_combined(part, columns, norm) for part in query.parts])
+    parts = np.stack([_combine(part, columns, norm) for part in query.parts])
     match query.operator:
         case "union":
             return norm.some(parts)

@@ -29,7 +29,7 @@ __all__ = [
     "average",
     "average_scores",
     "best_threshold",
-    "kept_above",
+    "candidates_above",
     "mrecall_at_k",
     "recall_at_k",
     "set_scores",
@@ -170,10 +170,10 @@ def average(values: Sequence[float], templates: Sequence[str | None] | None = No
     return Averages(_mean(values) if values else None, {each: _mean(group) for each, group in groups.items()})
 
 
-def kept_above(candidates: Sequence[str], probabilities: Sequence[float], *, threshold: float) -> list[str]:
+def candidates_above(candidates: Sequence[str], probabilities: Sequence[float], *, threshold: float) -> list[str]:
     """Return the candidates that are more probable than a threshold; what is exactly as probable is not kept.
 
-    >>> kept_above(["Kea", "Kaka", "Weka"], [0.9, 0.5, 0.2], threshold=0.5)
+    >>> candidates_above(["Kea", "Kaka", "Weka"], [0.9, 0.5, 0.2], threshold=0.5)
     ['Kea']
 
     Raises:
@@ -229,7 +229,7 @@ def _scores_above(
     threshold: float,
 ) -> MeanScores:
     queries = zip(gold, candidates, probabilities, strict=True)
-    return _mean_scores([set_scores(wanted, kept_above(some, ps, threshold=threshold)) for wanted, some, ps in queries])
+    return _mean_scores([set_scores(wanted, candidates_above(some, ps, threshold=threshold)) for wanted, some, ps in queries])
 
 
 def _mean_scores(scores: Sequence[SetScores]) -> MeanScores:

@@ -147,12 +147,12 @@ def _from_data(data: object, depth: int, atom: Callable[[str], T], join: Join[T]
             ((operator, parts),) = data.items()
             if isinstance(parts, list | tuple) and parts:
                 return join(operator, [_from_data(part, depth + 1, atom, join) for part in parts])
-    message = f"{_shown(data)} is no set query: write a text, "
+    message = f"{_abbreviate(data)} is no set query: write a text, "
     message += '{"atom": "…"}, or {"union": […]}, {"intersection": […]} or {"difference": […]}'
     raise InvalidValueError(message)
 
 
-def _shown(data: object) -> str:
+def _abbreviate(data: object) -> str:
     try:
         return reprlib.repr(data)[:80]
     except ValueError:  # a number of more digits than Python writes
@@ -185,10 +185,10 @@ class _Reader(Generic[T]):
         """Return the query, all of whose tokens were taken."""
         self._close_words()
         if self._operand_is_next:
-            raise _unexpected(end, "an atom")
+            raise _syntax_error(end, "an atom")
         self._join_above(0)
         if self._waiting:
-            raise self._expected_after_an_operand(end)
+            raise self._error_after_operand(end)
         return self._operands[0]
 
     def _close_words(self) -> None:
@@ -201,10 +201,10 @@ class _Reader(Generic[T]):
             case "open":
                 self._waiting.append(token)
             case "quoted":
-                self._operands.append(self._atom(_unquoted(token.text)))
+                self._operands.append(self._atom(_unquote(token.text)))
                 self._operand_is_next = False
             case _:
-                raise _unexpected(token, "an atom")
+                raise _syntax_error(token, "an atom")
 
     def _go_on(self, token: _Token) -> None:
         if token.kind in _OPERATORS:
@@ -214,7 +214,7 @@ class _Reader(Generic[T]):
             return
         self._join_above(0)
         if token.kind != "close" or not self._waiting:
-            raise self._expected_after_an_operand(token)
+            raise self._error_after_operand(token)
         self._waiting.pop()
 
     def _join_above(self, binding: int, *, but: str = "open") -> None:
@@ -226,10 +226,10 @@ class _Reader(Generic[T]):
                 count += 1
             self._operands[-count:] = [self._join(_OPERATORS[kind], self._operands[-count:])]
 
-    def _expected_after_an_operand(self, token: _Token) -> InvalidValueError:
+    def _error_after_operand(self, token: _Token) -> InvalidValueError:
         if not self._waiting:
-            return _unexpected(token, "an operator, or the end")
-        return _unexpected(token, f"the ')' of the bracket at character {self._waiting[-1].place + 1}")
+            return _syntax_error(token, "an operator, or the end")
+        return _syntax_error(token, f"the ')' of the bracket at character {self._waiting[-1].place + 1}")
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -252,7 +252,7 @@ def _after_spaces(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return _ESCAPED.sub(_character, text[1:-1])
 
 
@@ -262,6 +262,6 @@ def _character(escaped: re.Match[str]) -> str:
     return _CONTROLS.get(escaped[1], escaped[1])
 
 
-def _unexpected(token: _Token, wanted: str) -> InvalidValueError:
+def _syntax_error(token: _Token, wanted: str) -> InvalidValueError:
     found = "it ends" if token.kind == "end" else f"there is {token.text[:40]!r}"
     return InvalidValueError(f"at character {token.place + 1} of the set query {found}; expected was {wanted}")

@@ -13,15 +13,15 @@ from itertools import product
 
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.parsing import ParsedQuery
-from rag_cover.setqueries.written import forms_in, renamed
+from rag_cover.setqueries.written import forms_in, rename_atoms
 
-__all__ = ["pooled_opinion"]
+__all__ = ["pool_opinion"]
 
 _TOLD = 0.1  # readings that are less probable than this are not told
 
 
-def pooled_opinion(question: str, query: SetQuery, source: str, other: ParsedQuery | None) -> ParsedQuery:
-    """Say how sure a reading of a question is, with what the other reader reads otherwise; None where it reads nothing."""
+def pool_opinion(question: str, query: SetQuery, source: str, other: ParsedQuery | None) -> ParsedQuery:
+    """Estimate how sure a reading is by comparing it with another reader's, whose other readings become alternatives."""
     if other is None:
         return ParsedQuery(question, query, 0.5, source)
     opinions = [(other.query, other.confidence), *other.alternatives]
@@ -33,13 +33,13 @@ def pooled_opinion(question: str, query: SetQuery, source: str, other: ParsedQue
 
 
 def _is_alike(query: SetQuery, other: SetQuery) -> bool:
-    """Tell whether two readings differ in their atoms' wording alone: in the words of the one, the other is equal to it.
+    """Check whether two readings differ in their atoms' wording alone: in the words of the one, the other is equal to it.
 
     >>> _is_alike(SetQuery.atom("birds of Peru") - "pet birds", SetQuery.atom("Peruvian birds") - "birds kept as pets")
     True
     """
     names = _names(query, other)
-    return names is not None and renamed(query, names.__getitem__) == other
+    return names is not None and rename_atoms(query, names.__getitem__) == other
 
 
 def _names(query: SetQuery, other: SetQuery) -> Mapping[str, str] | None:

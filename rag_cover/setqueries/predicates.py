@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from rag_cover.english.lexicon import PREPOSITIONS, RELATIVE_PRONOUNS
+
 __all__ = ["predicate_of"]
 
-_PRONOUNS = frozenset(["that", "which", "who"])
-_PREPOSITIONS = frozenset(
-    "about against as at between by during for from in into like near of on since through to under whose with without".split()  # noqa: SIM905  # a line instead of twenty
-)
+_PRONOUNS = RELATIVE_PRONOUNS - {"whom", "whose", "where"}  # those that are the subject of their clause
+# Without "after", "before" and "than", which may begin a clause; "whose" begins what is said of a thing, as "with" does
+_BEGINS = (PREPOSITIONS - {"after", "before", "than"}) | {"against", "during", "like", "since", "without", "whose"}
 _IRREGULAR = frozenset("born built drawn found grown held known led made set shot sold sung won written".split())  # noqa: SIM905  # a line instead of a dozen
 
 
@@ -22,7 +23,7 @@ def predicate_of(atom: str) -> str:
         plain = word.casefold().strip(",")
         if plain in _PRONOUNS and words[place + 1 :]:
             return " ".join(words[place + 1 :])
-        if plain in _PREPOSITIONS or plain in _IRREGULAR or _is_participle(plain):
+        if plain in _BEGINS or plain in _IRREGULAR or _is_participle(plain):
             return " ".join(words[place:])
     return atom
 

@@ -18,7 +18,7 @@ from rag_cover.errors import InvalidValueError, MalformedReplyError
 from rag_cover.llm.json_replies import parsed_reply
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 
-__all__ = ["SetQueryReply", "forms_in", "query_in", "renamed"]
+__all__ = ["SetQueryReply", "forms_in", "query_in", "rename_atoms"]
 
 _LONGEST = 300  # characters of what still passes for one set's description
 _LONGEST_EXPRESSION = 10_000
@@ -52,7 +52,7 @@ class SetQueryReply(_Reply):
 
     @field_validator("sets", mode="before")
     @classmethod
-    def _lettered(cls, sets: object) -> object:
+    def _letter_descriptions(cls, sets: object) -> object:
         """Take descriptions in a list for those of A, B, …, and a map of letters for a list."""
         if isinstance(sets, Mapping):
             return [{"letter": letter, "description": text} for letter, text in sets.items()]
@@ -92,12 +92,12 @@ def _query_of(reply: SetQueryReply) -> SetQuery:
         raise InvalidValueError(message)
     _refuse_ambiguous(reply.expression)
     if not reply.sets:
-        return renamed(SetQuery.from_text(reply.expression), _description)
+        return rename_atoms(SetQuery.from_text(reply.expression), _description)
     sets = {_plain_letter(each.letter): _description(each.description) for each in reply.sets}
     if len(sets) < len(reply.sets):
         message = "two sets have one letter"
         raise InvalidValueError(message)
-    query = renamed(SetQuery.from_text(_plain(reply.expression)), partial(_of_letter, sets))
+    query = rename_atoms(SetQuery.from_text(_plain(reply.expression)), partial(_of_letter, sets))
     if unused := [letter for letter, text in sets.items() if text not in query.atoms]:
         message = f"the expression leaves out {' and '.join(unused)}; use every set, or do not list it"
         raise InvalidValueError(message)
@@ -141,11 +141,11 @@ def _as_asked(query: SetQuery) -> SetQuery:
     return SetQuery.difference(SetQuery.intersection(*heads), *taken)
 
 
-def renamed(query: SetQuery, name: Callable[[str], str]) -> SetQuery:
+def rename_atoms(query: SetQuery, name: Callable[[str], str]) -> SetQuery:
     """Return the query with other atoms in the places of its own."""
     if query.text is not None:
         return SetQuery.atom(name(query.text))
-    return SetQuery(query.operator, parts=tuple(renamed(part, name) for part in query.parts))
+    return SetQuery(query.operator, parts=tuple(rename_atoms(part, name) for part in query.parts))
 
 
 def _of_letter(sets: Mapping[str, str], letter: str) -> str:

@@ -15,9 +15,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["LogisticFit", "cross_entropy", "fit_logistic", "fit_weights", "logits_of", "probabilities", "probabilities_of"]
+__all__ = [
+    "PROBABILITY_EDGE",
+    "LogisticFit",
+    "cross_entropy",
+    "fit_logistic",
+    "fit_weights",
+    "logit_of",
+    "logits_of",
+    "probabilities",
+    "probabilities_of",
+]
 
 Floats = NDArray[np.float64]
+
+PROBABILITY_EDGE = 1e-4
+"""The edge for log-odds of a judge's probabilities: those nearer to 0 or 1 are alike."""
 
 _STEPS = 100
 _HALVINGS = 40
@@ -58,6 +71,16 @@ def logits_of(values: ArrayLike, *, edge: float) -> Floats:
     """
     edged = np.clip(np.asarray(values, dtype=np.float64), edge, 1 - edge)
     return np.asarray(np.log(edged / (1 - edged)))
+
+
+def logit_of(value: float, *, edge: float) -> float:
+    """Return ln(p / (1 - p)) of one probability, cut off at ``edge`` as by `logits_of`.
+
+    >>> logit_of(0.5, edge=0.01), logit_of(1.0, edge=0.5)
+    (0.0, 0.0)
+    """
+    edged = min(max(value, edge), 1 - edge)
+    return math.log(edged / (1 - edged))
 
 
 def cross_entropy(values: ArrayLike, labels: ArrayLike) -> Floats:

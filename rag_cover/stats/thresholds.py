@@ -12,11 +12,12 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["best_cut", "cross_fitted"]
+__all__ = ["best_cut", "cross_fitted", "cuts_between"]
 
 Floats = NDArray[np.float64]
 
 _FOLDINGS = 20
+_MOST_CUTS = 100
 
 
 def best_cut(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -29,11 +30,25 @@ def best_cut(probabilities: ArrayLike, labels: ArrayLike) -> float:
     true = np.asarray(labels, dtype=bool)
     positives, negatives = (np.bincount(places[kind], minlength=len(values)) for kind in (true, ~true))
     right = np.concatenate([[0], np.cumsum(negatives - positives)]) + positives.sum()  # those below each cut are said negative
-    cuts = np.concatenate([[0.0], (values[1:] + values[:-1]) / 2, [(values[-1] + 1) / 2]])
+    cuts = np.concatenate([[0.0], _halfway(values), [(values[-1] + 1) / 2]])
     if values[-1] == 1:
         right, cuts = right[:-1], cuts[:-1]  # no probability lies above 1, so none can be the cut of "never"
     good = cuts[right == right.max()]
     return float(good[(len(good) - 1) // 2])
+
+
+def cuts_between(values: Floats) -> Floats:
+    """Return at most 100 cuts that lie between neighbouring values, as many values between two cuts as between any others.
+
+    >>> cuts_between(np.array([0.5, 0.25, 0.25])).tolist()
+    [0.375]
+    """
+    distinct = np.unique(values)
+    cuts = _halfway(distinct)
+    if not len(cuts):
+        return distinct
+    chosen = np.linspace(0, len(cuts) - 1, min(_MOST_CUTS, len(cuts))).round().astype(np.intp)
+    return cuts[chosen]
 
 
 def cross_fitted(probabilities: ArrayLike, labels: ArrayLike, keys: Sequence[Hashable], *, seed: int = 0) -> Floats | None:
@@ -53,3 +68,8 @@ def cross_fitted(probabilities: ArrayLike, labels: ArrayLike, keys: Sequence[Has
         for mine in (inside, ~inside):
             said[mine] += values[mine] >= best_cut(values[~mine], true[~mine])
     return said / _FOLDINGS
+
+
+def _halfway(distinct: Floats) -> Floats:
+    """Return the (n - 1,) cuts halfway between neighbours of n sorted values."""
+    return np.asarray((distinct[1:] + distinct[:-1]) / 2)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag_cover.augmentation.core import Decomposed, decomposed
+from rag_cover.augmentation.core import Decomposed, decompose_question
 from rag_cover.backends import Failure, Generator
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, Role, SubQuestion
@@ -23,7 +23,7 @@ def taken_from(
     generator: Generator | None = None,
     answers: bool = False,
 ) -> Decomposed:
-    return decomposed(question, given=given, decomposer=None, generator=generator, answers=answers)
+    return decompose_question(question, given=given, decomposer=None, generator=generator, answers=answers)
 
 
 def test_those_without_a_role_count_as_core_and_others_are_set_aside() -> None:
@@ -74,7 +74,7 @@ def test_rules_stand_in_for_a_decomposer_that_fails() -> None:
     def failing(question: Question) -> Sequence[SubQuestion]:
         raise ModelFailedError(question.text, kind="not decomposed")
 
-    found = decomposed(QUESTION, given=None, decomposer=failing, generator=ScriptedGenerator(), answers=False)
+    found = decompose_question(QUESTION, given=None, decomposer=failing, generator=ScriptedGenerator(), answers=False)
 
     assert found.core == taken_from().core
     assert [each.kind for each in found.failures] == ["not decomposed"]
@@ -83,7 +83,9 @@ def test_rules_stand_in_for_a_decomposer_that_fails() -> None:
 def test_a_decomposer_goes_before_a_generator() -> None:
     generator = ScriptedGenerator()
 
-    found = decomposed(QUESTION, given=None, decomposer=lambda _: [SubQuestion("Why?")], generator=generator, answers=False)
+    found = decompose_question(
+        QUESTION, given=None, decomposer=lambda _: [SubQuestion("Why?")], generator=generator, answers=False
+    )
 
     assert found.core == (SubQuestion("Why?"),)
     assert generator.asked.calls == 0

@@ -5,7 +5,7 @@ import pytest
 from rag_cover.augmentation.augmenter import tokens_in
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.evidence import Evidence
-from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sought
+from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sub_question_results
 from rag_cover.augmentation.retrieving import Retrieval, search_for_all
 from rag_cover.backends import Failure
 from rag_cover.errors import ModelFailedError
@@ -51,7 +51,7 @@ def test_a_repetition_that_a_search_brought_counts_as_what_it_repeats() -> None:
 def test_without_a_judge_scores_decide_and_nothing_is_covered_or_not() -> None:
     found = outcome(ScriptedRetriever({QUESTION: [CLOUD], SKY: [AIR, LEAF]}), SKY, judged=False)
 
-    (sub_question,) = sought(found, [SubQuestion(SKY)])
+    (sub_question,) = sub_question_results(found, [SubQuestion(SKY)])
     assert found.passages == (CLOUD, AIR)
     assert (sub_question.covered_at_first, sub_question.covered, sub_question.probability) == (None, None, None)
 
@@ -59,7 +59,7 @@ def test_without_a_judge_scores_decide_and_nothing_is_covered_or_not() -> None:
 def test_a_sub_question_names_its_search() -> None:
     found = outcome(ScriptedRetriever({SKY: TimeoutError("60 s")}, default=[LEAF]), SKY, QUESTION, GRASS)
 
-    rows = sought(found, [SubQuestion(SKY, role="core"), SubQuestion(QUESTION), SubQuestion(GRASS)])
+    rows = sub_question_results(found, [SubQuestion(SKY, role="core"), SubQuestion(QUESTION), SubQuestion(GRASS)])
 
     assert [each.step for each in rows] == ["step-2", None, "step-3"]
     assert [each.role_source for each in rows] == ["given", None, None]
@@ -69,7 +69,7 @@ def test_a_sub_question_names_its_search() -> None:
 def test_sub_questions_that_are_the_same_share_a_search_and_a_verdict() -> None:
     found = outcome(ScriptedRetriever({SKY: [AIR]}), SKY, SKY)
 
-    one, other = sought(found, [SubQuestion(SKY), SubQuestion(SKY)])
+    one, other = sub_question_results(found, [SubQuestion(SKY), SubQuestion(SKY)])
 
     assert one == other
     assert [each.covered for each in purchases(found, {})] == [(SKY,)]
@@ -89,7 +89,7 @@ def test_a_search_bought_what_none_before_it_covered() -> None:
 def test_a_probability_is_that_of_passages_that_were_kept() -> None:
     found = outcome(ScriptedRetriever({QUESTION: [CLOUD], GRASS: [AIR]}), GRASS)
 
-    (row,) = sought(found, [SubQuestion(GRASS)])
+    (row,) = sub_question_results(found, [SubQuestion(GRASS)])
 
     assert (row.covered, row.probability) == (False, 0.1)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from rag_cover.augmentation.prompts import from_passages
-from rag_cover.augmentation.reading import ABSTENTIONS, likeliest, reading_receiver, writing_generator, written_by
+from rag_cover.augmentation.reading import ABSTENTIONS, generate_texts, likeliest, reading_receiver, writing_generator
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
 from rag_cover.errors import ModelFailedError, TransientError
 from rag_cover.questions import Passage
@@ -127,6 +127,6 @@ def test_a_model_that_does_not_reply_to_each_has_failed() -> None:
 
 
 def test_a_blank_reply_is_a_failure() -> None:
-    assert written_by(ScriptedGenerator(default=" \n"), [from_passages("Why?", [])], purpose="answer") == [
+    assert generate_texts(ScriptedGenerator(default=" \n"), [from_passages("Why?", [])], purpose="answer") == [
         Failure("empty", "the generator wrote nothing")
     ]

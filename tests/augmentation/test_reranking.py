@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rag_cover.augmentation.greedy import expected_coverage, greedy_marginal_coverage, reciprocal_ranks
+from rag_cover.augmentation.greedy import coverage_probabilities, greedy_marginal_coverage, reciprocal_ranks
 from rag_cover.augmentation.reranking import rerank
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Role, SubQuestion
@@ -35,7 +35,7 @@ def instances(draw: st.DrawFn) -> tuple[NDArray[np.float64], list[float]]:
 
 
 def value(probabilities: NDArray[np.float64], prior: list[float], places: tuple[int, ...]) -> float:
-    return float(expected_coverage(probabilities, places).sum()) + sum(prior[place] for place in places)
+    return float(coverage_probabilities(probabilities, places).sum()) + sum(prior[place] for place in places)
 
 
 class TestGreedyOrder:
@@ -65,7 +65,7 @@ class TestGreedyOrder:
         taken = greedy_marginal_coverage(probabilities, prior)
 
         assert sorted(pick.place for pick in taken) == list(range(len(prior)))
-        assert sum(pick.gain for pick in taken) == pytest.approx(expected_coverage(probabilities, range(len(prior))).sum())
+        assert sum(pick.gain for pick in taken) == pytest.approx(coverage_probabilities(probabilities, range(len(prior))).sum())
         assert all(after.worth <= before.worth + 1e-9 for before, after in itertools.pairwise(taken))
 
     @given(instances(), st.integers(1, 4))

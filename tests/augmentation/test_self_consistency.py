@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.augmentation.self_consistency import EstimatedUtility, agreed, estimated_utilities
+from rag_cover.augmentation.self_consistency import EstimatedUtility, consensus_answer, estimate_utilities
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.registry import open_entailer, open_receiver
@@ -26,7 +26,7 @@ def test_a_passage_that_shakes_the_receiver_s_own_answer_has_a_negative_utility(
         }
     )
 
-    found = estimated_utilities("Which?", [SEINE, TIBER], receiver=receiver, entailer=SAME, sub_questions=(), n=4)
+    found = estimate_utilities("Which?", [SEINE, TIBER], receiver=receiver, entailer=SAME, sub_questions=(), n=4)
 
     # with both, three of four say Paris; without the Tiber all do, without the Seine none
     assert found.answers == {"Which?": "Paris"}
@@ -36,7 +36,7 @@ def test_a_passage_that_shakes_the_receiver_s_own_answer_has_a_negative_utility(
 def test_by_itself_a_passage_is_measured_against_none() -> None:
     receiver = ScriptedReceiver({SEINE.text: ("Paris",), TIBER.text: ("Rome",)}, prior=("Rome", "Paris"))
 
-    found = estimated_utilities(
+    found = estimate_utilities(
         "Which?",
         [SEINE, TIBER],
         receiver=receiver,
@@ -52,7 +52,7 @@ def test_by_itself_a_passage_is_measured_against_none() -> None:
 def test_where_most_samples_give_no_answer_no_utility_is_defined() -> None:
     receiver = ScriptedReceiver({}, prior=("unknown", "unanswerable", "Paris"))
 
-    found = estimated_utilities("Which?", [SEINE], receiver=receiver, entailer=SAME, sub_questions=(), n=3)
+    found = estimate_utilities("Which?", [SEINE], receiver=receiver, entailer=SAME, sub_questions=(), n=3)
 
     assert found == EstimatedUtility({"Which?": None}, {})
     assert found.keeping([SEINE], min_utility=1.0) == [0]
@@ -62,7 +62,7 @@ def test_a_passage_without_a_text_has_no_utility_and_is_kept() -> None:
     receiver = ScriptedReceiver({"Seine": ("Paris",)})
     empty = Passage("", id="empty")
 
-    found = estimated_utilities("Which?", [empty, SEINE], receiver=receiver, entailer=SAME, sub_questions=())
+    found = estimate_utilities("Which?", [empty, SEINE], receiver=receiver, entailer=SAME, sub_questions=())
 
     assert found.value_of(empty) is None
     assert found.keeping([empty, SEINE], min_utility=1.0) == [0, 1]
@@ -71,7 +71,7 @@ def test_a_passage_without_a_text_has_no_utility_and_is_kept() -> None:
 def test_no_passages_cost_nothing() -> None:
     receiver = ScriptedReceiver({})
 
-    found = estimated_utilities("Which?", [], receiver=receiver, entailer=SAME)
+    found = estimate_utilities("Which?", [], receiver=receiver, entailer=SAME)
 
     assert found == EstimatedUtility({}, {})
     assert receiver.asked.calls == 0
@@ -82,7 +82,7 @@ def test_the_passage_that_only_leads_to_the_next_is_worth_something_too() -> Non
     born = Passage("Steven Spielberg was born on 18 December 1946 in Cincinnati.", id="born")
     boat = Passage("The boat in the film is called Orca.", id="boat")
 
-    found = estimated_utilities(
+    found = estimate_utilities(
         "When was the director of film Jaws born?",
         [boat, jaws, born],
         receiver=open_receiver("embedded"),
@@ -96,8 +96,8 @@ def test_the_passage_that_only_leads_to_the_next_is_worth_something_too() -> Non
 
 
 def test_the_answer_is_what_samples_agree_on() -> None:
-    assert agreed([Sample("Rome"), Sample("Paris."), Sample("Paris"), Sample("none")]) == "Paris"
-    assert agreed([]) is None
+    assert consensus_answer([Sample("Rome"), Sample("Paris."), Sample("Paris"), Sample("none")]) == "Paris"
+    assert consensus_answer([]) is None
 
 
 @given(st.dictionaries(st.integers(0, 7), st.floats(-1, 1)), st.floats(-1, 1), st.integers(0, 9))
@@ -118,4 +118,4 @@ def test_what_is_kept_is_worth_enough_or_among_the_best(values: dict[int, float]
 
 def test_n_below_1_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="n is 0"):
-        estimated_utilities("Which?", [SEINE], receiver=ScriptedReceiver({}), entailer=SAME, n=0)
+        estimate_utilities("Which?", [SEINE], receiver=ScriptedReceiver({}), entailer=SAME, n=0)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.augmentation.slots import filled, slots_in, without_slots
+from rag_cover.augmentation.slots import fill_slots, slots_in, without_slots
 
 PIECES = st.lists(st.sampled_from(["#1", "#2", "#3", "#12", "who", "born", "?", "the", ",", "'s", "C#", "#x"]), max_size=10)
 TEXTS = st.one_of(PIECES.map(" ".join), st.text(alphabet="#123 a?'s.", max_size=20))
@@ -57,16 +57,16 @@ def test_nothing_is_left_of_slots_that_are_left_out(text: str) -> None:
 def test_a_text_without_slots_stays_as_it_is(text: str) -> None:
     bare = text.replace("#", "")
 
-    assert without_slots(bare, position=9) == filled(bare, {1: "x"}) == bare
+    assert without_slots(bare, position=9) == fill_slots(bare, {1: "x"}) == bare
 
 
 @given(TEXTS)
 def test_slots_that_are_filled_with_themselves_stay(text: str) -> None:
     slots = slots_in(text, position=1000)
 
-    assert filled(text, {slot: f"#{slot}" for slot in slots}) == text
+    assert fill_slots(text, {slot: f"#{slot}" for slot in slots}) == text
 
 
 def test_an_answer_is_put_in_letter_by_letter() -> None:
-    assert filled(r"Who is #1?", {1: r"\1 & \g<0> #2 🌍"}) == r"Who is \1 & \g<0> #2 🌍?"
-    assert filled("Who are #2 and #1?", {1: "#2", 2: "Ada"}) == "Who are Ada and #2?"
+    assert fill_slots(r"Who is #1?", {1: r"\1 & \g<0> #2 🌍"}) == r"Who is \1 & \g<0> #2 🌍?"
+    assert fill_slots("Who are #2 and #1?", {1: "#2", 2: "Ada"}) == "Who are Ada and #2?"

@@ -11,10 +11,10 @@ from rag_cover.belief.scoring import (
     Floats,
     Over,
     agreements_of,
+    bootstrap_scores,
     cluster_masses,
     entropy_of,
     likelihood_weights,
-    resampled_scores,
     score_of,
     uniform_weights,
 )
@@ -94,7 +94,7 @@ def test_a_score_is_the_weighted_sum_of_what_each_answer_agrees(over: Over, weig
 def test_resampled_scores_stay_within_the_agreements(over: Over, weighed: tuple[tuple[float, ...], Floats]) -> None:
     weights, kernel = weighed
 
-    scores = resampled_scores(weights, kernel, over=over, seed=(0, 1), resamples=50)
+    scores = bootstrap_scores(weights, kernel, over=over, seed=(0, 1), resamples=50)
 
     if len(weights) < 2:
         assert scores is None
@@ -107,7 +107,7 @@ def test_resampled_scores_stay_within_the_agreements(over: Over, weighed: tuple[
 def test_a_resampled_score_varies_as_the_mean_of_so_many_samples_does() -> None:
     kernel = np.array([[1.0], [0.0]] * 50)
 
-    scores = resampled_scores(uniform_weights(100), kernel, over="best", seed=(0,))
+    scores = bootstrap_scores(uniform_weights(100), kernel, over="best", seed=(0,))
 
     assert scores is not None
     assert scores.mean() == pytest.approx(0.5, abs=0.01)
@@ -120,7 +120,7 @@ def test_the_interval_of_a_difference_holds_the_truth_about_as_often_as_it_says(
 
     for _ in range(300):
         sides = [(rng.random(20) < share).astype(float)[:, None] for share in (0.3, 0.6)]
-        prior, posterior = (resampled_scores(weights, side, over="best", seed=(0, at)) for at, side in enumerate(sides))
+        prior, posterior = (bootstrap_scores(weights, side, over="best", seed=(0, at)) for at, side in enumerate(sides))
         assert prior is not None
         assert posterior is not None
         lower, upper = np.quantile(posterior - prior, [0.025, 0.975])

@@ -251,7 +251,7 @@ def test_thresholds_fitted_in_another_way_are_noted() -> None:
 
 def test_a_judge_that_thresholds_ship_for_goes_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = Calibration(t_ans=0.7, t_com=0.2, reading="covered", name="shipped")
-    monkeypatch.setattr(shipped_calibrations, "shipped", lambda: {"known": {"none/both": shipped}})
+    monkeypatch.setattr(shipped_calibrations, "load_calibrations", lambda: {"known": {"none/both": shipped}})
 
     @dataclass(frozen=True)
     class Known(KeywordScorer):

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from rag_cover.complexity import Evidence, retrieval_complexity
-from rag_cover.complexity.completeness import READINGS, ReadingName, completeness_of, peaked
+from rag_cover.complexity.completeness import READINGS, ReadingName, completeness_of, sharpen
 from rag_cover.complexity.result import CompletenessMethod, Complexity
 from rag_cover.complexity.rrcp import ConstraintName, verdict_of
 from rag_cover.errors import InvalidValueError
@@ -164,7 +164,7 @@ def test_the_unit_of_relevance_does_not_change_an_entropy(reading: ReadingName, 
 
 @given(relevance=RELEVANCE, temperature=st.sampled_from([0.01, 0.5, 10.0]))
 def test_peaked_relevance_is_a_distribution_over_the_tokens(relevance: Floats, temperature: float) -> None:
-    found = peaked(relevance, temperature)
+    found = sharpen(relevance, temperature)
 
     assert found.sum(axis=1) == pytest.approx(np.ones(len(relevance)))
     assert (found >= 0).all()

@@ -7,7 +7,7 @@ import pytest
 
 from rag_cover.complexity import calibration_for, complexity_of
 from rag_cover.complexity.result import AnswerSource, Constraints
-from rag_cover.complexity.shipped_calibrations import NUMBERS, shipped
+from rag_cover.complexity.shipped_calibrations import NUMBERS, load_calibrations
 from rag_cover.questions import Passage
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER, Weights
@@ -46,7 +46,7 @@ def test_another_judge_has_none() -> None:
 
 def test_only_judges_that_are_named_have_thresholds() -> None:
     assert NUMBERS.exists()
-    assert all(name.startswith("embedded:") for name in shipped())
+    assert all(name.startswith("embedded:") for name in load_calibrations())
 
 
 def test_the_shipped_judge_tells_one_hop_from_two(fingerprint: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_cover.coverage import judge_coverage, type_roles
 from rag_cover.decomposition.embedded_roles import CANARY, NUMBERS, likeliest_roles
-from rag_cover.decomposition.role_features import FORM, embedded_texts, features_of, masked
+from rag_cover.decomposition.role_features import FORM, features_of, mask_topic, texts_to_embed
 from rag_cover.decomposition.roles import role_of
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.testing import KeywordScorer
@@ -72,12 +72,12 @@ def test_a_result_says_which_way_a_role_was_given(untyped: str, source: str | No
 
 
 def test_masking_leaves_what_a_sub_question_does() -> None:
-    assert masked("How does climate change affect the earth?", "What is climate change?") == "What is it it?"
-    assert masked("", "What is it?") == "What is it?"
+    assert mask_topic("How does climate change affect the earth?", "What is climate change?") == "What is it it?"
+    assert mask_topic("", "What is it?") == "What is it?"
 
 
 def test_embedded_are_the_question_its_sub_questions_and_what_they_do() -> None:
-    texts = embedded_texts(QUESTION, TEXTS)
+    texts = texts_to_embed(QUESTION, TEXTS)
 
     assert texts == [QUESTION, *TEXTS, "What is the it?", "How does air scatter light?"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from rag_cover.backends import Failure
 from rag_cover.coverage import CoverageMeasure, CoverageResult, GeneratedDecomposer, GivenDecomposer, decompose
-from rag_cover.decomposition.strategies import BatchDecomposer, failed_splits, source_of
+from rag_cover.decomposition.strategies import BatchDecomposer, source_of, split_failures
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
 from rag_cover.evaluation import evaluate
 from rag_cover.evaluation.blocks import measure_block
@@ -67,12 +67,12 @@ def test_only_traces_that_bring_no_sub_questions_are_split() -> None:
     generator = ScriptedGenerator({"storms": Failure("timeout", "60 s"), **GOOD})
     decomposer = GeneratedDecomposer(generator)
 
-    failed = failed_splits([trace(SKY), trace(STORM, sub_questions=SUBS), trace(STORM)], decomposer)
+    failed = split_failures([trace(SKY), trace(STORM, sub_questions=SUBS), trace(STORM)], decomposer)
 
     assert list(failed) == [2]
     assert generator.asked.items == 3
-    assert failed_splits([trace(STORM, sub_questions=SUBS)], decomposer) == {}
-    assert failed_splits([trace(STORM)], lambda _: SUBS) == {}
+    assert split_failures([trace(STORM, sub_questions=SUBS)], decomposer) == {}
+    assert split_failures([trace(STORM)], lambda _: SUBS) == {}
 
 
 def test_a_question_that_could_not_be_split_is_a_failure_between_results() -> None:

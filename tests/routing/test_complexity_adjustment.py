@@ -56,19 +56,19 @@ def test_what_was_not_observed_counts_in_nothing() -> None:
 def test_a_question_without_evidence_is_an_average_one() -> None:
     adjustment = fit_adjustment(*simulated(0.6), AGENTS).adjustment
 
-    unknown = adjustment.adjusted([[0.3, 0.3]], [[np.nan, np.nan]])
+    unknown = adjustment.adjust([[0.3, 0.3]], [[np.nan, np.nan]])
 
-    assert unknown == pytest.approx(adjustment.adjusted([[0.3, 0.3]], [adjustment.means]))
+    assert unknown == pytest.approx(adjustment.adjust([[0.3, 0.3]], [adjustment.means]))
 
 
 def test_some_agents_may_be_adjusted_alone_and_in_another_order() -> None:
     adjustment = fit_adjustment(*simulated(0.6), AGENTS).adjustment
 
-    whole = adjustment.adjusted([[0.1, 0.2]], [[1.0, 0.5]])
+    whole = adjustment.adjust([[0.1, 0.2]], [[1.0, 0.5]])
 
-    assert adjustment.adjusted([[0.2, 0.1]], [[1.0, 0.5]], AGENTS[::-1]) == pytest.approx(whole[:, ::-1])
+    assert adjustment.adjust([[0.2, 0.1]], [[1.0, 0.5]], AGENTS[::-1]) == pytest.approx(whole[:, ::-1])
     with pytest.raises(InvalidValueError, match="no adjustment was fitted for 'other'"):
-        adjustment.adjusted([[0.2]], [[1.0, 0.5]], ["other"])
+        adjustment.adjust([[0.2]], [[1.0, 0.5]], ["other"])
 
 
 def test_an_adjustment_travels_as_json() -> None:
@@ -76,7 +76,7 @@ def test_an_adjustment_travels_as_json() -> None:
 
     read = Adjustment.from_dict(json.loads(json.dumps(adjustment.to_dict())))
 
-    assert read.adjusted([[0.1, 0.2]], [[1.0, 0.5]]).tolist() == adjustment.adjusted([[0.1, 0.2]], [[1.0, 0.5]]).tolist()
+    assert read.adjust([[0.1, 0.2]], [[1.0, 0.5]]).tolist() == adjustment.adjust([[0.1, 0.2]], [[1.0, 0.5]]).tolist()
 
 
 def test_evidence_is_the_logit_of_the_best_answer_and_completeness() -> None:

@@ -11,7 +11,9 @@ from rag_cover.routing import Responses
 
 
 def test_repeated_questions_are_averaged_when_merged() -> None:
-    responses = Responses.merged([("a", "Why?", 1.0), ("a", Question("why"), 0.0), ("b", "Why?", 1.0), ("b", "Who?", 0.0)])
+    responses = Responses.from_observations(
+        [("a", "Why?", 1.0), ("a", Question("why"), 0.0), ("b", "Why?", 1.0), ("b", "Who?", 0.0)]
+    )
 
     assert responses.questions == ("Why?", "Who?")
     assert responses.values[0].tolist() == [0.5, 1.0]
@@ -22,7 +24,7 @@ def test_repeated_questions_are_averaged_when_merged() -> None:
 @pytest.mark.parametrize(
     ("agents", "questions", "values", "said"),
     [
-        (["a"], ["q", "q"], [[1.0], [0.0]], "Responses.merged"),
+        (["a"], ["q", "q"], [[1.0], [0.0]], "Responses.from_observations"),
         (["a", "a"], ["q"], [[1.0, 0.0]], "a name of its own"),
         (["a"], ["q"], [[1.5]], "from 0 to 1"),
         (["a"], ["q"], [[np.inf]], "from 0 to 1"),

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from rag_cover.questions import Passage
 from rag_cover.setqueries import SetQuery
-from rag_cover.setqueries.candidates import depths_of, named_by, pooled
+from rag_cover.setqueries.candidates import depths_of, entity_name, pool_candidates
 
 A, B, C = map(SetQuery.atom, "ABC")
 
@@ -14,7 +14,7 @@ def passages(*names: str) -> list[Passage]:
 
 
 def names(query: SetQuery, **found: list[Passage]) -> list[str]:
-    return [each.name for each in pooled(query, found)]
+    return [each.name for each in pool_candidates(query, found)]
 
 
 def test_what_only_a_negated_atoms_search_found_is_no_candidate() -> None:
@@ -38,7 +38,7 @@ def test_a_union_is_ordered_by_the_better_rank() -> None:
 def test_pieces_of_one_document_are_one_candidate() -> None:
     pieces = [Passage("first piece", id="1", title="Emma"), Passage("second piece", id="2", title="Emma")]
 
-    (candidate,) = pooled(A, {"A": pieces})
+    (candidate,) = pool_candidates(A, {"A": pieces})
 
     assert candidate.name == "Emma"
     assert [each.id for each in candidate.passages] == ["1", "2"]
@@ -48,16 +48,16 @@ def test_pieces_of_one_document_are_one_candidate() -> None:
 def test_a_negated_atoms_search_adds_its_passages_to_candidates() -> None:
     telling = Passage("It lives in Guyana, too.", id="2", title="condor")
 
-    (candidate,) = pooled(A - B, {"A": [Passage("A bird.", id="1", title="condor")], "B": [telling]})
+    (candidate,) = pool_candidates(A - B, {"A": [Passage("A bird.", id="1", title="condor")], "B": [telling]})
 
     assert telling in candidate.passages
     assert candidate.ranks == {"A": 1, "B": 1}
 
 
 def test_an_entity_is_named_by_its_title_else_its_id_else_its_text() -> None:
-    assert named_by(Passage("text", id="7", title="Emma")) == "Emma"
-    assert named_by(Passage("text", id="7", title=" ")) == "7"
-    assert named_by(Passage("text")) == "text"
+    assert entity_name(Passage("text", id="7", title="Emma")) == "Emma"
+    assert entity_name(Passage("text", id="7", title=" ")) == "7"
+    assert entity_name(Passage("text")) == "text"
 
 
 def test_intersected_atoms_are_searched_for_twice_as_deep() -> None:
@@ -75,12 +75,14 @@ def test_every_entity_of_a_source_is_a_candidate_once(first: list[str], second: 
 
 @pytest.mark.parametrize("nothing", [None, "", "  "])
 def test_where_nothing_names_an_entity_its_passages_names_do(nothing: str | None) -> None:
-    found = pooled(A, {"A": [Passage("one", title="Emma"), Passage("two", id="2"), Passage("three")]}, lambda _: nothing)
+    found = pool_candidates(
+        A, {"A": [Passage("one", title="Emma"), Passage("two", id="2"), Passage("three")]}, lambda _: nothing
+    )
 
     assert [each.name for each in found] == ["Emma", "2", "three"]
 
 
 def test_blank_passages_without_title_or_id_have_a_name_all_the_same() -> None:
-    (found,) = pooled(A, {"A": [Passage(" ")]})
+    (found,) = pool_candidates(A, {"A": [Passage(" ")]})
 
     assert found.name.strip()

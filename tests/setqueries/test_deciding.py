@@ -8,7 +8,7 @@ from rag_cover.backends import Failure
 from rag_cover.questions import Passage
 from rag_cover.setqueries import Candidate, SetQuery
 from rag_cover.setqueries.candidates import Pooled
-from rag_cover.setqueries.deciding import Decided, decided
+from rag_cover.setqueries.deciding import Decided, decide
 from rag_cover.setqueries.judging import Judged
 from rag_cover.setqueries.memberships import Combination, membership
 
@@ -23,7 +23,7 @@ def judged(query: SetQuery, *values: float, combination: Combination = "minimum"
     verdicts: dict[tuple[str, str], Judged | Failure] = {
         (atom, "Café"): Judged(value, CAFE) for atom, value in zip(query.atoms, values, strict=True)
     }
-    return decided(query, found, verdicts, combination=combination, threshold=threshold).explained({})
+    return decide(query, found, verdicts, combination=combination, threshold=threshold).explain({})
 
 
 def only(made: Decided) -> Candidate:
@@ -80,7 +80,7 @@ def test_an_atom_that_could_not_be_judged_neither_matches_nor_does_not() -> None
         (DOGS, "Café"): Failure("ModelFailedError", "down"),
     }
 
-    made = only(decided(WITHOUT, found, failed, combination="minimum", threshold=0.4).explained({}))
+    made = only(decide(WITHOUT, found, failed, combination="minimum", threshold=0.4).explain({}))
 
     assert made.probability is None
     assert [each.matched for each in made.evidence] == [True, None]

@@ -42,7 +42,7 @@ def test_a_pair_is_asked_about_once_however_many_candidates_share_it() -> None:
     twice = [Pooled("Tides", (LISBON,), {}), Pooled("Tides again", (LISBON,), {})]
     asked = scorer(0.75)
 
-    found = MembershipJudge(asked, SCORED).judged(twice, {"A": PAIR.asked})
+    found = MembershipJudge(asked, SCORED).judge(twice, {"A": PAIR.asked})
 
     assert asked.asked.items == 1
     assert {name for _, name in found} == {"Tides", "Tides again"}

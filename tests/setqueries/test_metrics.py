@@ -19,7 +19,7 @@ from rag_cover.setqueries.metrics import (
     average,
     average_scores,
     best_threshold,
-    kept_above,
+    candidates_above,
     mrecall_at_k,
     recall_at_k,
     set_scores,
@@ -127,13 +127,13 @@ def test_without_templates_there_is_nothing_by_template() -> None:
 def test_what_is_exactly_as_probable_as_the_threshold_is_not_kept() -> None:
     above = math.nextafter(0.5, 1.0)
 
-    assert kept_above(["Kea", "Kaka"], [0.5, above], threshold=0.5) == ["Kaka"]
-    assert kept_above(["Kea", "Kaka"], [0.0, 1.0], threshold=0.0) == ["Kaka"]
+    assert candidates_above(["Kea", "Kaka"], [0.5, above], threshold=0.5) == ["Kaka"]
+    assert candidates_above(["Kea", "Kaka"], [0.0, 1.0], threshold=0.0) == ["Kaka"]
 
 
 def test_the_grid_is_read_from_decimals() -> None:
     assert GRID[3] == 0.15
-    assert kept_above(["Kea"], [0.15], threshold=GRID[3]) == []
+    assert candidates_above(["Kea"], [0.15], threshold=GRID[3]) == []
     assert (GRID[0], GRID[-1], len(GRID)) == (0.0, 0.95, 20)
 
 
@@ -181,11 +181,11 @@ def test_a_gold_title_that_is_no_candidate_counts_against_every_threshold() -> N
         (lambda: average([1.0], ["A", "A"]), "pass one for each query"),
         (lambda: average([1.0], []), "pass one for each query"),
         (lambda: average([1.0], "A"), "templates 'A'; pass one for each query"),
-        (lambda: kept_above("Kea", [0.1, 0.2, 0.3], threshold=0.5), "candidates is the string 'Kea'"),
-        (lambda: kept_above(["Kea"], [], threshold=0.5), "1 candidates and 0 probabilities"),
-        (lambda: kept_above(["Kea"], [-0.1], threshold=0.5), r"probability is -0\.1; .* exp\(\)"),
-        (lambda: kept_above(["Kea"], [math.nan], threshold=0.5), "probability is nan"),
-        (lambda: kept_above(["Kea"], [0.5], threshold=1.5), r"threshold is 1\.5"),
+        (lambda: candidates_above("Kea", [0.1, 0.2, 0.3], threshold=0.5), "candidates is the string 'Kea'"),
+        (lambda: candidates_above(["Kea"], [], threshold=0.5), "1 candidates and 0 probabilities"),
+        (lambda: candidates_above(["Kea"], [-0.1], threshold=0.5), r"probability is -0\.1; .* exp\(\)"),
+        (lambda: candidates_above(["Kea"], [math.nan], threshold=0.5), "probability is nan"),
+        (lambda: candidates_above(["Kea"], [0.5], threshold=1.5), r"threshold is 1\.5"),
         (lambda: best_threshold([], [], []), "at least one query"),
         (lambda: best_threshold([{"Kea"}], [["Kea"]], [[0.5]], grid=()), "at least one query and threshold"),
         (lambda: best_threshold([{"Kea"}], [["Kea"]], []), "1 gold sets, 1 lists of candidates and 0 of probabilities"),
@@ -307,7 +307,7 @@ def test_what_a_threshold_scores_is_what_its_kept_candidates_score(
     queries: tuple[list[frozenset[str]], list[list[str]], list[list[float]]], threshold: float
 ) -> None:
     gold, candidates, probabilities = queries
-    kept = [kept_above(some, likely, threshold=threshold) for some, likely in zip(candidates, probabilities, strict=True)]
+    kept = [candidates_above(some, likely, threshold=threshold) for some, likely in zip(candidates, probabilities, strict=True)]
 
     fit = best_threshold(*queries)
 
@@ -320,8 +320,8 @@ def test_a_higher_threshold_keeps_no_more(
 ) -> None:
     _, (candidates, *_), (probabilities, *_) = queries
 
-    few = kept_above(candidates, probabilities, threshold=max(one, other))
-    many = kept_above(candidates, probabilities, threshold=min(one, other))
+    few = candidates_above(candidates, probabilities, threshold=max(one, other))
+    many = candidates_above(candidates, probabilities, threshold=min(one, other))
 
     assert all(title in many for title in few)
     assert len(few) <= len(many)

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_cover.setqueries import ParsedQuery, SetQuery
-from rag_cover.setqueries.opinions import pooled_opinion
+from rag_cover.setqueries.opinions import pool_opinion
 
 QUESTION = "Peruvian birds that are not kept as pets"
 MODEL = SetQuery.atom("Peruvian birds") - "birds kept as pets"
@@ -25,21 +25,21 @@ def grammar(query: SetQuery, confidence: float, *alternatives: tuple[SetQuery, f
     ],
 )
 def test_confidence_is_the_mean_of_both_opinions(other: ParsedQuery | None, confidence: float) -> None:
-    parsed = pooled_opinion(QUESTION, MODEL, "model:small", other)
+    parsed = pool_opinion(QUESTION, MODEL, "model:small", other)
 
     assert parsed.confidence == pytest.approx(confidence)
     assert (parsed.query, parsed.source) == (MODEL, "model:small")
 
 
 def test_what_the_other_reads_otherwise_is_told_with_half_its_weight() -> None:
-    parsed = pooled_opinion(QUESTION, MODEL, "model:small", grammar(BOTH, 0.7, (ALIKE, 0.2), (MODEL | "pets", 0.1)))
+    parsed = pool_opinion(QUESTION, MODEL, "model:small", grammar(BOTH, 0.7, (ALIKE, 0.2), (MODEL | "pets", 0.1)))
 
     assert parsed.alternatives == ((BOTH, 0.35),)
     assert parsed.notes == ()
 
 
 def test_notes_of_a_reader_who_agrees_are_kept() -> None:
-    assert pooled_opinion(QUESTION, MODEL, "model:small", grammar(ALIKE, 0.8)).notes == ("a word was ignored",)
+    assert pool_opinion(QUESTION, MODEL, "model:small", grammar(ALIKE, 0.8)).notes == ("a word was ignored",)
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_notes_of_a_reader_who_agrees_are_kept() -> None:
     ],
 )
 def test_other_operations_and_other_orders_are_no_agreement(other: SetQuery) -> None:
-    assert pooled_opinion(QUESTION, MODEL, "model:small", grammar(other, 0.9)).confidence == 0.5
+    assert pool_opinion(QUESTION, MODEL, "model:small", grammar(other, 0.9)).confidence == 0.5

@@ -22,7 +22,7 @@ from rag_cover.setqueries.metrics import (
     average,
     average_scores,
     best_threshold,
-    kept_above,
+    candidates_above,
     mrecall_at_k,
     recall_at_k,
     set_scores,
@@ -158,6 +158,6 @@ def test_what_is_kept_at_a_threshold_is_that_of_the_vectors(case: Case) -> None:
     _, candidates = zip(*side_by_side(case), strict=True)
     probabilities = [[math.exp(each) for each in row] for row in case["logprob_relevant"]]
 
-    kept = [kept_above(some, likely, threshold=0.9) for some, likely in zip(candidates, probabilities, strict=True)]
+    kept = [candidates_above(some, likely, threshold=0.9) for some, likely in zip(candidates, probabilities, strict=True)]
 
     assert kept == list(case["kept_at_0.9"].values())

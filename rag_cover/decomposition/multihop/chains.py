@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from rag_cover.decomposition.multihop.descriptions import Description, description_in
-from rag_cover.decomposition.multihop.words import Wording, question_about, wording_of
+from rag_cover.decomposition.multihop.words import DETERMINERS, Wording, question_about, wording_of
 
-__all__ = ["chained"]
+__all__ = ["split_chain"]
 
 _DEEPEST = 4  # descriptions inside descriptions
 
 
-def chained(question: str, *, deepest: int = _DEEPEST) -> tuple[str, ...]:
+def split_chain(question: str, *, deepest: int = _DEEPEST) -> tuple[str, ...]:
     """Ask for what a question describes first, innermost first, and then the question; at least the question itself.
 
-    >>> chained("Who is the father of the director of Jaws?")
+    >>> split_chain("Who is the father of the director of Jaws?")
     ('Who is the director of Jaws?', 'Who is the father of #1?')
     """
     wording = wording_of(question.removesuffix("?"))
     found = description_in(wording) if deepest else None
     if found is None:
         return (question,)
-    earlier = chained(question_about(_described(wording, found), _head(wording, found)), deepest=deepest - 1)
+    earlier = split_chain(question_about(_phrase_of(wording, found), _head(wording, found)), deepest=deepest - 1)
     return (*earlier, _about(wording, found, f"#{len(earlier)}"))
 
 
-def _described(wording: Wording, found: Description) -> str:
+def _phrase_of(wording: Wording, found: Description) -> str:
     """Return a description as it follows "Who is": with its article, and without the 's of what it owns."""
-    said = wording.said(found.start, found.end).removesuffix("'s").removesuffix("’s").rstrip()
-    if (article := wording.plain[found.start]) in ("the", "this", "a", "an"):
+    said = wording.text(found.start, found.end).removesuffix("'s").removesuffix("’s").rstrip()
+    if (article := wording.plain[found.start]) in DETERMINERS:
         return f"the {said[len(article) + 1 :]}"
     return f"the {said}" if found.head == found.start else said
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.decomposition.multihop.chains import chained
+from rag_cover.decomposition.multihop.chains import split_chain
 from rag_cover.decomposition.multihop.pairs import ComparedThings, pair_in
-from rag_cover.decomposition.multihop.predicates import asked_of_both, asked_of_either
-from rag_cover.decomposition.multihop.words import AUXILIARIES, ROLES, followed_by, masked
+from rag_cover.decomposition.multihop.predicates import ask_of_both, ask_of_either
+from rag_cover.decomposition.multihop.words import ROLES, append_steps, mask_quotes
+from rag_cover.english.lexicon import AUXILIARIES
 
-__all__ = ["compared", "compares"]
+__all__ = ["compares", "split_comparison"]
 
 
 def compares(question: str) -> bool:
-    """Tell whether a question compares things, be it one that rules can split or not.
+    """Check whether a question compares things, be it one that rules can split or not.
 
     >>> compares("Who is older, Homer or Plato"), compares("Who wrote Crime and Punishment")
     (True, False)
     """
-    text = masked(question).lower()
+    text = mask_quotes(question).lower()
     if text.split(" ", 1)[0] in AUXILIARIES:
         return bool(
             re.search(r" or | and .*\b(?:both|same|either)\b|\b(?:both|same|either)\b.* and |\bsame .* as | than ", text)
@@ -27,10 +28,10 @@ def compares(question: str) -> bool:
     return bool(re.search(rf"{listed}| out of .* and |\bin common\b", text))
 
 
-def compared(question: str) -> tuple[str, ...]:
+def split_comparison(question: str) -> tuple[str, ...]:
     """Ask of each of two things what a comparison needs to know; () where that cannot be told.
 
-    >>> compared("Which film has the director who died first, Jaws or Alien")
+    >>> split_comparison("Which film has the director who died first, Jaws or Alien")
     ('Who is the director of Jaws?', 'Who is the director of Alien?', 'When did #1 die?', 'When did #2 die?')
     """
     pair = pair_in(f"{question[:1].lower()}{question[1:]}")
@@ -41,22 +42,22 @@ def _steps(pair: ComparedThings) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     asked = []
     for thing in (pair.first, pair.second):
-        earlier = _found_first(thing, pair.role)
-        found = followed_by(found, earlier)
-        asked.append(_asked(pair, f"#{len(found)}" if earlier else thing))
+        earlier = _lookup_steps(thing, pair.role)
+        found = append_steps(found, earlier)
+        asked.append(_ask(pair, f"#{len(found)}" if earlier else thing))
     questions = tuple(text for text in asked if text is not None)
     return (*found, *questions) if len(questions) == len(asked) else ()
 
 
-def _asked(pair: ComparedThings, thing: str) -> str | None:
+def _ask(pair: ComparedThings, thing: str) -> str | None:
     if pair.both:
-        return asked_of_both(pair.predicate, thing)
-    return asked_of_either(pair.predicate, thing, noun=pair.role or pair.noun)
+        return ask_of_both(pair.predicate, thing)
+    return ask_of_either(pair.predicate, thing, noun=pair.role or pair.noun)
 
 
-def _found_first(thing: str, role: str) -> tuple[str, ...]:
+def _lookup_steps(thing: str, role: str) -> tuple[str, ...]:
     """Return the steps that find whom a comparison is about, where it only describes them."""
     if role:
-        return chained(f"Who is the {role} of {thing}?")
+        return split_chain(f"Who is the {role} of {thing}?")
     match = re.match(r"(?:the )?(?P<role>[a-z-]+) of (?P<thing>.+)", thing)
-    return chained(f"Who is the {match['role']} of {match['thing']}?") if match and match["role"] in ROLES else ()
+    return split_chain(f"Who is the {match['role']} of {match['thing']}?") if match and match["role"] in ROLES else ()

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_cover.decomposition.multihop.words import (
-    AUXILIARIES,
-    BE,
-    DO,
-    PREPOSITIONS,
-    PRONOUNS,
-    QUESTION_WORDS,
-    VERB_FORMS,
-    VERBS,
-    Wording,
-)
+from rag_cover.decomposition.multihop.words import VERB_FORMS, VERBS, Wording
+from rag_cover.english.lexicon import AUXILIARIES, BE, DO, PREPOSITIONS, QUESTION_WORDS, RELATIVE_PRONOUNS
 from rag_cover.english.words import words_of
 
 __all__ = ["end_of_description"]
@@ -83,7 +74,7 @@ def _main_verb(wording: Wording, inside: int) -> int | None:
 
 
 def _may_be_main(wording: Wording, at: int) -> bool:
-    """Tell a verb from the participle of "a company founded by"."""
+    """Check whether a word is a verb, not the participle of "a company founded by"."""
     reduced = wording.plain[at + 1 : at + 2] == ("by",) and wording.plain[at - 1] not in AUXILIARIES
     return wording.plain[at] in VERB_FORMS | AUXILIARIES and not reduced
 
@@ -135,7 +126,7 @@ def _of_being(wording: Wording, before: Sequence[str], inside: int, *, clause: b
     last = len(wording.words)
     if len(before) == 2 and before[0] in ("who", "what", "which"):  # noqa: PLR2004 - "who is"
         return last
-    if before[-2:-1] == ("and",) or any(word in PRONOUNS | VERB_FORMS for word in before[2:-1]):
+    if before[-2:-1] == ("and",) or any(word in RELATIVE_PRONOUNS | VERB_FORMS for word in before[2:-1]):
         return None
     found = _tail(wording, inside, finite=False)
     if found is None and not clause:
@@ -146,7 +137,7 @@ def _of_being(wording: Wording, before: Sequence[str], inside: int, *, clause: b
 
 
 def _asks_what_it_is(before: Sequence[str]) -> bool:
-    """Tell "What nationality is …" and "Where is …" from "When is …", which needs more to be said."""
+    """Check whether a question is complete with "is": "What nationality is …", "Where is …", but not "When is …"."""
     if before[0] in BE or before[0] in ("when", "why") or tuple(before[:-1]) == ("how",):
         return False
     return before[0] not in ("what", "which") or before[-2] in _ATTRIBUTES
@@ -160,7 +151,7 @@ def _participle(wording: Wording, inside: int) -> int | None:
 
 
 def _has_subject(wording: Wording, inside: int) -> bool:
-    """Tell "the city that Homer is from" from "the man who wrote Emma", whose clause cannot end in a preposition."""
+    """Check whether a clause has its own subject, as "that Homer is from"; "who wrote Emma" cannot end in a preposition."""
     return wording.plain[inside] not in VERB_FORMS | AUXILIARIES
 
 
@@ -174,17 +165,21 @@ def _of_object(wording: Wording, before: Sequence[str], inside: int) -> int | No
     """End a description after a verb or preposition: "Who founded …", "What is the capital of …"."""
     last, word = len(wording.words), before[-1]
     asks_after = any(each in DO for each in before)
-    tail = None if asks_after else _tail(wording, inside, finite=word in PRONOUNS or not any(each in BE for each in before))
+    tail = (
+        None
+        if asks_after
+        else _tail(wording, inside, finite=word in RELATIVE_PRONOUNS or not any(each in BE for each in before))
+    )
     has_verb = before[0] == "who" or any(each in VERB_FORMS | AUXILIARIES for each in before)
-    if word in PRONOUNS or not has_verb:
-        return tail if word in PRONOUNS or _asks_what(before) else None
+    if word in RELATIVE_PRONOUNS or not has_verb:
+        return tail if word in RELATIVE_PRONOUNS or _asks_what(before) else None
     if not (word in PREPOSITIONS | VERB_FORMS | VERBS or word.endswith("ed")) or word in _IS_SAID_OF:
         return None
     return tail if tail is not None and before[0] in ("when", "where", "how") else last
 
 
 def _asks_what(before: Sequence[str]) -> bool:
-    """Tell the beginning of "Which country the director of Jaws is from"."""
+    """Check whether words begin "Which country the director of Jaws is from"."""
     return before[0] in ("what", "which") and len(before) <= 3  # noqa: PLR2004 - "which European country"
 
 

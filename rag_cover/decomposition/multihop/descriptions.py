@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_cover.decomposition.multihop.description_span import end_of_description
-from rag_cover.decomposition.multihop.words import (
+from rag_cover.decomposition.multihop.words import DETERMINERS, ROLES, VERB_FORMS, Wording, is_person
+from rag_cover.english.lexicon import (
     AUXILIARIES,
     BE,
+    FUNCTION_WORDS,
+    NAME_PARTICLES,
     PREPOSITIONS,
-    PRONOUNS,
     QUESTION_WORDS,
-    ROLES,
-    VERB_FORMS,
-    Wording,
-    is_person,
+    RELATIVE_PRONOUNS,
 )
 from rag_cover.english.noun_phrases import is_plural
-from rag_cover.english.words import FUNCTION_WORDS, words_of
+from rag_cover.english.words import words_of
 
 __all__ = ["Description", "description_in", "head_of"]
 
@@ -44,9 +43,8 @@ _NO_PEOPLE = frozenset(
     )
 )
 _ASKS_INSIDE = frozenset({"what", "how"})
-_ARTICLES = frozenset(words_of("the this a an"))
 _NOTHING_MORE = frozenset(words_of("the a an full name example one of"))
-_NAME_PARTICLES = frozenset(words_of("of de la le du des del der den van von da di dos the and al el y zu ibn bin"))
+_NAME_PARTICLES = NAME_PARTICLES | frozenset(words_of("des den dos al zu ibn bin"))
 _BEFORE_WHICH = PREPOSITIONS - {"than", "as", "of"}
 _BY = frozenset(
     words_of(
@@ -78,13 +76,13 @@ def description_in(wording: Wording) -> Description | None:
 
 def _descriptions(wording: Wording) -> Iterator[Description]:
     for index in range(len(wording.words)):
-        for find in (_role_at, _place_at, _titled_at, _possessive_at, _described_at):
+        for find in (_role_at, _place_at, _title_at, _possessive_at, _clause_at):
             if (found := find(wording, index)) is not None:
                 yield found
 
 
 def _is_all_that_is_asked(wording: Wording, found: Description) -> bool:
-    """Tell "Who is the director of Jaws" and "What is the name of …", which ask for no more than the description."""
+    """Check whether a question asks for its description alone: "Who is the director of Jaws", "What is the name of …"."""
     before = [word for word in wording.plain[: found.start] if word not in _NOTHING_MORE]
     after = [word for word in wording.plain[found.end :] if word != "called"]
     asks_who = before[:1] in (["who"], ["what"], ["which"]) and len(before) == 2 and before[1] in BE  # noqa: PLR2004 - "who is"
@@ -107,7 +105,7 @@ def _role_at(wording: Wording, start: int) -> Description | None:
     head = next((at for at in heads if plain[at] in ROLES and plain[at + 1] == "of"), None)
     if head is None or any(_is_no_modifier(word) for word in plain[start + 1 : head]):
         return None
-    return _ended(wording, start, head, inside=head + 2, clause=False)
+    return _description_from(wording, start, head, inside=head + 2, clause=False)
 
 
 def _place_at(wording: Wording, start: int) -> Description | None:
@@ -115,24 +113,24 @@ def _place_at(wording: Wording, start: int) -> Description | None:
     for place in _PLACES:
         asked = start and wording.plain[start - 1] in PREPOSITIONS and wording.plain[start] == "the"
         if asked and wording.plain[start + 1 : start + 5] == (*place, "of"):
-            return _ended(wording, start, start + 1, inside=start + 5, clause=False)
+            return _description_from(wording, start, start + 1, inside=start + 5, clause=False)
     return None
 
 
-def _titled_at(wording: Wording, start: int) -> Description | None:
+def _title_at(wording: Wording, start: int) -> Description | None:
     """Find "the Jaws director", at the question's end."""
     plain, head = wording.plain, len(wording.plain) - 1
     titled = 1 < start < head - 1 and plain[start] == "the" and plain[start - 1] in PREPOSITIONS | BE
     if not titled or plain[head] not in ROLES or any(plain[start + 1 : head]) or head - start > _PHRASE:
         return None
-    return _ended(wording, start, head, inside=head, clause=False)
+    return _description_from(wording, start, head, inside=head, clause=False)
 
 
 def _is_no_modifier(word: str) -> bool:
     return word in FUNCTION_WORDS or word.endswith(("'s", "’s"))
 
 
-def _ended(wording: Wording, start: int, head: int, *, inside: int, clause: bool) -> Description | None:
+def _description_from(wording: Wording, start: int, head: int, *, inside: int, clause: bool) -> Description | None:
     end = end_of_description(wording, start, inside, clause=clause)
     if end is None or end <= inside or _ASKS_INSIDE.intersection(wording.plain[start:end]):
         return None
@@ -147,7 +145,8 @@ def _possessive_at(wording: Wording, at: int) -> Description | None:
     if not wording.words[at].replace("’", "'").endswith(("'s", "s'")) or at + 1 == len(wording.words):
         return None
     head = next(
-        (head for head in range(at + 1, min(at + 3, len(wording.words))) if _unowned(wording.words[head]) in ROLES), None
+        (head for head in range(at + 1, min(at + 3, len(wording.words))) if _strip_possessive(wording.words[head]) in ROLES),
+        None,
     )
     if head is None or any(_is_no_modifier(word) for word in wording.plain[at + 1 : head]):
         return None
@@ -158,11 +157,11 @@ def _possessive_at(wording: Wording, at: int) -> Description | None:
 
 
 def _is_named(wording: Wording, head: int) -> bool:
-    """Tell "Emma's sister Jane", where nobody has to be found."""
+    """Check whether a name follows, as in "Emma's sister Jane": nobody has to be found then."""
     return head + 1 < len(wording.words) and not wording.plain[head + 1] and wording.words[head + 1] not in ("'s", "’s")
 
 
-def _unowned(word: str) -> str:
+def _strip_possessive(word: str) -> str:
     return word.replace("’", "'").removesuffix("'s").rstrip(",")
 
 
@@ -177,21 +176,21 @@ def _start_of_name(wording: Wording, at: int) -> int | None:
 
 
 def _joins_names(wording: Wording, at: int) -> bool:
-    """Tell whether a small word stands inside a name, as "of" does in "Anne of Cleves"."""
+    """Check whether a small word stands inside a name, as "of" does in "Anne of Cleves"."""
     return wording.plain[at] in _NAME_PARTICLES and at > 0 and not wording.plain[at - 1]
 
 
 # Descriptions by a clause
 
 
-def _described_at(wording: Wording, start: int) -> Description | None:
+def _clause_at(wording: Wording, start: int) -> Description | None:
     """Find "the city where …", "the film directed by …", "the team Chris Summers plays for"."""
-    if wording.plain[start] not in _ARTICLES or _is_one_of_many(wording, start):
+    if wording.plain[start] not in DETERMINERS or _is_one_of_many(wording, start):
         return None
     for at in range(start + 2, min(start + _PHRASE, len(wording.plain) - 1)):
         head = head_of(wording, start, at)
         if head is not None and _opens_clause(wording, head, at):
-            found = _ended(wording, start, head, inside=at + 1, clause=True)
+            found = _description_from(wording, start, head, inside=at + 1, clause=True)
             return found if found is not None and _tells_which(wording, start, at, found.end) else None
     return None
 
@@ -210,25 +209,25 @@ def _opens_clause(wording: Wording, head: int, at: int) -> bool:
 
 
 def _tells_which(wording: Wording, start: int, clause: int, end: int) -> bool:
-    """Tell whether a clause has a verb, and where it describes "a" thing, a name by which that one can be found."""
+    """Check whether a clause has a verb, and where it describes "a" thing, a name by which that one can be found."""
     said = wording.plain[clause:end]
     has_verb = any(word in AUXILIARIES or (word and word not in FUNCTION_WORDS) for word in said)
-    return has_verb and (wording.plain[start] not in ("a", "an") or (said[0] in PRONOUNS | _MADE and "" in said))
+    return has_verb and (wording.plain[start] not in ("a", "an") or (said[0] in RELATIVE_PRONOUNS | _MADE and "" in said))
 
 
 def _is_relative(wording: Wording, at: int) -> bool:
     word, following = wording.plain[at], wording.plain[at + 1]
-    return word in PRONOUNS or (word in _BEFORE_WHICH and following in ("which", "whom", "whose"))
+    return word in RELATIVE_PRONOUNS or (word in _BEFORE_WHICH and following in ("which", "whom", "whose"))
 
 
 def _is_reduced(wording: Wording, at: int) -> bool:
-    """Tell whether "directed by", "containing" begins at a word."""
+    """Check whether "directed by", "containing" begins at a word."""
     word, following = wording.plain[at], wording.plain[at + 1]
     return word in _BY and (word.endswith("ing") or following == "by" or (word in _SHOWN and following in ("in", "on")))
 
 
 def _is_bare(wording: Wording, at: int) -> bool:
-    """Tell whether a clause without pronoun begins: a name, its verb, and a preposition at the question's end."""
+    """Check whether a clause without pronoun begins: a name, its verb, and a preposition at the question's end."""
     if wording.plain[at] or wording.plain[-1] not in PREPOSITIONS:
         return False
     verb = next((word for word in wording.plain[at:-1] if word), "")

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag_cover.decomposition.multihop.words import BE, ROLES, masked
+from rag_cover.decomposition.multihop.words import ROLES, mask_quotes
+from rag_cover.english.lexicon import BE, HAVE
 
 __all__ = ["ComparedThings", "pair_in"]
 
@@ -17,9 +18,13 @@ _MORE = (
 _UNMARKED = r"(?<=[a-z]) (?=(?:the |a |an )?[^a-z ]\S*(?: [^ ]+)* or )"  # where a list begins without a comma
 _NATION = r"(?:[A-Z]{2,4}|British|[A-Z]\w+(?:ican|lian|ish|ench|rman|dian|nese|sian))"
 _KINDS = r"(?:both )?(?:of )?(?:(?:the )?(?:[a-z-]+ ){0,2}[a-z]+s[,:]? )?(?=(?:the )?[^a-z ])"
-_VERBS = BE | frozenset(
-    """has have had did will came come died lived began happened occurred took won wrote ran contains covers sold threw got
+_VERBS = (
+    BE
+    | HAVE
+    | frozenset(
+        """did will came come died lived began happened occurred took won wrote ran contains covers sold threw got
     went made""".split()  # noqa: SIM905  # two lines instead of twenty
+    )
 )
 
 
@@ -41,16 +46,16 @@ def pair_in(question: str) -> ComparedThings | None:
     >>> pair_in("which film came out first, Jaws or Alien")
     ComparedThings(first='Jaws', second='Alien', predicate='came out first', role='', noun='film', both=False)
     """
-    readings = (_listed_inside, _listed_first, _whether, _listed_last, _more_than, _have_in_common, _as_much, _both)
+    readings = (_list_inside, _list_at_start, _whether, _list_at_end, _more_than, _have_in_common, _as_much, _both)
     return next((pair for read in readings if (pair := read(question)) is not None), None)
 
 
 # One of two is asked for
 
 
-def _listed_last(question: str) -> ComparedThings | None:
+def _list_at_end(question: str) -> ComparedThings | None:
     """Read "which film came out first, Jaws or Alien", also without the comma."""
-    text = masked(question)
+    text = mask_quotes(question)
     if not re.match(r"(?:who|which|what|whose)\b", text):
         return None
     cuts = (re.search(pattern, text) for pattern in (r",(?=.* or )", r" out of (?=.* and )", r":(?=.* or )", _UNMARKED))
@@ -58,21 +63,21 @@ def _listed_last(question: str) -> ComparedThings | None:
     if cut is None or (not cut.group().strip() and not re.search(_MORE, text[: cut.start()])):
         return None
     separator = "and" if "out of" in cut.group() else "or"
-    return _asked_of(question[: cut.start()], _two(question[cut.end() :].removeprefix(" out of"), separator))
+    return _pair_from_ask(question[: cut.start()], _two(question[cut.end() :].removeprefix(" out of"), separator))
 
 
-def _listed_inside(question: str) -> ComparedThings | None:
+def _list_inside(question: str) -> ComparedThings | None:
     """Read "which mall, Wilton Mall or Viaport, has more owners"."""
     match = re.fullmatch(r"(?P<ask>(?:which|what|who)[^,]*), (?P<things>.+ or .+), (?P<predicate>[a-z][^,]*)", question)
-    return _asked_of(f"{match['ask']} {match['predicate']}", _two(match["things"], "or")) if match else None
+    return _pair_from_ask(f"{match['ask']} {match['predicate']}", _two(match["things"], "or")) if match else None
 
 
-def _listed_first(question: str) -> ComparedThings | None:
+def _list_at_start(question: str) -> ComparedThings | None:
     """Read "between Jaws and Alien, which film came out first"."""
     match = re.fullmatch(
         r"(?:between|of|out of) (?P<things>.+ (?P<separator>and|or) .+), (?P<ask>(?:which|what|who)\b[^,]*)", question
     )
-    return _asked_of(match["ask"], _two(match["things"], match["separator"])) if match else None
+    return _pair_from_ask(match["ask"], _two(match["things"], match["separator"])) if match else None
 
 
 def _whether(question: str) -> ComparedThings | None:
@@ -83,7 +88,7 @@ def _whether(question: str) -> ComparedThings | None:
         question,
     )
     things = _two(match["things"], "or") if match else None
-    return ComparedThings(*things, _said(match["verb"], match["predicate"])) if match and things else None
+    return ComparedThings(*things, _full_predicate(match["verb"], match["predicate"])) if match and things else None
 
 
 def _more_than(question: str) -> ComparedThings | None:
@@ -93,17 +98,19 @@ def _more_than(question: str) -> ComparedThings | None:
         r" (?P<predicate>(?:have |born |released )?(?:more|fewer|less|earlier|later|\w+er)(?: [\w -]+)?) than (?P<second>.+)",
         question,
     )
-    clear = match and not re.search(_DETAIL, masked(f"{match['first']} {match['second']}"))
+    clear = match and not re.search(_DETAIL, mask_quotes(f"{match['first']} {match['second']}"))
     return (
-        ComparedThings(match["first"], match["second"], _said(match["verb"], match["predicate"])) if match and clear else None
+        ComparedThings(match["first"], match["second"], _full_predicate(match["verb"], match["predicate"]))
+        if match and clear
+        else None
     )
 
 
-def _said(verb: str, predicate: str) -> str:
+def _full_predicate(verb: str, predicate: str) -> str:
     return f"{verb} {predicate}" if verb in BE else predicate
 
 
-def _asked_of(ask: str, things: tuple[str, str] | None) -> ComparedThings | None:
+def _pair_from_ask(ask: str, things: tuple[str, str] | None) -> ComparedThings | None:
     """Read what two things are compared by: of themselves, or of who directed or wrote them."""
     if things is None:
         return None
@@ -144,7 +151,7 @@ def _as_much(question: str) -> ComparedThings | None:
         r" (?P<predicate>(?:[a-z]+ ){0,4}the same [\w ]+?) as (?P<second>.+)",
         question,
     )
-    if match is None or re.search(_DETAIL, masked(f"{match['first']} {match['second']}")):
+    if match is None or re.search(_DETAIL, mask_quotes(f"{match['first']} {match['second']}")):
         return None
     return ComparedThings(match["first"], match["second"], f"{match['verb']} {match['predicate']}", both=True)
 
@@ -155,12 +162,12 @@ def _both(question: str) -> ComparedThings | None:
     if match is None:
         return None
     rest = match["rest"]
-    cut = next(_cuts(masked(rest)), None)
+    cut = next(_cuts(mask_quotes(rest)), None)
     return _both_are(match["verb"], rest[:cut].strip(" ,"), rest[cut:].strip(" ,")) if cut else None
 
 
 def _cuts(text: str) -> Iterator[int]:
-    """Say where what is said of both may begin: at the small words before "the same", at "both", at the last small words."""
+    """List where the predicate of both may begin: at the small words before "the same", at "both", at the last small words."""
     patterns = (
         r",? (?:both )?(?:(?:[a-z]+,? ){0,9}the same (?:[\w]+ ?){1,5}|[a-z]+ the same .+)$",
         r",? both (?!.* both )",
@@ -195,11 +202,11 @@ def _pair_of(things: str, predicate: str, role: str) -> ComparedThings | None:
 def _two(text: str, separator: str) -> tuple[str, str] | None:
     """Split a text into two things; None where it names none, or where more than one word could part them."""
     text = re.sub(rf"^{_KINDS}", "", text.strip(" ,:").removeprefix("both "))
-    parted = [match.start() for match in re.finditer(rf",? {separator} ", masked(text))]
+    parted = [match.start() for match in re.finditer(rf",? {separator} ", mask_quotes(text))]
     if len(parted) > 1:
         described = re.compile(rf",? {separator} (?:the )?(?:director|composer|performer|author|film)\b")
         parted = [at for at in parted if described.match(text, at)]
     if len(parted) != 1:
         return None
     first, second = text[: parted[0]].strip(" ,"), text[parted[0] :].lstrip(" ,").removeprefix(f"{separator} ").strip(" ,")
-    return (first, second) if first and second and not re.search(_DETAIL, masked(f"{first} {second}")) else None
+    return (first, second) if first and second and not re.search(_DETAIL, mask_quotes(f"{first} {second}")) else None

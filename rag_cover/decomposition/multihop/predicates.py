@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from rag_cover.decomposition.multihop.words import PREPOSITIONS, indefinite, is_person, singular
+from rag_cover.decomposition.multihop.words import indefinite, is_person, singular
+from rag_cover.english.lexicon import ARTICLES, PREPOSITIONS, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import is_plural
 
-__all__ = ["asked_of_both", "asked_of_either"]
+__all__ = ["ask_of_both", "ask_of_either"]
 
 _ORDER = r"(?:first|earlier|earliest|later|latest|last|second|before|after|(?:more|most) recently|sooner)"
 _AGES = r"(?:older|younger|elder|oldest|youngest)"
@@ -54,7 +55,7 @@ _QUESTIONS = (
 )
 
 
-def asked_of_either(predicate: str, thing: str, *, noun: str = "") -> str | None:
+def ask_of_either(predicate: str, thing: str, *, noun: str = "") -> str | None:
     """Ask of one thing what tells it from the other; None where that cannot be told.
 
     Args:
@@ -62,7 +63,7 @@ def asked_of_either(predicate: str, thing: str, *, noun: str = "") -> str | None
         thing: One of the two.
         noun: What both are, if the question says so: age is a date of birth for people only.
 
-    >>> asked_of_either("was released first", "Jaws"), asked_of_either("is taller", "K2")
+    >>> ask_of_either("was released first", "Jaws"), ask_of_either("is taller", "K2")
     ('When was Jaws released?', 'How tall is K2?')
     """
     for pattern, template in _QUESTIONS:
@@ -70,16 +71,16 @@ def asked_of_either(predicate: str, thing: str, *, noun: str = "") -> str | None
             named = match.groupdict()
             return template.format(x=thing, **named) if None not in named.values() else None
     person = bool(noun) and is_person(noun.lower().split()[-1])
-    return _aged(predicate, thing, person=person) or _measured(predicate, thing) or _is_so(predicate, thing)
+    return _ask_age(predicate, thing, person=person) or _ask_size(predicate, thing) or _is_so(predicate, thing)
 
 
-def _aged(predicate: str, thing: str, *, person: bool) -> str | None:
+def _ask_age(predicate: str, thing: str, *, person: bool) -> str | None:
     if re.fullmatch(rf"(?:(?:is|was) )?(?:the )?{_AGES}(?: (?:in age|person|one|than the other))?", predicate):
         return f"When was {thing} born?" if person else f"How old is {thing}?"
     return None
 
 
-def _measured(predicate: str, thing: str) -> str | None:
+def _ask_size(predicate: str, thing: str) -> str | None:
     """Ask how tall, long or far a thing is."""
     match = re.fullmatch(
         r"(?:is|was|are|were|will be) (?:the )?(?P<more>\w+)(?P<rest>(?: (?:to|from|away|above)\b.*)?)", predicate
@@ -95,15 +96,15 @@ def _is_so(predicate: str, thing: str) -> str | None:
     return f"{match['be'].capitalize()} {thing} {match['rest']}?" if match and not re.search(_COMPARES, predicate) else None
 
 
-def asked_of_both(predicate: str, thing: str) -> str | None:
+def ask_of_both(predicate: str, thing: str) -> str | None:
     """Ask of one thing what is said of both.
 
-    >>> asked_of_both("are located in the same country", "Rome"), asked_of_both("are film directors", "Fred")
+    >>> ask_of_both("are located in the same country", "Rome"), ask_of_both("are film directors", "Fred")
     ('Which country is Rome located in?', 'Is Fred a film director?')
     """
     verb, _, rest = predicate.partition(" ")
     verb = _SINGULAR.get(verb, verb)
-    if match := re.fullmatch(r"(?P<done>[a-z ]*?)\b(?P<link>from|in|of|at|on|to|for|by|with) the same (?P<what>[\w -]+)", rest):
+    if match := re.fullmatch(rf"(?P<done>[a-z ]*?)\b(?P<link>{one_of(SIMPLE_PREPOSITIONS)}) the same (?P<what>[\w -]+)", rest):
         return _which(verb, match["done"].strip(), match["link"], match["what"], thing)
     if match := re.fullmatch(r"(?:(?:have|share|has|hold) )?(?:the )?same (?P<what>[\w -]+)", rest):
         return f"What {'are' if is_plural(match['what']) else 'is'} the {match['what']} of {thing}?"
@@ -123,7 +124,7 @@ def _whether(verb: str, words: Sequence[str], thing: str) -> str | None:
     been = words[0] == "been"
     if (verb in ("is", "was") or been) and (noun := _plural_in(words)) is not None:
         phrase = " ".join((*words[been:noun], singular(words[noun]), *words[noun + 1 :]))
-        article = "" if phrase.split()[0] in ("the", "a", "an", "part") else f"{indefinite(phrase).split()[0]} "
+        article = "" if phrase.split()[0] in ARTICLES | {"part"} else f"{indefinite(phrase).split()[0]} "
         return f"{verb.capitalize()} {thing} {'been ' if been else ''}{article}{phrase}?"
     return f"{verb.capitalize()} {thing} {' '.join(words)}?"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from rag_cover.decomposition.multihop.chains import chained
-from rag_cover.decomposition.multihop.comparisons import compared, compares
-from rag_cover.decomposition.multihop.statements import stated
+from rag_cover.decomposition.multihop.chains import split_chain
+from rag_cover.decomposition.multihop.comparisons import compares, split_comparison
+from rag_cover.decomposition.multihop.statements import split_statement
 from rag_cover.english.clauses import MARKS
 
 __all__ = ["hops_of"]
@@ -37,6 +37,6 @@ def hops_of(question: str) -> tuple[str, ...]:
     if not text or "#" in text or len(question) > _READ or re.search(_SEVERAL, text):
         return ()
     if compares(text):
-        return compared(text)
-    steps = stated(text) or chained(f"{text}?")
+        return split_comparison(text)
+    steps = split_statement(text) or split_chain(f"{text}?")
     return steps if len(steps) > 1 else ()

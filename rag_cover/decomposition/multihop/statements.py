@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from rag_cover.decomposition.multihop.chains import chained
+from rag_cover.decomposition.multihop.chains import split_chain
 from rag_cover.decomposition.multihop.descriptions import head_of
-from rag_cover.decomposition.multihop.words import (
-    AUXILIARIES,
-    BE,
-    PREPOSITIONS,
-    QUESTION_WORDS,
-    VERB_FORMS,
-    Wording,
-    wording_of,
-)
+from rag_cover.decomposition.multihop.words import DETERMINERS, VERB_FORMS, Wording, wording_of
+from rag_cover.english.lexicon import AUXILIARIES, BE, PREPOSITIONS, QUESTION_WORDS
 from rag_cover.english.words import words_of
 
-__all__ = ["stated"]
+__all__ = ["split_statement"]
 
-_ARTICLES = frozenset(words_of("the a an this"))
 _NO_NOUN = AUXILIARIES | frozenset(words_of("been being and also be then later"))
 _LASTING = frozenset(words_of("owned based located situated headquartered operated sponsored hosted led named"))
 _PHRASE = 14  # words of what a relative clause may describe
 
 
-def stated(statement: str) -> tuple[str, ...]:
+def split_statement(statement: str) -> tuple[str, ...]:
     """Ask for what a statement describes, then the question in its relative clause; () where it is no such statement.
 
-    >>> stated("Jaws stars an actor who was born in which city")
+    >>> split_statement("Jaws stars an actor who was born in which city")
     ('Jaws stars which actor?', '#1 was born in which city?')
     """
     wording = wording_of(statement)
@@ -37,29 +29,29 @@ def stated(statement: str) -> tuple[str, ...]:
     article = _article_before(wording, clause) if clause is not None else None
     if clause is None or article is None:
         return ()
-    described = " ".join((*wording.words[:article], "which", wording.said(article + 1, clause)))
-    earlier = chained(f"{described}?")
+    described = " ".join((*wording.words[:article], "which", wording.text(article + 1, clause)))
+    earlier = split_chain(f"{described}?")
     return (*earlier, f"#{len(earlier)}{_clause(wording, clause)}?")
 
 
 def _clause(wording: Wording, at: int) -> str:
     """Return what a clause says of its subject, as it follows that."""
     if wording.plain[at] == "whose":
-        return f"'s {wording.said(at + 1)}"
+        return f"'s {wording.text(at + 1)}"
     if not _is_reduced(wording, at):
-        return f" {wording.said(at + 1)}"
-    return f" {'is' if wording.plain[at] in _LASTING else 'was'} {wording.said(at)}"
+        return f" {wording.text(at + 1)}"
+    return f" {'is' if wording.plain[at] in _LASTING else 'was'} {wording.text(at)}"
 
 
 def _opens_clause(wording: Wording, at: int) -> bool:
-    """Tell whether a clause begins whose subject is what comes before it."""
+    """Check whether a clause begins whose subject is what comes before it."""
     word, following = wording.plain[at], wording.plain[at + 1]
     pronoun = word == "whose" or (word in ("who", "that", "which") and _is_verb(following))
     return pronoun or _is_reduced(wording, at)
 
 
 def _is_reduced(wording: Wording, at: int) -> bool:
-    """Tell whether "owned by", "based in" begins at a word."""
+    """Check whether "owned by", "based in" begins at a word."""
     word, following = wording.plain[at], wording.plain[at + 1]
     participle = word.endswith("ed") or word in ("written", "held", "made", "sung", "won", "built")
     return participle and following in PREPOSITIONS and bool(wording.plain[at - 1]) and wording.plain[at - 1] not in _NO_NOUN
@@ -72,7 +64,7 @@ def _is_verb(word: str) -> bool:
 def _article_before(wording: Wording, pronoun: int) -> int | None:
     """Find where the phrase begins that a pronoun stands for; none where the phrase says what the statement's subject is."""
     for start in range(pronoun - 2, max(-1, pronoun - _PHRASE), -1):
-        if wording.plain[start] in _ARTICLES:
+        if wording.plain[start] in DETERMINERS:
             says = start > 1 and (any(map(_is_verb, wording.plain[:start])) or wording.plain[start - 1].endswith("s"))
             fits = says and wording.plain[start - 1] not in BE and not wording.words[start - 1].endswith(",")
             return start if fits and head_of(wording, start, pronoun) is not None else None

@@ -6,36 +6,28 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, PREPOSITIONS, QUESTION_WORDS
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import words_of
 
 __all__ = [
-    "AUXILIARIES",
-    "BE",
-    "DO",
-    "PREPOSITIONS",
-    "PRONOUNS",
-    "QUESTION_WORDS",
+    "DETERMINERS",
     "ROLES",
     "VERBS",
     "VERB_FORMS",
     "Wording",
-    "followed_by",
+    "append_steps",
     "indefinite",
     "is_person",
-    "masked",
+    "mask_quotes",
     "question_about",
     "singular",
     "wording_of",
 ]
 
-QUESTION_WORDS = frozenset(words_of("who whom whose what which when where why how"))
-PRONOUNS = frozenset(words_of("who whom whose that which where"))
-"""What a relative clause begins with."""
-BE = frozenset(words_of("is are was were"))
-DO = frozenset(words_of("do does did"))
-AUXILIARIES = BE | DO | frozenset(words_of("has have had can could will would"))
-PREPOSITIONS = frozenset(words_of("of in on at by for from to with near under after before into than as about between through"))
+
+DETERMINERS = ARTICLES | {"this"}
+"""What a description may begin with."""
 
 ROLES = frozenset(
     """director co-director composer performer author writer co-writer songwriter founder co-founder creator producer
@@ -95,7 +87,7 @@ _PEOPLE = frozenset(
     )
 )
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "ess", "in-law")
-_FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | {"the", "this", "a", "an"}
+_FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | DETERMINERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +97,7 @@ class Wording:
     words: tuple[str, ...]
     plain: tuple[str, ...]
 
-    def said(self, start: int, end: int | None = None) -> str:
+    def text(self, start: int, end: int | None = None) -> str:
         """Return the words from ``start`` to before ``end``, without a comma at either side."""
         return " ".join(self.words[start:end]).strip(" ,;:")
 
@@ -116,7 +108,7 @@ def wording_of(question: str) -> Wording:
     >>> wording_of('Who sang "the end" in Apocalypse Now').plain
     ('who', 'sang', '', '', 'in', '', '')
     """
-    visible = masked(question).split()
+    visible = mask_quotes(question).split()
     first = [word.lower() if word.lower() in _FIRST else word for word in visible[:1]]
     return Wording(tuple(question.split()), tuple(map(_plain, first + visible[1:])))
 
@@ -125,26 +117,26 @@ def _plain(word: str) -> str:
     return word.rstrip(",;:") if word[:1].islower() else ""
 
 
-def masked(text: str) -> str:
+def mask_quotes(text: str) -> str:
     """Blank out quotes and brackets, as long as they were.
 
-    >>> masked("Jaws (film)")
+    >>> mask_quotes("Jaws (film)")
     'Jaws QQQQQQ'
     """
     return re.sub(r'"[^"]*"|“[^”]*”|\([^()]*\)', lambda match: re.sub(r"\S", "Q", match.group()), text)
 
 
-def followed_by(steps: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+def append_steps(steps: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     """Put steps behind others, their slots moved up by as many.
 
-    >>> followed_by(("Who wrote Emma?",), ("Who wrote Dune?", "When was #1 born?"))
+    >>> append_steps(("Who wrote Emma?",), ("Who wrote Dune?", "When was #1 born?"))
     ('Who wrote Emma?', 'Who wrote Dune?', 'When was #2 born?')
     """
     return (*steps, *(re.sub(r"#(\d+)", lambda slot: f"#{int(slot[1]) + len(steps)}", step) for step in more))
 
 
 def is_person(noun: str) -> bool:
-    """Tell whether a noun stands for someone rather than something.
+    """Check whether a noun stands for someone rather than something.
 
     >>> is_person("director"), is_person("river")
     (True, False)

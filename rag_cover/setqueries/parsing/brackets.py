@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag_cover.setqueries.parsing.phrases import fragment_of
 from rag_cover.setqueries.parsing.splitting import Item, cut
 
-__all__ = ["Operand", "operands_of", "ungrouped"]
+__all__ = ["Operand", "drop_brackets", "operands_of"]
 
 _PLACE = "\u27e6{}\u27e7"  # stands for a group while what is around it is cut
 
@@ -23,7 +23,7 @@ class Operand:
     joined: str
 
 
-def ungrouped(tokens: Sequence[str]) -> list[str]:
+def drop_brackets(tokens: Sequence[str]) -> list[str]:
     """Drop the brackets."""
     return [token for token in tokens if token not in {"(", ")"}]
 
@@ -41,10 +41,10 @@ def operands_of(tokens: Sequence[str]) -> list[Operand]:
     whole = sum(len(item.words) == 1 and item.words[0] in groups for item in items)
     if whole < len(groups) or len(items) < 2:  # noqa: PLR2004 - an operator joins
         return []
-    return [Operand(tuple(groups.get(item.words[0], item.words)), _joined(item)) for item in items]
+    return [Operand(tuple(groups.get(item.words[0], item.words)), _joiner_of(item)) for item in items]
 
 
-def _joined(item: Item) -> str:
+def _joiner_of(item: Item) -> str:
     return "not" if item.negated % 2 else "or" if item.link == "or" else "and"
 
 

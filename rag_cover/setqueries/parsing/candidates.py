@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover.setqueries.parsing.conjuncts import conjoined, negatives
-from rag_cover.setqueries.parsing.disjuncts import disjoined
+from rag_cover.setqueries.parsing.conjuncts import complete_conjuncts, negatives
+from rag_cover.setqueries.parsing.disjuncts import complete_disjuncts
 from rag_cover.setqueries.parsing.facet_groups import partitions
-from rag_cover.setqueries.parsing.naming import Atom, named
+from rag_cover.setqueries.parsing.naming import Atom, category_name
 from rag_cover.setqueries.parsing.parallels import Phrase
 from rag_cover.setqueries.parsing.phrases import fragment_of
 from rag_cover.setqueries.parsing.shared_modifiers import Group, sharings
@@ -36,9 +36,9 @@ class Parse:
 
 def query_of_reading(reading: Parse) -> SetQuery:
     """Write a reading as a set query; an atom that recurs counts once."""
-    atoms = list(dict.fromkeys(named(atom) for atom in reading.atoms))
+    atoms = list(dict.fromkeys(category_name(atom) for atom in reading.atoms))
     joined = SetQuery.union(*atoms) if reading.operator == "union" else SetQuery.intersection(*atoms)
-    return SetQuery.difference(joined, *dict.fromkeys(named(atom) for atom in reading.without))
+    return SetQuery.difference(joined, *dict.fromkeys(category_name(atom) for atom in reading.without))
 
 
 def readings_of(cut: Cut) -> list[Parse]:
@@ -57,7 +57,7 @@ def readings_of(cut: Cut) -> list[Parse]:
 
 
 def _unions(positive: Sequence[Item], negative: Sequence[Item], marks: tuple[str, ...]) -> Iterator[Parse]:
-    phrases = disjoined(positive)
+    phrases = complete_disjuncts(positive)
     for group in sharings(phrases):
         for taken in _takings(negative, phrases[-1]):
             yield Parse("union", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
@@ -65,15 +65,15 @@ def _unions(positive: Sequence[Item], negative: Sequence[Item], marks: tuple[str
 
 def _intersections(positive: Sequence[Item], negative: Sequence[Item], *, both: bool) -> Iterator[Parse]:
     for items, marks in _ands(positive, both=both):
-        phrases = conjoined(items)
+        phrases = complete_conjuncts(items)
         clauses = sum(bool(facet.link) for phrase in phrases for facet in phrase.facets if not phrase.domain)
         takings = list(_takings(negative, _base_of(phrases)))
-        for group in _joined(phrases, most=max(_MOST_ATOMS, len(phrases) + clauses)):
+        for group in _combine_groups(phrases, most=max(_MOST_ATOMS, len(phrases) + clauses)):
             for taken in takings:
                 yield Parse("intersection", group.atoms, taken.atoms, (*marks, *group.marks, *taken.marks))
 
 
-def _joined(phrases: Sequence[Phrase], *, most: int) -> Iterator[Group]:
+def _combine_groups(phrases: Sequence[Phrase], *, most: int) -> Iterator[Group]:
     """List the atoms of phrases together, at most so many."""
     facets = _MOST_FACETS[len(phrases) - 1] if len(phrases) <= len(_MOST_FACETS) else 1
     for chosen in product(*(list(partitions(phrase, most_facets=facets)) for phrase in phrases)):
@@ -117,7 +117,7 @@ def _ands(positive: Sequence[Item], *, both: bool) -> Iterator[tuple[list[Item],
         if place and lone and fragment_of(item.words).before and not (item.lead or item.also or _has_head(item)):
             before = positive[place - 1]
             case = "lower" if item.words[0][0].islower() and before.words[-1][0].islower() else "capital"
-            yield [*positive[: place - 1], _merged(before, item), *positive[place + 1 :]], (f"merged:{item.link}:{case}",)
+            yield [*positive[: place - 1], _merge_items(before, item), *positive[place + 1 :]], (f"merged:{item.link}:{case}",)
 
 
 def _phrasal(positive: Sequence[Item]) -> list[Item]:
@@ -126,13 +126,13 @@ def _phrasal(positive: Sequence[Item]) -> list[Item]:
     for item in positive:
         joins = item.lead or item.also or item.link not in {"and", "comma"}
         if found and not joins and found[-1].lead not in {"do", "that", "are"}:
-            found[-1] = _merged(found[-1], item)
+            found[-1] = _merge_items(found[-1], item)
         else:
             found.append(item)
     return found
 
 
-def _merged(before: Item, item: Item) -> Item:
+def _merge_items(before: Item, item: Item) -> Item:
     return replace(before, words=[*before.words, "," if item.link == "comma" else "and", *item.words])
 
 

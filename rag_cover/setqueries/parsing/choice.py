@@ -8,7 +8,7 @@ from typing import Protocol
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.parsing.candidates import Parse, query_of_reading
-from rag_cover.setqueries.parsing.naming import named, worded
+from rag_cover.setqueries.parsing.naming import category_name, user_wording
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
 from rag_cover.setqueries.parsing.scoring import Weights, probabilities_of_readings
 
@@ -42,11 +42,11 @@ def select_reading(question: str, proposals: Readable, weights: Weights) -> Pars
         query = query_of_reading(reading)
         shares[query] = shares.get(query, 0.0) + float(share)
         first.setdefault(query, reading)
-    best, *others = _ordered(shares)
+    best, *others = _order_queries(shares)
     refuse_too_many(best)
     if best.operator == "atom" and not first[best].atoms[0].domain:
         return whole(question, proposals)
-    confidence = weights.calibrated(shares[best])
+    confidence = weights.calibrate(shares[best])
     left = (1 - confidence) / max(1 - shares[best], 1e-9)
     alternatives = tuple((query, min(shares[query] * left, 1 - confidence)) for query in others[:_ALTERNATIVES])
     notes = proposals.notes + _contradiction(first[best])
@@ -70,7 +70,7 @@ def refuse_too_many(query: SetQuery) -> None:
         raise InvalidValueError(message)
 
 
-def _ordered(shares: Mapping[SetQuery, float]) -> list[SetQuery]:
+def _order_queries(shares: Mapping[SetQuery, float]) -> list[SetQuery]:
     """Order queries: the likeliest of the likeliest shape first, then the others, since a shape has many ways to fill it."""
     shapes: dict[str, float] = {}
     for query, share in shares.items():
@@ -80,11 +80,15 @@ def _ordered(shares: Mapping[SetQuery, float]) -> list[SetQuery]:
 
 
 def _contradiction(reading: Parse) -> tuple[str, ...]:
-    wanted = {named(atom).lower() for atom in reading.atoms}
-    both = [named(atom) for atom in reading.without if named(atom).lower() in wanted]
+    wanted = {category_name(atom).lower() for atom in reading.atoms}
+    both = [category_name(atom) for atom in reading.without if category_name(atom).lower() in wanted]
     return tuple(f"{atom!r} is both asked for and taken away: nothing can be left of it." for atom in both)
 
 
 def _words(reading: Parse) -> dict[str, str]:
     """Return the user's wording of each atom that was renamed."""
-    return {named(atom): worded(atom) for atom in (*reading.atoms, *reading.without) if named(atom) != worded(atom)}
+    return {
+        category_name(atom): user_wording(atom)
+        for atom in (*reading.atoms, *reading.without)
+        if category_name(atom) != user_wording(atom)
+    }

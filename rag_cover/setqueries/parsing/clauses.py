@@ -10,21 +10,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rag_cover.english.lexicon import ALL_PREPOSITIONS, AUXILIARIES, RELATIVE_PRONOUNS, one_of
 from rag_cover.setqueries.parsing.gazetteer import word_list
 
-__all__ = ["AUXILIARIES", "PRONOUNS", "Chunk", "begins_post", "chunks_of", "is_verb"]
+__all__ = ["PRONOUNS", "Chunk", "begins_post", "chunks_of", "is_verb"]
 
-PRONOUNS = frozenset({"that", "which", "who", "whose", "where"})
-AUXILIARIES = frozenset(
-    {"are", "is", "was", "were", "have", "has", "had", "can", "could", "do", "does", "did", "will", "would"}
-)
+PRONOUNS = RELATIVE_PRONOUNS - {"whom"}  # no clause of a set query has it for its subject
 _CUE = re.compile(
-    r"""(?:(?P<or>,?\s?(?:or\selse|and/or|or))
+    rf"""(?:(?P<or>,?\s?(?:or\selse|and/or|or))
       | (?P<beside>,?\s?as\swell\sas)
       | (?P<apart>(?:,\s)?(?:but\s)?(?:except(?:ing)?|excluding|exclude|other\sthan|apart\sfrom|aside\sfrom|minus
             |not\s(?:including|counting)|with\sthe\sexception\sof)(?:\sfor)?(?:\s(?:those|ones|the\sones|any|all))*)
       | (?P<without>(?:,\s)?(?:and\s|but\s)?(?:without|lacking|with\sno|(?<=\s)no))
-      | (?P<aux>(?:are|is|was|were|have|has|had|can|could|do|does|did|will|would)(?:\s(?:not|never)|n't)|cannot|can't
+      | (?P<aux>{one_of(AUXILIARIES)}(?:\s(?:not|never)|n't)|cannot|can't
             |never(?!\s(?:an?|the)\s)(?=\s[a-z]))
       | (?P<dislike>(?:dislike|hate)s?)
       | (?P<lack>lacks?|(?:have|has)\sno)
@@ -63,7 +61,7 @@ class Chunk:
 
     @property
     def said(self) -> bool:
-        """Tell whether it says anything yet."""
+        """Check whether it says anything yet."""
         return bool(self.words)
 
 
@@ -73,18 +71,18 @@ def chunks_of(tokens: Sequence[str]) -> list[Chunk]:
     >>> [(each.link, each.denial, each.pronoun, each.words) for each in chunks_of("papers that cite A but not B".split())]
     [('first', '', '', ['papers']), ('rel', '', 'that', ['cite', 'A']), ('but', 'not', '', ['B'])]
     """
-    tokens = _unstrayed(tokens)
+    tokens = _drop_stray_words(tokens)
     lows = [token.lower().replace("’", "'") for token in tokens]
     found = [Chunk("first")]
     at = 0
     while at < len(tokens):
         at += (
             _quantifier(lows, at, found[-1])
-            or _joined(lows, at, found)
+            or _take_connective(lows, at, found)
             or _pronoun(lows, at, found)
             or _word(tokens, at, found)
         )
-    return _resolved(_with_clauses([chunk for chunk in found if chunk.said]))
+    return _resolve_commas(_with_clauses([chunk for chunk in found if chunk.said]))
 
 
 def _with_clauses(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -102,7 +100,7 @@ def _with_clauses(chunks: Sequence[Chunk]) -> list[Chunk]:
     return found
 
 
-def _unstrayed(tokens: Sequence[str]) -> list[str]:
+def _drop_stray_words(tokens: Sequence[str]) -> list[str]:
     text = " ".join(tokens)
     kept = _STRAY.sub("", text)
     return list(tokens[: len(tokens) - (text.count(" ") - kept.count(" "))]) if kept != text else list(tokens)
@@ -122,7 +120,7 @@ def _quantifier(lows: Sequence[str], at: int, last: Chunk) -> int:
     return 0
 
 
-def _joined(lows: Sequence[str], at: int, found: list[Chunk]) -> int:
+def _take_connective(lows: Sequence[str], at: int, found: list[Chunk]) -> int:
     """Take a connective or a denial that begins at a word."""
     text = " ".join(lows[at : at + _WINDOW])
     match = _CUE.match(text) or (_NO.match(text) if found[-1].link in {"but", "and"} and not found[-1].said else None)
@@ -153,7 +151,7 @@ def _deny(last: Chunk, kind: str, cue: str) -> None:
 
 def _pronoun(lows: Sequence[str], at: int, found: list[Chunk]) -> int:
     """Take a relative pronoun that a clause follows."""
-    after_preposition = found[-1].said and found[-1].words[-1].lower() in word_list("prepositions")
+    after_preposition = found[-1].said and found[-1].words[-1].lower() in ALL_PREPOSITIONS
     if lows[at] not in PRONOUNS or at + 1 >= len(lows) or after_preposition:
         return 0
     if found[-1].said:
@@ -162,7 +160,7 @@ def _pronoun(lows: Sequence[str], at: int, found: list[Chunk]) -> int:
     return 1
 
 
-def _resolved(found: list[Chunk]) -> list[Chunk]:
+def _resolve_commas(found: list[Chunk]) -> list[Chunk]:
     """Let commas join as the next connective does that is none."""
     following = "and"
     for chunk in reversed(found):
@@ -176,18 +174,18 @@ def _resolved(found: list[Chunk]) -> list[Chunk]:
 
 
 def is_verb(word: str) -> bool:
-    """Tell whether a word is a common verb, or looks like one in the past."""
+    """Check whether a word is a common verb, or looks like one in the past."""
     past = word.endswith("ed") and word.islower() and len(word) > 4  # noqa: PLR2004  # "red", "bed"
     return past or word in AUXILIARIES or word in word_list("verbs") or word in word_list("clause_verbs")
 
 
 def begins_post(words: Sequence[str], at: int) -> bool:
-    """Tell whether a modifier that follows its head begins at a word: "in …", "written …", "serving …", "fond of …"."""
+    """Check whether a modifier that follows its head begins at a word: "in …", "written …", "serving …", "fond of …"."""
     low = words[at]
-    if low in word_list("prepositions") and at + 1 < len(words):
+    if low in ALL_PREPOSITIONS and at + 1 < len(words):
         return True
     adjective = low in word_list("postpositive")
-    follows = at + 1 < len(words) and (words[at + 1].lower() in word_list("prepositions") or words[at + 1].lower() == "than")
+    follows = at + 1 < len(words) and (words[at + 1].lower() in ALL_PREPOSITIONS or words[at + 1].lower() == "than")
     participle = low.islower() and (low in word_list("participles") or (low.endswith("ed") and follows))
     gerund = low.islower() and low.endswith("ing") and at > 0 and words[at - 1].endswith("s") and at + 1 < len(words)
     adverb = low in {"first", "originally", "newly", "last"} and at > 0 and at + 1 < len(words) and begins_post(words, at + 1)

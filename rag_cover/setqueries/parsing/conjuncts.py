@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rag_cover.setqueries.parsing.naming import headed, settled
+from rag_cover.setqueries.parsing.naming import normalise_facet, normalise_head
 from rag_cover.setqueries.parsing.parallels import (
     Phrase,
     as_object,
@@ -24,7 +24,7 @@ from rag_cover.setqueries.parsing.parallels import (
 from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of, modifiers, object_kind
 from rag_cover.setqueries.parsing.splitting import Item
 
-__all__ = ["conjoined", "continued", "negatives", "own_phrase", "whole_phrase"]
+__all__ = ["complete_conjuncts", "continue_phrase", "negatives", "own_phrase", "whole_phrase"]
 
 _GENERIC = frozenset({"species", "works", "ones", "things", "kinds", "types"})
 _APART = (
@@ -42,7 +42,7 @@ _APART = (
 _EMPTY = frozenset({"have", "has", "also", "only", "take place", "are", "were"})
 
 
-def conjoined(items: Sequence[Item]) -> list[Phrase]:
+def complete_conjuncts(items: Sequence[Item]) -> list[Phrase]:
     """Make the items of an intersection whole: facets gather at their heads."""
     phrases: list[Phrase] = []
     waiting: list[Facet] = []
@@ -54,9 +54,9 @@ def conjoined(items: Sequence[Item]) -> list[Phrase]:
             phrases.append(whole_phrase(fragment, link, waiting))
             waiting = []
         elif last is not None:
-            phrases += continued(last, fragment, item, link)
+            phrases += continue_phrase(last, fragment, item, link)
         elif only_modifiers(fragment) and fragment.before and len(items) > 1 and not fragment.after:
-            waiting += [facet.linked("and") for facet in fragment.before]
+            waiting += [facet.with_link("and") for facet in fragment.before]
         else:
             phrases.append(first_phrase(fragment, item))
     return phrases or [own_phrase(fragment_of([word for item in items for word in item.words]), "")]
@@ -70,15 +70,15 @@ def first_phrase(fragment: Fragment, item: Item) -> Phrase:
 
 
 def is_generic(fragment: Fragment) -> bool:
-    """Tell whether a head only stands for the one before: "animals that are species from Africa"."""
+    """Check whether a head only stands for the one before: "animals that are species from Africa"."""
     return (fragment.head or "").lower() in _GENERIC and not any(each.kind in {"name", "other"} for each in fragment.before)
 
 
 def whole_phrase(fragment: Fragment, link: str, waiting: Iterable[Facet] = ()) -> Phrase:
     """Make a phrase of a fragment with a head, and of modifiers that waited for it."""
-    head, extra = headed(fragment.head or "")
+    head, extra = normalise_head(fragment.head or "")
     facets = (*waiting, *fragment.before, *extra, *fragment.after)
-    return Phrase(head, fragment.domain, [settled(each, fragment.domain, head) for each in facets], link=link)
+    return Phrase(head, fragment.domain, [normalise_facet(each, fragment.domain, head) for each in facets], link=link)
 
 
 def own_phrase(fragment: Fragment, link: str) -> Phrase:
@@ -86,23 +86,23 @@ def own_phrase(fragment: Fragment, link: str) -> Phrase:
     words = " ".join(facet.text for facet in fragment.before).split() or list(fragment.words)
     domain = "organisms" if is_taxon(words[-1]) else ""
     facets = (*modifiers(words[:-1]), *(fragment.after if fragment.before else ()))
-    return Phrase(words[-1], domain, [settled(each, domain) for each in facets], "own", link)
+    return Phrase(words[-1], domain, [normalise_facet(each, domain) for each in facets], "own", link)
 
 
-def continued(last: Phrase, fragment: Fragment, item: Item, link: str) -> list[Phrase]:
+def continue_phrase(last: Phrase, fragment: Fragment, item: Item, link: str) -> list[Phrase]:
     """Read an item without a head after a phrase: add its facets to that phrase, or return a phrase of its own."""
     link, predicate = link or "rel", item.lead in {"are", "can"}
-    said = _said_of(last, fragment, item, negated=link == "not")
+    said = _read_facets(last, fragment, item, negated=link == "not")
     if said is not None:
-        return _added(last, link, said)
+        return _add_facets(last, link, said)
     if (is_own(fragment, last) and (last.domain or not predicate)) or not (last.domain or predicate):
         return [own_phrase(fragment, link)]
     if not last.domain:
-        return _added(last, link, [Facet("rel", " ".join(item.words), "that are")])
-    return _added(last, link, [*fragment.before, *fragment.after])
+        return _add_facets(last, link, [Facet("rel", " ".join(item.words), "that are")])
+    return _add_facets(last, link, [*fragment.before, *fragment.after])
 
 
-def _said_of(last: Phrase, fragment: Fragment, item: Item, *, negated: bool) -> list[Facet] | None:
+def _read_facets(last: Phrase, fragment: Fragment, item: Item, *, negated: bool) -> list[Facet] | None:
     """Return what an item says of the phrase before it by its form; None where it takes its meaning from elsewhere."""
     bare, clausal = " ".join(item.words), item.lead in {"do", "that"}
     if item.lead == "with":
@@ -118,8 +118,8 @@ def _said_of(last: Phrase, fragment: Fragment, item: Item, *, negated: bool) -> 
     return [beside, *(fragment.after if beside.kind != "rel" else ())] if beside else None
 
 
-def _added(last: Phrase, link: str, facets: Iterable[Facet]) -> list[Phrase]:
-    last.facets += [settled(each, last.domain, last.head).linked(link) for each in facets]
+def _add_facets(last: Phrase, link: str, facets: Iterable[Facet]) -> list[Phrase]:
+    last.facets += [normalise_facet(each, last.domain, last.head).with_link(link) for each in facets]
     return []
 
 
@@ -139,7 +139,7 @@ def _negative(item: Item, base: Phrase) -> list[Phrase]:
     trial = Phrase(base.head, base.domain, [] if item.prefixed else list(base.facets), "head", "not")
     had = len(trial.facets)
     if item.prefixed:
-        _added(trial, "", fragment.before)
-    elif own := continued(trial, fragment, item, "not"):
+        _add_facets(trial, "", fragment.before)
+    elif own := continue_phrase(trial, fragment, item, "not"):
         return [replace(phrase, link="not") for phrase in own]
-    return [replace(trial, facets=[facet.linked("") for facet in trial.facets[had:]])]
+    return [replace(trial, facets=[facet.with_link("") for facet in trial.facets[had:]])]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rag_cover.setqueries.parsing.conjuncts import continued, first_phrase, own_phrase, whole_phrase
-from rag_cover.setqueries.parsing.naming import settled
+from rag_cover.setqueries.parsing.conjuncts import continue_phrase, first_phrase, own_phrase, whole_phrase
+from rag_cover.setqueries.parsing.naming import normalise_facet
 from rag_cover.setqueries.parsing.parallels import (
     TIMES,
     Phrase,
@@ -23,10 +23,10 @@ from rag_cover.setqueries.parsing.parallels import (
 from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of
 from rag_cover.setqueries.parsing.splitting import Item
 
-__all__ = ["disjoined"]
+__all__ = ["complete_disjuncts"]
 
 
-def disjoined(items: Sequence[Item]) -> list[Phrase]:
+def complete_disjuncts(items: Sequence[Item]) -> list[Phrase]:
     """Make the items of a union whole."""
     fragments = [fragment_of(item.words) for item in items]
     heads = [place for place, fragment in enumerate(fragments) if fragment.head is not None]
@@ -44,7 +44,7 @@ def disjoined(items: Sequence[Item]) -> list[Phrase]:
 
 
 def _modifies(fragment: Fragment, later: Sequence[Fragment]) -> bool:
-    """Tell whether words modify a head to come that no list knows: "Italian or French restaurants"."""
+    """Check whether words modify a head to come that no list knows: "Italian or French restaurants"."""
     kind = fragment.before[-1].kind if fragment.before and only_modifiers(fragment) and not fragment.after else ""
     nouns = [each.before for each in later if len(each.before) > 1 and each.before[-1].kind in {"name", "other"}]
     return kind not in {"", "place"} and any(before[0].kind == kind for before in nouns)
@@ -66,9 +66,9 @@ def _attach(last: Phrase, item: Item, fragment: Fragment) -> None:
     if fragment.head is not None and not last.facets:
         whole = whole_phrase(fragment, last.link)
         last.head, last.domain, last.facets = whole.head, whole.domain, whole.facets
-    elif continued(last, fragment, item, "rel"):
+    elif continue_phrase(last, fragment, item, "rel"):
         found = (*fragment.before, *fragment.after)
-        last.facets += [settled(each, last.domain, last.head).linked("rel") for each in found]
+        last.facets += [normalise_facet(each, last.domain, last.head).with_link("rel") for each in found]
 
 
 def _alternative(last: Phrase, item: Item, fragment: Fragment, *, waits: bool) -> Phrase | None:
@@ -83,7 +83,7 @@ def _alternative(last: Phrase, item: Item, fragment: Fragment, *, waits: bool) -
     if waits and not is_taxon(bare):
         return None
     if only_modifiers(fragment) and not fragment.after and last.domain:
-        kept = _kept_before_clause(last)
+        kept = _facets_before_clause(last)
         return _of_head(last, item, [*kept, *fragment.before], "rel" if kept else "head")
     return own_phrase(fragment, item.link)
 
@@ -93,23 +93,25 @@ def _beside(last: Phrase, fragment: Fragment, bare: str) -> list[Facet]:
     if clause := same_verb(last, bare):
         return [*last.facets[:-1], clause]
     if parallel := parallel_to(last, fragment, bare):
-        replaced = _replaced(last, parallel)
+        replaced = _find_replaced(last, parallel)
         return [*(facet for facet in last.facets if facet is not replaced), parallel, *fragment.after]
     return []
 
 
 def _of_head(last: Phrase, item: Item, facets: Sequence[Facet], borrowed: str) -> Phrase:
-    return Phrase(last.head, last.domain, [settled(each, last.domain, last.head) for each in facets], borrowed, item.link)
+    return Phrase(
+        last.head, last.domain, [normalise_facet(each, last.domain, last.head) for each in facets], borrowed, item.link
+    )
 
 
-def _kept_before_clause(last: Phrase) -> list[Facet]:
+def _facets_before_clause(last: Phrase) -> list[Facet]:
     """Keep the nationality that stands before a list of predicates: "Romanian films that are thrillers, or independent"."""
     if last.borrowed != "rel" and not any(facet.link == "rel" for facet in last.facets):
         return []
     return [facet for facet in last.facets if facet.link != "rel" and facet.kind == "nat"]
 
 
-def _replaced(last: Phrase, parallel: Facet) -> Facet | None:
+def _find_replaced(last: Phrase, parallel: Facet) -> Facet | None:
     """Find the facet whose place a parallel one takes: the last of its kind."""
     same = [each for each in last.facets if each.kind == parallel.kind]
     times = [each for each in last.facets if {each.kind, parallel.kind} <= TIMES]
@@ -136,5 +138,5 @@ def _with_heads_to_come(
 
 
 def _is_kind(fragment: Fragment, following: Phrase) -> bool:
-    """Tell whether a name before kinds of living things is one of them: "puffins, or birds of …"."""
+    """Check whether a name before kinds of living things is one of them: "puffins, or birds of …"."""
     return following.domain == "organisms" and bool(fragment.before) and fragment.before[-1].kind in {"name", "other"}

@@ -25,7 +25,7 @@ def partitions(phrase: Phrase, *, most_facets: int) -> Iterator[Group]:
     if not phrase.domain:
         yield _by_links(phrase)
         return
-    facets = _condensed(phrase.facets, most_facets)
+    facets = _condense(phrase.facets, most_facets)
     for blocks in _set_partitions(len(facets)):
         groups = [[facets[place] for place in block] for block in blocks] or [[]]
         marks = _neighbours(phrase, facets, blocks)
@@ -50,7 +50,7 @@ def _with_shared_genre(groups: Sequence[Sequence[Facet]]) -> Iterator[list[list[
 
 
 def _neighbours(phrase: Phrase, facets: Sequence[Facet], blocks: Sequence[Sequence[int]]) -> tuple[str, ...]:
-    """Tell which neighbours stay together."""
+    """Return which neighbours stay together."""
     block_of = {place: number for number, block in enumerate(blocks) for place in block}
     marks = []
     for place in range(len(facets) - 1):
@@ -60,7 +60,7 @@ def _neighbours(phrase: Phrase, facets: Sequence[Facet], blocks: Sequence[Sequen
     return tuple(marks)
 
 
-def _condensed(facets: Sequence[Facet], most: int) -> list[Facet]:
+def _condense(facets: Sequence[Facet], most: int) -> list[Facet]:
     """Join neighbours, those before the head first, until there are no more than can be told apart."""
     found = list(facets)
     while len(found) > most:

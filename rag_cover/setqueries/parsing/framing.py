@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from rag_cover.english.lexicon import QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
 from rag_cover.setqueries.parsing.gazetteer import word_list
 
-__all__ = ["Frame", "Framed", "framed"]
+__all__ = ["Frame", "Framed", "strip_frame"]
 
 Frame = Literal["set", "ordinary"]
 """Asked for a set, or for anything else."""
@@ -47,9 +48,9 @@ _WHICH = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _ORDINARY = re.compile(
-    r"""^(?:why|how|when|where|whose|whom|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|shall|may|might
-        |must|isn['’]?t|aren['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|won['’]?t
-        |if|in|at|on|for|from|to|by|of|between|among|during|since|after|before|with|under|about
+    rf"""^(?:{one_of(QUESTION_WORDS - {"who", "what", "which"})}|{one_of(YES_NO_OPENERS)}|am|shall|may|might|must
+        |isn['’]?t|aren['’]?t|don['’]?t|doesn['’]?t|didn['’]?t|won['’]?t
+        |if|{one_of(SIMPLE_PREPOSITIONS)}|between|among|during|since|after|before|under|about
         |who(?:\s+(?:is|was|were|are|did|does|has|had|will|can|could|would|should|else)\b|['’]s\b)
         |what(?:\s+(?:is|was|were|did|does|do|has|had|have|would|will|can|could|should|happens|happened|if|makes|made|causes|caused
               |color|colour|year|time|kind|type)\b|['’]?s\b)
@@ -79,9 +80,9 @@ _INNER = re.compile(
       | \bwhere\s+(?:is|are|was|were|do|does|did)\b | \bwho\s+(?:is|was)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_FINITE = re.compile(
-    r"""(?:(?P<before>[\w'’,]+)\s+)?
-        \b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|should|must)\b(?!-|\s+in\s+common)""",
+_FINITE = re.compile(  # "do" may be the verb of a relative clause: "people who do sports"
+    rf"""(?:(?P<before>[\w'’,]+)\s+)?
+        \b{one_of((YES_NO_OPENERS - {"do"}) | {"must"})}\b(?!-|\s+in\s+common)""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -94,12 +95,12 @@ class Framed:
     body: str
 
 
-def framed(question: str) -> Framed:
+def strip_frame(question: str) -> Framed:
     """Take the frame off a question.
 
-    >>> framed("What are some novels by Colette?").body
+    >>> strip_frame("What are some novels by Colette?").body
     'novels by Colette?'
-    >>> framed("Why is the sky blue?").frame
+    >>> strip_frame("Why is the sky blue?").frame
     'ordinary'
     """
     text = _POLITE.sub("", _LEAD.sub("", question.strip()))
@@ -121,7 +122,7 @@ def framed(question: str) -> Framed:
 
 
 def _is_sentence(text: str) -> bool:
-    """Tell a sentence from a description: its first verb follows no "that" or the like."""
+    """Check whether a text is a sentence, not a description: its first verb follows no "that" or the like."""
     first = _FINITE.search(text)
     if not first:
         return False

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Lexicon", "is_name", "lexicon", "time_of", "word_list"]
+from rag_cover.english.lexicon import NAME_PARTICLES
+
+__all__ = ["Gazetteer", "is_name", "load_gazetteer", "time_of", "word_list"]
 
 GAZETTEER = Path(__file__).with_name("gazetteer.toml")
 
@@ -23,9 +25,7 @@ _SHORT_DECADE = re.compile(r"['’]?([2-9]0)['’]?s")
 _CENTURY = re.compile(r"(?:\d{1,2}(?:st|nd|rd|th)[ -](?:century|centuries|millennium))", re.IGNORECASE)
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _LONGEST = 5  # words of a known name
-_SMALL = frozenset(
-    {"of", "the", "and", "in", "de", "la", "von", "van", "der", "du", "le", "les", "el", "da", "di", "del", "y", "&"}
-)
+_SMALL = NAME_PARTICLES | {"in", "les", "&"}  # those inside titles and names of places
 _KINDS = {
     "places": "place",
     "genres": "genre",
@@ -37,7 +37,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class Gazetteer:
     """Known words: ``kinds`` of lower-case runs of words, how places and genres are written, domains of heads."""
 
     kinds: Mapping[str, str]
@@ -46,7 +46,7 @@ class Lexicon:
     heads: Mapping[str, str]
 
     def kind(self, low: str) -> str | None:
-        """Tell the kind of a lower-case run of words; None where nothing is known."""
+        """Return the kind of a lower-case run of words; None where nothing is known."""
         if low[:1].isdigit() or low[:1] in "'’":
             return time_of(low)[0]
         return self.kinds.get(low)
@@ -78,7 +78,7 @@ class Lexicon:
 
 
 def time_of(low: str) -> tuple[str | None, str]:
-    """Tell the kind of a time and write it as categories do.
+    """Return the kind of a time, and write it as categories do.
 
     >>> time_of("1930's")
     ('decade', '1930s')
@@ -95,7 +95,7 @@ def time_of(low: str) -> tuple[str | None, str]:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether words are written as a name: a capital in every word but the smallest."""
+    """Check whether words are written as a name: a capital in every word but the smallest."""
     words = [word for word in text.split() if word.lower() not in _SMALL]
     return bool(words) and all(word[0].isupper() or word[0].isdigit() for word in words)
 
@@ -110,14 +110,14 @@ def _lists() -> dict[str, list[str]]:
 def word_list(name: str) -> frozenset[str]:
     """Return one of the gazetteer's lists, in lower case.
 
-    >>> "the" in word_list("articles")
+    >>> "accept" in word_list("verbs")
     True
     """
     return frozenset(item.lower() for item in _lists()[name])
 
 
 @cache
-def lexicon() -> Lexicon:
+def load_gazetteer() -> Gazetteer:
     """Read the gazetteer once."""
     lists = _lists()
     demonyms = {a.strip(): b.strip() for a, b in (item.split("=") for item in lists["demonyms"])}
@@ -127,7 +127,7 @@ def lexicon() -> Lexicon:
     kinds |= {item.lower(): "place" for item in demonyms.values()}
     kinds |= {item.lower(): "nat" for item in demonyms} | {item.lower(): "period" for item in lists["periods"]}
     places = {item.lower().removeprefix("the "): item for item in (*lists["places"], *demonyms.values())}
-    return Lexicon(
+    return Gazetteer(
         kinds=kinds,
         places={low.lower(): place for low, place in demonyms.items()} | places,
         spelt={item.lower(): item for item in lists["genres"]},

@@ -12,21 +12,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from rag_cover.english.lexicon import BE
 from rag_cover.setqueries.parsing.candidates import Parse
 from rag_cover.setqueries.parsing.clauses import Chunk, begins_post, chunks_of, is_verb
-from rag_cover.setqueries.parsing.gazetteer import lexicon
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.setqueries.parsing.phrases import fragment_of
-from rag_cover.setqueries.parsing.postmodifier_attachment import Head, denied, follows, head_of, plainly, posts_of, taken_apart
+from rag_cover.setqueries.parsing.postmodifier_attachment import (
+    Head,
+    find_negated_atoms,
+    follows,
+    head_of,
+    plainly,
+    posts_of,
+    standalone_phrase,
+)
 from rag_cover.setqueries.parsing.premodifiers import alternatives_in_front
-from rag_cover.setqueries.parsing.tokens import joined
+from rag_cover.setqueries.parsing.tokens import join_tokens
 
 __all__ = ["general_readings"]
 
 _MOST_WAYS = 64  # to choose one alternative of each group; what is more is left to the other grammar
 _INNER = frozenset({"of", "about", "on", "between"})
 _FACTS = frozenset(["their", "its", "provide", "specify", "what", "tell", "list", "give", "how", "when"])
-_UNFINISHED = frozenset({"is", "was", "are", "were", "as", "called", "be", "the", "which"})
+_UNFINISHED = BE | {"as", "called", "be", "the", "which"}
 
 
 @dataclass(slots=True)
@@ -75,7 +84,7 @@ def general_readings(tokens: Sequence[str]) -> list[Parse]:
 
 
 def _is_ordinary(chunks: Sequence[Chunk]) -> bool:
-    """Tell a question for something else: it breaks off, asks for facts of each, or says more of what belongs to another."""
+    """Check whether a question asks for no set: it breaks off, asks for facts of each, or says more of another thing."""
     words = chunks[0].words
     recurs = any(words[0].lower() in {word.lower() for word in chunk.words} for chunk in chunks[1:])
     nested = "of" in words[1:-1] or bool({"a", "an"} & set(words[-2:-1]))
@@ -101,14 +110,14 @@ def _phrasal(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 def _is_known(head: Head, chunks: Sequence[Chunk]) -> bool:
-    """Tell whether a head is of films, books or living things, before any clause."""
+    """Check whether a head is of films, books or living things, before any clause."""
     clause = next((at for at, chunk in enumerate(chunks) if chunk.pronoun or chunk.auxiliary), len(chunks))
     found = (fragment_of(chunk.words).head for chunk in chunks[: max(clause, 1)])
     return not head.who and (_names_a_known_kind(head.words) or any(each is not None for each in found))
 
 
 def _names_a_known_kind(words: Sequence[str]) -> bool:
-    return any(word.lower() in lexicon().heads for word in words)
+    return any(word.lower() in load_gazetteer().heads for word in words)
 
 
 def _tell(described: Described, chunk: Chunk, before: Chunk) -> None:
@@ -118,8 +127,8 @@ def _tell(described: Described, chunk: Chunk, before: Chunk) -> None:
     goes_on = bool(before.denial) and chunk.link in {"or", "and"} and not (chunk.pronoun or _finite(chunk))
     if chunk.denial or goes_on:
         chunk.denial = chunk.denial or before.denial
-        described.away += denied(chunk, described.head, described.groups)
-    elif whole := taken_apart(chunk, described.head):
+        described.away += find_negated_atoms(chunk, described.head, described.groups)
+    elif whole := standalone_phrase(chunk, described.head):
         described.beside = described.beside or chunk.link in {"or", "beside"} or (chunk.link == "and" and not before.both)
         described.wholes.append(whole)
     else:
@@ -135,15 +144,15 @@ def _follow(described: Described, chunk: Chunk) -> None:
     found = follows(chunk, described.head, described.groups)
     clausal = bool(described.groups) and described.groups[-1][-1][0] in {"that", "which", "who"}
     if chunk.link == "or" and described.groups:
-        found, shared = _shared(found, clausal=clausal)
+        found, shared = _split_shared_tail(found, clausal=clausal)
         described.groups[-1].append(found)
         described.groups += [[shared]] if shared else []
     else:
         described.groups.append([found])
 
 
-def _shared(post: tuple[str, ...], *, clausal: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tell what follows the last alternative and holds of all: "from Alice or Bob about the budget"."""
+def _split_shared_tail(post: tuple[str, ...], *, clausal: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split off what follows the last alternative and holds for all: "from Alice or Bob about the budget"."""
     places = [at for at, word in enumerate(post) if at > 1 and word in {"about", "with", "for", "under", "over"}]
     return (post[: places[0]], post[places[0] :]) if places and not clausal else (post, ())
 
@@ -164,7 +173,7 @@ def _reading(described: Described) -> Parse | None:
 
 
 def _atoms(texts: Sequence[str]) -> tuple[Atom, ...]:
-    return tuple(Atom(text, "", ()) for text in dict.fromkeys(joined(text.split()) for text in texts))
+    return tuple(Atom(text, "", ()) for text in dict.fromkeys(join_tokens(text.split()) for text in texts))
 
 
 def _whole(described: Described) -> list[str]:

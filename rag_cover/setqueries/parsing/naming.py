@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from rag_cover.setqueries.parsing.gazetteer import is_name, lexicon, time_of, word_list
+from rag_cover.setqueries.parsing.gazetteer import is_name, load_gazetteer, time_of, word_list
 from rag_cover.setqueries.parsing.phrases import Facet
 
-__all__ = ["Atom", "headed", "named", "settled", "worded"]
+__all__ = ["Atom", "category_name", "normalise_facet", "normalise_head", "user_wording"]
 
 TIMES = frozenset({"year", "decade", "century"})
 _ORDER = {"year": 0, "decade": 0, "century": 0, "status": 1, "period": 2, "language": 3, "nat": 4}
@@ -54,8 +54,8 @@ class Atom:
 def _adjectives() -> dict[str, str]:
     """Return the first adjective of each place."""
     found: dict[str, str] = {}
-    for low, kind in lexicon().kinds.items():
-        if kind == "nat" and (place := lexicon().places.get(low)):
+    for low, kind in load_gazetteer().kinds.items():
+        if kind == "nat" and (place := load_gazetteer().places.get(low)):
             found.setdefault(place.lower(), low)
     return found
 
@@ -66,7 +66,7 @@ def adjective_of(place: str) -> str | None:
     >>> adjective_of("the Netherlands")
     'Dutch'
     """
-    adjective = _adjectives().get((lexicon().place(place) or place).lower())
+    adjective = _adjectives().get((load_gazetteer().place(place) or place).lower())
     return " ".join(word[:1].upper() + word[1:] for word in adjective.split()) if adjective else None
 
 
@@ -84,33 +84,33 @@ def with_article(place: str) -> str:
         or low.startswith("democratic republic")
         or (low.endswith(_PLURAL_PLACES) and " " in low)
     )
-    return f"the {place}" if takes and low in lexicon().places else place
+    return f"the {place}" if takes and low in load_gazetteer().places else place
 
 
-def headed(head: str) -> tuple[str, tuple[Facet, ...]]:
+def normalise_head(head: str) -> tuple[str, tuple[Facet, ...]]:
     """Write a head in the plural that categories use; what it says beyond that becomes a facet.
 
-    >>> headed("documentaries")[0], headed("documentaries")[1][0].text
+    >>> normalise_head("documentaries")[0], normalise_head("documentaries")[1][0].text
     ('films', 'documentary')
     """
     low = head.lower()
     if low in _GENRE_HEADS:
         genre, plural = _GENRE_HEADS[low]
         return plural, (Facet("genre", genre),)
-    return _HEADS.get(low, low if low in lexicon().heads else head), ()
+    return _HEADS.get(low, low if low in load_gazetteer().heads else head), ()
 
 
-def settled(facet: Facet, domain: str, head: str = "") -> Facet:
-    """Say a facet as categories of a domain say it: "from France" of films is French, "Cuban" of trees is "of Cuba"."""
+def normalise_facet(facet: Facet, domain: str, head: str = "") -> Facet:
+    """Write a facet as the names of categories do: "from France" of films is French, "Cuban" of trees is "of Cuba"."""
     if domain in {"films", "books"}:
-        return _settled_work(facet, domain, head)
+        return _normalise_work_facet(facet, domain, head)
     if domain == "organisms":
-        return _settled_organism(facet)
+        return _normalise_organism_facet(facet)
     return facet
 
 
-def _settled_work(facet: Facet, domain: str, head: str) -> Facet:
-    """Say it of films and books: times and nationalities stand before the head, what they are about after it."""
+def _normalise_work_facet(facet: Facet, domain: str, head: str) -> Facet:
+    """Write it for films and books: times and nationalities stand before the head, what they are about after it."""
     kind, what, low = facet.kind, facet.object, facet.text.lower()
     if kind in {"from", "of", "in", "found", "described"} and what in TIMES:
         return Facet(what, time_of(_bare(low))[1], "", facet.link, what)
@@ -120,10 +120,10 @@ def _settled_work(facet: Facet, domain: str, head: str) -> Facet:
         return replace(facet, kind="about", marker="about")
     if kind == "name" and head in {"novels", "novellas"} and _is_person(facet.text):
         return Facet("by", facet.text, "by", facet.link, "name")
-    return _said_as_usual(facet)
+    return _normalise_wording(facet)
 
 
-def _said_as_usual(facet: Facet) -> Facet:
+def _normalise_wording(facet: Facet) -> Facet:
     """Write markers, times and spellings in one way."""
     low, text = facet.text.lower(), facet.text
     if facet.marker and facet.object in {"year", "decade"}:
@@ -132,13 +132,13 @@ def _said_as_usual(facet: Facet) -> Facet:
     return replace(facet, text=text if facet.marker else _SPELT.get(low, text), marker=marker)
 
 
-def _settled_organism(facet: Facet) -> Facet:
+def _normalise_organism_facet(facet: Facet) -> Facet:
     kind, what = facet.kind, facet.object
     if kind in {"nat", "place"}:
-        place = lexicon().place(facet.text) or facet.text
+        place = load_gazetteer().place(facet.text) or facet.text
         return Facet("of", with_article(place), "of", facet.link, "place")
     if kind in {"found", "from", "in", "of", "on"}:
-        known = lexicon().place(facet.text)
+        known = load_gazetteer().place(facet.text)
         article = "the " if facet.text.lower().startswith("the ") else ""
         return Facet("of", with_article(article + known) if known else facet.text, "of", facet.link, what)
     if kind == "described":
@@ -157,10 +157,10 @@ def _is_person(text: str) -> bool:
     return len(words) in {2, 3} and is_name(text) and all(word[0].isalpha() for word in words) and "Doctor" not in words
 
 
-def named(atom: Atom) -> str:
+def category_name(atom: Atom) -> str:
     """Write an atom as a category's name.
 
-    >>> named(Atom("films", "films", (Facet("genre", "romantic comedy"), Facet("nat", "Dutch"))))
+    >>> category_name(Atom("films", "films", (Facet("genre", "romantic comedy"), Facet("nat", "Dutch"))))
     'Dutch romantic comedy films'
     """
     before = [facet for facet in atom.facets if not facet.marker]
@@ -170,11 +170,11 @@ def named(atom: Atom) -> str:
         before = [facet for facet in before if facet.kind != "event"]
     if atom.domain:
         before.sort(key=lambda facet: _ORDER.get(facet.kind, 5))
-    text = " ".join([*(facet.text for facet in before), _head_of(atom, before, after), *map(_said, after)]).strip()
+    text = " ".join([*(facet.text for facet in before), _head_of(atom, before, after), *map(_write_facet, after)]).strip()
     return text[:1].upper() + text[1:] if atom.domain else text
 
 
-def _said(facet: Facet) -> str:
+def _write_facet(facet: Facet) -> str:
     return f"{facet.marker} {facet.text}"
 
 
@@ -201,8 +201,8 @@ def _is_imprint(before: Iterable[Facet]) -> bool:
     return any(facet.kind == "publisher" and facet.text == "Books" for facet in before)
 
 
-def worded(atom: Atom) -> str:
+def user_wording(atom: Atom) -> str:
     """Write an atom in the user's order of words."""
     return " ".join(
-        [*(f.text for f in atom.facets if not f.marker), atom.head, *(_said(f) for f in atom.facets if f.marker)]
+        [*(f.text for f in atom.facets if not f.marker), atom.head, *(_write_facet(f) for f in atom.facets if f.marker)]
     ).strip()

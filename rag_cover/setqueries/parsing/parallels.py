@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from rag_cover.setqueries.parsing.gazetteer import lexicon, time_of, word_list
-from rag_cover.setqueries.parsing.naming import settled
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer, time_of, word_list
+from rag_cover.setqueries.parsing.naming import normalise_facet
 from rag_cover.setqueries.parsing.phrases import Facet, Fragment, object_kind
 from rag_cover.setqueries.parsing.splitting import Item
 
@@ -40,7 +40,7 @@ class Phrase:
 
 
 def is_taxon(text: str) -> bool:
-    """Tell a scientific name by its ending.
+    """Check whether a name is scientific, by its ending.
 
     >>> is_taxon("Apodidae"), is_taxon("Portugal")
     (True, False)
@@ -49,12 +49,12 @@ def is_taxon(text: str) -> bool:
 
 
 def is_verbal(bare: str) -> bool:
-    """Tell whether words begin with a common verb."""
+    """Check whether words begin with a common verb."""
     return bare.split(" ", 1)[0].lower() in word_list("verbs")
 
 
 def only_modifiers(fragment: Fragment) -> bool:
-    """Tell whether all words before where a head would be are known modifiers."""
+    """Check whether all words before where a head would be are known modifiers."""
     return all(facet.kind in _MODIFIERS | {"place"} for facet in fragment.before)
 
 
@@ -72,7 +72,7 @@ def as_object(fragment: Fragment, last: Phrase | None, item: Item) -> Fragment:
 
 
 def is_own(fragment: Fragment, last: Phrase) -> bool:
-    """Tell whether bare words name a kind of their own."""
+    """Check whether bare words name a kind of their own."""
     final = fragment.before[-1]
     if final.kind not in {"name", "other"}:
         return False
@@ -123,8 +123,8 @@ def _beside_modifier(text: str, last: Phrase) -> Facet | None:
     what = object_kind(text)
     if what in TIMES - {"time"}:
         return Facet(what, time_of(text.lower())[1])
-    if what == "place" and lexicon().kinds.get(text.lower()) != "nat":
-        return settled(Facet("from", text, "from", "", what), last.domain)
+    if what == "place" and load_gazetteer().kinds.get(text.lower()) != "nat":
+        return normalise_facet(Facet("from", text, "from", "", what), last.domain)
     return None
 
 
@@ -139,10 +139,10 @@ def _beside_object(before: Facet, text: str, what: str, last: Phrase) -> Facet |
     fits = what == before.object or {what, before.object} <= TIMES or {what, before.object} <= alike
     if not fits:
         return None
-    placed = settled(Facet("of", text, "of", "", what), last.domain).text if before.kind == "of" else text
+    placed = normalise_facet(Facet("of", text, "of", "", what), last.domain).text if before.kind == "of" else text
     return replace(before, text=placed, object=what)
 
 
 def _is_plural(text: str) -> bool:
-    """Tell whether a single word looks like a kind: "puffins"."""
+    """Check whether a single word looks like a kind: "puffins"."""
     return " " not in text and text.endswith("s") and not text.endswith(("us", "is", "ss"))

@@ -45,7 +45,7 @@ class ParsedQuery:
 
     @property
     def is_set_query(self) -> bool:
-        """Tell whether there is any set operation: one atom alone is an ordinary question."""
+        """Check whether there is any set operation: one atom alone is an ordinary question."""
         return self.query.operator != "atom"
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag_cover.setqueries.parsing.gazetteer import is_name, lexicon, time_of, word_list
+from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES
+from rag_cover.setqueries.parsing.gazetteer import is_name, load_gazetteer, time_of, word_list
 
 __all__ = ["Facet", "Fragment", "fragment_of", "modifiers", "object_kind", "postmodifiers"]
 
@@ -35,6 +36,9 @@ _MARKERS = re.compile(
       )(?=\s|$)""",
     re.VERBOSE,
 )
+_VAGUE = frozenset({"its", "their", "some", "any", "all", "other", "various", "many", "which", "are", "is", "as"})
+_SKIPPED = ARTICLES | (DEMONSTRATIVES - {"this", "that"}) | _VAGUE
+"""Words in front of a head that say nothing of a set of things; "this" and "that" point to one."""
 _GERUND = re.compile(r"(?P<participle>[a-z]{3,}ing)$")
 _SPAN = 4  # words of the longest marker
 _UNKNOWN = frozenset({"name", "other"})
@@ -78,7 +82,7 @@ class Facet:
     link: str = ""
     object: str = ""
 
-    def linked(self, link: str) -> Facet:
+    def with_link(self, link: str) -> Facet:
         """Attach it in another way."""
         return replace(self, link=link)
 
@@ -110,7 +114,7 @@ def fragment_of(words: Sequence[str]) -> Fragment:
     if head and "based" in before[1:]:
         place = before.index("based", 1)
         after, before = [_basis(before[:place]), *after], before[place + 1 :]
-    return Fragment(tuple(_imprinted(before, head)), head, domain, tuple(after), tuple(words))
+    return Fragment(tuple(_read_premodifiers(before, head)), head, domain, tuple(after), tuple(words))
 
 
 def _basis(words: Sequence[str]) -> Facet:
@@ -121,7 +125,7 @@ def _basis(words: Sequence[str]) -> Facet:
     return Facet("based", text if text.endswith("s") else f"{text}s", "based on", "", "other")
 
 
-def _imprinted(words: Sequence[str], head: str | None) -> list[Facet]:
+def _read_premodifiers(words: Sequence[str], head: str | None) -> list[Facet]:
     """Read the words before a head; the "Books" of a publisher are not only the head."""
     found = modifiers(words)
     if (
@@ -144,7 +148,7 @@ def marker_at(words: Sequence[str], at: int) -> re.Match[str] | None:
 
 def _without_articles(words: Sequence[str]) -> list[str]:
     start = 0
-    while start < len(words) - 1 and words[start].lower() in word_list("articles"):
+    while start < len(words) - 1 and words[start].lower() in _SKIPPED:
         start += 1
     return list(words[start:])
 
@@ -157,30 +161,28 @@ def _head(noun: Sequence[str]) -> tuple[str | None, str, int]:
     if pair in _HEAD_PAIRS:
         return pair, "organisms", 2
     low = noun[-1].lower()
-    if low in {"fiction", "nonfiction"} and len(lexicon().runs(noun)[-1][1].split()) > 1:
+    if low in {"fiction", "nonfiction"} and len(load_gazetteer().runs(noun)[-1][1].split()) > 1:
         return None, "", 0
-    if low in lexicon().heads and not (len(noun) == 1 and low in {"non-fiction", "nonfiction", "fiction", "short", "shorts"}):
-        return noun[-1], lexicon().heads[low], 1
+    if low in load_gazetteer().heads and not (
+        len(noun) == 1 and low in {"non-fiction", "nonfiction", "fiction", "short", "shorts"}
+    ):
+        return noun[-1], load_gazetteer().heads[low], 1
     return None, "", 0
 
 
 def modifiers(words: Sequence[str]) -> list[Facet]:
     """Group the words before a head into facets: known runs, then runs of unknown words."""
     found: list[Facet] = []
-    runs = lexicon().runs([_unpossessed(word) for word in words])
+    runs = load_gazetteer().runs([_strip_possessive(word) for word in words])
     for kind, text in runs:
-        if (
-            len(runs) > 1
-            and text.lower() in word_list("articles")
-            and not (text.lower() == "the" and found and found[-1].kind == "name")
-        ):
+        if len(runs) > 1 and text.lower() in _SKIPPED and not (text.lower() == "the" and found and found[-1].kind == "name"):
             continue
         facet = Facet("name", text) if text.lower() == "the" else _modifier(kind, text)
         if found and facet.kind in _UNKNOWN and found[-1].kind in _UNKNOWN:
             both = "name" if found[-1].kind == facet.kind == "name" else "other"
             facet = Facet(both, f"{found.pop().text} {text}")
         found.append(facet)
-    return [_named(facet) for facet in found]
+    return [_classify_name(facet) for facet in found]
 
 
 def _modifier(kind: str, text: str) -> Facet:
@@ -189,21 +191,21 @@ def _modifier(kind: str, text: str) -> Facet:
     if kind in {"year", "decade", "century"}:
         return Facet(kind, time_of(low)[1])
     if kind == "genre":
-        return Facet(kind, text if text.isupper() else lexicon().spelt.get(low, low))
-    if kind == "other" and "-" in text and (place := lexicon().place(text.replace("-", " "))):
+        return Facet(kind, text if text.isupper() else load_gazetteer().spelt.get(low, low))
+    if kind == "other" and "-" in text and (place := load_gazetteer().place(text.replace("-", " "))):
         return Facet("place", place)
     return Facet(("name" if is_name(text) else "other") if kind == "other" else kind, text)
 
 
-def _unpossessed(word: str) -> str:
+def _strip_possessive(word: str) -> str:
     """Take the possessive ending off what is not a genre of its own ("children's")."""
     low = word.lower().replace("’", "'")
     possesses = low.endswith("'s") and len(low) >= _LEAST_POSSESSIVE and not low[0].isdigit()
-    return word[:-2] if possesses and lexicon().kind(low) is None else word
+    return word[:-2] if possesses and load_gazetteer().kind(low) is None else word
 
 
-def _named(facet: Facet) -> Facet:
-    """Tell publishers from persons among names."""
+def _classify_name(facet: Facet) -> Facet:
+    """Mark a name that ends as publishers' names do as a publisher."""
     if facet.kind == "name" and facet.text.split()[-1].lower() in word_list("publishers"):
         return replace(facet, kind="publisher")
     return facet
@@ -214,7 +216,7 @@ def postmodifiers(words: Sequence[str], at: int = 0) -> list[Facet]:
     found: list[tuple[str, str, list[str]]] = []
     while at < len(words):
         match = marker_at(words, at)
-        if match and not _nested(found, match, words, at):
+        if match and not _is_nested(found, match, words, at):
             found.append((match.lastgroup or "", match.group(), []))
             at += len(match.group().split())
             continue
@@ -224,8 +226,8 @@ def postmodifiers(words: Sequence[str], at: int = 0) -> list[Facet]:
     return [_facet(kind, marker, objects) for kind, marker, objects in found if objects]
 
 
-def _nested(found: Sequence[tuple[str, str, list[str]]], match: re.Match[str], words: Sequence[str], at: int) -> bool:
-    """Tell whether a preposition belongs to the object before it: "about the history of Spain"."""
+def _is_nested(found: Sequence[tuple[str, str, list[str]]], match: re.Match[str], words: Sequence[str], at: int) -> bool:
+    """Check whether a preposition belongs to the object before it: "about the history of Spain"."""
     if not found:
         return False
     before, _, objects = found[-1]
@@ -251,13 +253,13 @@ def _facet(kind: str, marker: str, objects: Sequence[str]) -> Facet:
 
 
 def object_kind(text: str) -> str:
-    """Tell what an object is: a year, a decade, a century, a period, a place, another time, a name, or something else."""
+    """Return the kind of an object: a year, a decade, a century, a period, a place, another time, a name, or something else."""
     bare = re.sub(r"^(?:the|a|an)\s", "", text, flags=re.IGNORECASE)
     low = bare.lower()
-    kind = lexicon().kind(low) or lexicon().kind(_PERIOD.sub("", low))
+    kind = load_gazetteer().kind(low) or load_gazetteer().kind(_PERIOD.sub("", low))
     if kind in {"year", "decade", "century", "period"}:
         return kind
-    if lexicon().place(bare):
+    if load_gazetteer().place(bare):
         return "place"
     if _TIME_WORDS.search(low):
         return "time"

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_cover.setqueries.parsing.clauses import AUXILIARIES, PRONOUNS, Chunk, begins_post, is_verb
-from rag_cover.setqueries.parsing.gazetteer import lexicon, word_list
+from rag_cover.english.lexicon import ALL_PREPOSITIONS, AUXILIARIES, BE
+from rag_cover.setqueries.parsing.clauses import PRONOUNS, Chunk, begins_post, is_verb
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer, word_list
 
-__all__ = ["Head", "denied", "follows", "head_of", "plainly", "posts_of", "taken_apart"]
+__all__ = ["Head", "find_negated_atoms", "follows", "head_of", "plainly", "posts_of", "standalone_phrase"]
 
 Post = tuple[str, ...]
 
-_COPULAS = frozenset({"are", "is", "was", "were"})
 _MODIFIER = re.compile(r"(?:.*-.*|.*(?:ese|ish|ian|ean|ican)|\d{4}s?)")
 _STEADY = frozenset({"in", "under", "over", "from", "at", "near", "below", "above"})
 _PAST = {
@@ -51,18 +51,18 @@ def head_of(chunk: Chunk) -> Head | None:
 
 
 def _is_many(head: Post) -> bool:
-    """Tell whether a head asks for many: one in the plural, not numbered, not a certain one."""
+    """Check whether a head asks for many: one in the plural, not numbered, not a certain one."""
     low = head[-1].lower()
     plural = (low.endswith("s") and not low.endswith(("ss", "us", "is"))) or low in word_list("plurals")
     return plural and head[0].lower() not in word_list("numbered")
 
 
 def _modifier(head: Post) -> str:
-    """Tell a modifier in front of a head: a nationality, "gluten-free", the name in "Elixir software libraries"."""
+    """Return the modifier in front of a head: a nationality, "gluten-free", the name in "Elixir software libraries"."""
     if len(head) < 2:  # noqa: PLR2004  # nothing in front
         return ""
     first = head[0]
-    known = lexicon().kind(first.lower()) in {"nat", "language", "decade", "year", "century"}
+    known = load_gazetteer().kind(first.lower()) in {"nat", "language", "decade", "year", "century"}
     named = len(head) > 2 and first[0].isupper()  # noqa: PLR2004  # two words are often one noun
     listed = first.lower() in word_list("adjectives")
     return first if known or named or listed or _MODIFIER.fullmatch(first) else ""
@@ -79,10 +79,10 @@ def posts_of(chunk: Chunk, head: Head) -> list[Post]:
     return [tuple(part) for part in (rest[:at], rest[at:]) if part]
 
 
-def taken_apart(chunk: Chunk, head: Head) -> str:
+def standalone_phrase(chunk: Chunk, head: Head) -> str:
     """Return a phrase with a head of its own, "scientists from India"; blank where the chunk has none."""
     words = list(chunk.words)
-    if chunk.pronoun and words[0] in _COPULAS and len(words) > 2:  # noqa: PLR2004  # "that are fans of B"
+    if chunk.pronoun and words[0] in BE and len(words) > 2:  # noqa: PLR2004  # "that are fans of B"
         words = words[1:]
     elif chunk.pronoun or chunk.auxiliary or head.who:
         return ""
@@ -96,7 +96,7 @@ def taken_apart(chunk: Chunk, head: Head) -> str:
 
 
 def _is_verbal(words: Sequence[str]) -> bool:
-    return len(words) > 1 and words[1].lower() in word_list("prepositions") and not words[0].endswith("s")
+    return len(words) > 1 and words[1].lower() in ALL_PREPOSITIONS and not words[0].endswith("s")
 
 
 def _same(word: str, head: Post) -> bool:
@@ -111,7 +111,7 @@ def follows(chunk: Chunk, head: Head, groups: Sequence[Sequence[Post]]) -> Post:
     if chunk.denial or not last:
         return words
     clausal = last[0] in PRONOUNS
-    if clausal and last[1] in _COPULAS and _is_said_by_copula(words):
+    if clausal and last[1] in BE and _is_said_by_copula(words):
         return (*last[:2], *words)
     if words[0].lower() in AUXILIARIES or (clausal and _another_verb(words, last)):
         return (last[0] if clausal else "who" if head.who else "that", *words)
@@ -121,13 +121,13 @@ def follows(chunk: Chunk, head: Head, groups: Sequence[Sequence[Post]]) -> Post:
 
 
 def _is_said_by_copula(words: Post) -> bool:
-    """Tell what goes on with "are": "open on Mondays", "designed by …"."""
+    """Check whether words may follow "are": "open on Mondays", "designed by …"."""
     low = words[0].lower()
     return low in word_list("postpositive") or low in word_list("participles") or (low.endswith("ed") and "by" in words[1:2])
 
 
 def _another_verb(words: Post, last: Post) -> bool:
-    """Tell whether words beside a clause begin with a verb that agrees with the clause's."""
+    """Check whether words beside a clause begin with a verb that agrees with the clause's."""
     low = words[0]
     if len(words) < 2 or not low.islower() or not is_verb(low):  # noqa: PLR2004  # a verb alone is an object
         return False
@@ -140,31 +140,31 @@ def _beside(words: Post, last: Post) -> Post:
     places = [at for at, word in enumerate(last) if word == words[0] and at]
     if places:
         return (*last[: places[-1]], *words)
-    return (*last[:2], *words) if last[0] in PRONOUNS and last[1] in _COPULAS else words
+    return (*last[:2], *words) if last[0] in PRONOUNS and last[1] in BE else words
 
 
 def _opening(last: Post) -> Post:
     """Return the words of a modifier up to its object: "who speak", "with", "that run on"."""
     lows = [word.lower() for word in last]
-    copula = len(last) > 1 and last[0] in PRONOUNS and lows[1] in _COPULAS
+    copula = len(last) > 1 and last[0] in PRONOUNS and lows[1] in BE
     first = 1 if last[0] in PRONOUNS else 0
     places = [
         at
         for at in range(first, len(last) - 1)
-        if last[at] in word_list("prepositions") and (last[at] != "of" or at == first or not last[at - 1][0].isupper())
+        if last[at] in ALL_PREPOSITIONS and (last[at] != "of" or at == first or not last[at - 1][0].isupper())
     ]
     if places and not (copula and places[0] > 2):  # noqa: PLR2004  # after the copula
         return last[: places[-1] + 1]
     return last[: first + 1]
 
 
-def denied(chunk: Chunk, head: Head, groups: Sequence[Sequence[Post]]) -> list[str]:
+def find_negated_atoms(chunk: Chunk, head: Head, groups: Sequence[Sequence[Post]]) -> list[str]:
     """Return what a chunk takes away, as atoms."""
     words = tuple(chunk.words)
     pronoun = chunk.pronoun or _pronoun_of(head, groups)
     match chunk.denial:
         case "aux":
-            post = (pronoun, *_affirmed(chunk.auxiliary, words, head))
+            post = (pronoun, *_affirm(chunk.auxiliary, words, head))
         case "dislike":
             post = (pronoun, "likes" if head.who and not head.plural else "like", *words)
         case "lack":
@@ -180,25 +180,25 @@ def denied(chunk: Chunk, head: Head, groups: Sequence[Sequence[Post]]) -> list[s
         case _ if len(words) == 1 and words[0].lower() == "both" and groups:
             post = _both(groups[-1])
         case _:
-            if whole := taken_apart(chunk, head):
+            if whole := standalone_phrase(chunk, head):
                 return [whole]
             post = _participial(words, groups) or follows(Chunk("and", words=list(words)), head, groups)
     return [" ".join([*head.bare, *plainly(post)])]
 
 
 def plainly(post: Post) -> Post:
-    """Say "in NATO" for "that are in NATO".
+    """Shorten "that are in NATO" to "in NATO".
 
     >>> plainly(("that", "are", "in", "NATO"))
     ('in', 'NATO')
     """
     clause = post[0] in PRONOUNS and len(post) > 3  # noqa: PLR2004  # "that are in …"
-    placed = clause and post[1] in {"are", "is"} and post[2] in word_list("prepositions")
+    placed = clause and post[1] in {"are", "is"} and post[2] in ALL_PREPOSITIONS
     return post[2:] if placed else post
 
 
 def _both(group: Sequence[Post]) -> Post:
-    """Say that all alternatives hold: "Latin or Greek but not both"."""
+    """Join all alternatives by "and", for "Latin or Greek but not both"."""
     first, *others = group
     size = len(_opening(first))
     return (*first, *(word for other in others for word in ("and", *other[size:])))
@@ -238,8 +238,8 @@ def _verb_of(gerund: str) -> str:
     return next((each for each in tries if each in verbs), "")
 
 
-def _affirmed(auxiliary: str, words: Post, head: Head) -> Post:
-    """Say a denied verb without its denial: "did not receive" is "received", "doesn't like" "likes"."""
+def _affirm(auxiliary: str, words: Post, head: Head) -> Post:
+    """Write a denied verb without its denial: "did not receive" is "received", "doesn't like" "likes"."""
     verb = words[0]
     if auxiliary == "did":
         return (_past(verb), *words[1:])
@@ -263,6 +263,6 @@ def _apart(chunk: Chunk, head: Head, groups: Sequence[Sequence[Post]]) -> str:
         words = words[1:]
     if begins_post(words, 0):
         return " ".join([*head.bare, *words])
-    if groups and lexicon().place(" ".join(words)):
+    if groups and load_gazetteer().place(" ".join(words)):
         return " ".join([*head.bare, *_opening(groups[-1][-1]), *words])
     return " ".join(words)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rag_cover.setqueries.parsing.gazetteer import lexicon
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer
 
-__all__ = ["Unprefixed", "unprefixed"]
+__all__ = ["Unprefixed", "extract_prefixed"]
 
 _NON = re.compile(r"non(?:-(?P<rest>.*))?", re.IGNORECASE)
 _NOT = re.compile(r"not|(?P<verb>are|is|were|was|do|does|did)n['’]t", re.IGNORECASE)
@@ -27,10 +27,10 @@ class Unprefixed:
     doubled: bool = False
 
 
-def unprefixed(tokens: Sequence[str]) -> Unprefixed:
+def extract_prefixed(tokens: Sequence[str]) -> Unprefixed:
     """Take "non-X" out of the words; where X with its "non-" is a kind of its own it stays, unless it is negated again.
 
-    >>> unprefixed("non-French wines".split())
+    >>> extract_prefixed("non-French wines".split())
     Unprefixed(kept=['wines'], negated=[['French']], doubled=False)
     """
     found = Unprefixed()
@@ -55,6 +55,6 @@ def _take(tokens: Sequence[str], at: int, found: Unprefixed) -> int:
     if after[0].lower() in _OWN_WORDS:
         found.kept.append(f"non-{after[0]}")
         return 1 + (not rest)
-    words = lexicon().runs([rest, *tokens[at + 1 : at + _LONGEST]] if rest else after)[0][1].split()
+    words = load_gazetteer().runs([rest, *tokens[at + 1 : at + _LONGEST]] if rest else after)[0][1].split()
     found.negated.append(words)
     return len(words) + (not rest)

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover.setqueries.parsing.brackets import operands_of, ungrouped
+from rag_cover.setqueries.parsing.brackets import drop_brackets, operands_of
 from rag_cover.setqueries.parsing.candidates import Parse, readings_of
 from rag_cover.setqueries.parsing.choice import refuse_too_many, select_reading
-from rag_cover.setqueries.parsing.framing import framed
+from rag_cover.setqueries.parsing.framing import strip_frame
 from rag_cover.setqueries.parsing.gazetteer import word_list
 from rag_cover.setqueries.parsing.general import general_readings
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
-from rag_cover.setqueries.parsing.scoring import Weights, shipped
+from rag_cover.setqueries.parsing.scoring import Weights, load_weights
 from rag_cover.setqueries.parsing.splitting import Cut, cut, sides_of
-from rag_cover.setqueries.parsing.tokens import joined, tokens_of
+from rag_cover.setqueries.parsing.tokens import join_tokens, tokens_of
 
-__all__ = ["LONGEST", "Proposals", "parse", "parse_by", "proposed"]
+__all__ = ["LONGEST", "Proposals", "parse", "parse_by", "propose_readings"]
 
 LONGEST = 2_000
 """Characters of the longest question that is read as more than one atom."""
@@ -55,16 +55,18 @@ def parse(question: str) -> ParsedQuery:
     if not isinstance(question, str):
         message = f"a question is a text, not {type(question).__name__}"
         raise InvalidValueError(message)
-    return parse_by(question, shipped())
+    return parse_by(question, load_weights())
 
 
 def parse_by(question: str, weights: Weights) -> ParsedQuery:
     """Read a question by given weights; raises as `parse` does."""
-    proposals = proposed(question)
-    return _combined(question, proposals, weights) if proposals.operands else select_reading(question, proposals, weights)
+    proposals = propose_readings(question)
+    return (
+        _combine_operands(question, proposals, weights) if proposals.operands else select_reading(question, proposals, weights)
+    )
 
 
-def proposed(question: str) -> Proposals:
+def propose_readings(question: str) -> Proposals:
     """List what a question may mean; raises as `parse` does."""
     if not question.strip():
         message = "a question needs words; this one is blank: ask for something, as in 'birds of Chile but not of Peru'"
@@ -73,18 +75,18 @@ def proposed(question: str) -> Proposals:
     if len(asked) > LONGEST:
         note = f"A question of {len(asked):,} characters is taken as a whole: set operations are read in {LONGEST:,} at most."
         return Proposals(asked, notes=(note,))
-    frame = framed(asked)
+    frame = strip_frame(asked)
     if frame.frame == "ordinary":
         return Proposals(asked)
     tokens, open_quote = tokens_of(frame.body)
     notes = ("A quotation mark without its partner was ignored.",) if open_quote else ()
     if operands := operands_of(tokens):
-        parts = tuple((each.joined, _proposed(joined(each.words), each.words, ())) for each in operands)
+        parts = tuple((each.joined, _propose_ungrouped(join_tokens(each.words), each.words, ())) for each in operands)
         return Proposals(asked, notes=notes, operands=parts)
-    return _proposed(asked, ungrouped(tokens), notes)
+    return _propose_ungrouped(asked, drop_brackets(tokens), notes)
 
 
-def _proposed(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Proposals:
+def _propose_ungrouped(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Proposals:
     """List what words may mean in which nothing is set apart by brackets."""
     parts = cut(tokens)
     if not parts.items:
@@ -95,7 +97,7 @@ def _proposed(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Prop
     return Proposals(asked, tuple(general_readings(tokens) or readings_of(parts)), notes)
 
 
-def _combined(question: str, proposals: Proposals, weights: Weights) -> ParsedQuery:
+def _combine_operands(question: str, proposals: Proposals, weights: Weights) -> ParsedQuery:
     """Join operands from the left; what is taken away is taken away from all of it."""
     parsed = [(joiner, select_reading(each.asked, each, weights)) for joiner, each in proposals.operands]
     wanted = [(joiner, one.query) for joiner, one in parsed if joiner != "not"]
@@ -117,7 +119,7 @@ def _refuse_only_taken_away(parts: Cut) -> None:
     positive, negative = sides_of(parts.items)
     vague = len(positive) == 1 and len(positive[0].words) == 1 and positive[0].words[0].lower() in word_list("vague")
     if not positive or (vague and len(parts.items) > 1):
-        raise InvalidValueError(_nothing_wanted(joined((negative or parts.items)[0].words)))
+        raise InvalidValueError(_nothing_wanted(join_tokens((negative or parts.items)[0].words)))
 
 
 def _nothing_wanted(taken: str) -> str:

@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 from rag_cover.setqueries.parsing.candidates import Parse
 from rag_cover.setqueries.parsing.kinds import kind_of
 from rag_cover.setqueries.parsing.naming import Atom
+from rag_cover.stats.logistic import logit_of
 
-__all__ = ["WEIGHTS", "Weights", "features_of", "probabilities_of_readings", "shipped"]
+__all__ = ["WEIGHTS", "Weights", "features_of", "load_weights", "probabilities_of_readings"]
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 
 Features = dict[str, float]
+
+_EDGE = 0.001  # probabilities nearer to 0 or 1 are alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +40,13 @@ class Weights:
     slope: float
     offset: float
 
-    def calibrated(self, probability: float) -> float:
+    def calibrate(self, probability: float) -> float:
         """Return the probability that the likeliest reading is right."""
-        edged = min(max(probability, 0.001), 0.999)
-        return 1 / (1 + math.exp(-(self.slope * math.log(edged / (1 - edged)) + self.offset)))
+        return 1 / (1 + math.exp(-(self.slope * logit_of(probability, edge=_EDGE) + self.offset)))
 
 
 @cache
-def shipped() -> Weights:
+def load_weights() -> Weights:
     """Read the shipped numbers once."""
     fitted = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return Weights(fitted["weights"], fitted["slope"], fitted["offset"])

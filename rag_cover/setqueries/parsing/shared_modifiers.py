@@ -36,7 +36,7 @@ def sharings(phrases: Sequence[Phrase]) -> Iterator[Group]:
     usual = {"after": _usual_after(last, others), "before": _usual_before(last, others), "lead": options["lead"][-1]}
     for choice in product(*options.values()):
         after, before, lead = choice
-        atoms = [_shared(phrase, last, before, after) for phrase in others]
+        atoms = [_share_modifiers(phrase, last, before, after) for phrase in others]
         rest = [*atoms, Atom(last.head, last.domain, tuple(last.facets))]
         rest[1:] = [replace(atom, facets=(*lead, *atom.facets)) for atom in rest[1:]]
         chosen = zip(options, choice, strict=True)
@@ -103,7 +103,7 @@ def _leads(phrases: Sequence[Phrase]) -> list[list[Facet]]:
     return [[]]
 
 
-def _shared(phrase: Phrase, last: Phrase, before: Sequence[Facet], after: Sequence[Facet]) -> Atom:
+def _share_modifiers(phrase: Phrase, last: Phrase, before: Sequence[Facet], after: Sequence[Facet]) -> Atom:
     """Give a phrase what it shares with the last one."""
     facets = list(phrase.facets)
     if phrase.borrowed == "next":

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_cover.setqueries.parsing.gazetteer import lexicon, word_list
-from rag_cover.setqueries.parsing.prefixes import unprefixed
+from rag_cover.english.lexicon import DO, HAVE, NEGATIONS
+from rag_cover.setqueries.parsing.clauses import PRONOUNS
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer
+from rag_cover.setqueries.parsing.prefixes import extract_prefixed
 
 __all__ = ["Cut", "Item", "cut", "sides_of"]
 
@@ -32,9 +34,9 @@ _CUE = re.compile(
     re.VERBOSE,
 )
 _CAN = frozenset({"can", "could", "can't", "cannot", "couldn't"})
-_HAVE = frozenset(["have", "has", "had", "haven't", "hasn't", "hadn't"])
-_PRONOUNS = frozenset({"that", "which", "who", "where", "whose"})
-_NEGATIONS = frozenset({"not", "without", "except", "excluding", "cannot"})
+_HAVE = HAVE | {"haven't", "hasn't", "hadn't"}
+_DO = DO | {"don't", "doesn't", "didn't", "dont", "doesnt", "didnt", "will", "won't", "would", "wouldn't"}
+_NEGATIONS = (NEGATIONS - {"no", "never"}) | {"except", "excluding", "cannot"}  # those that are counted
 _APART = ("except", "but except", "excluding", "but excluding", "other than", "apart", "aside", "but not", "not")
 _WINDOW = 5  # words of the longest cue
 _STRENGTH = ("first", "rel", "comma", "and", "or")
@@ -78,7 +80,7 @@ def cut(tokens: Sequence[str]) -> Cut:
     >>> [(item.link, item.negated, item.words) for item in cut("birds of Chile but not of Peru".split()).items]
     [('first', 0, ['birds', 'of', 'Chile']), ('first', 1, ['of', 'Peru'])]
     """
-    bare = unprefixed(tokens)
+    bare = extract_prefixed(tokens)
     tokens, doubled = bare.kept, bare.doubled
     lows = [token.lower().replace("’", "'") for token in tokens]
     items, said = [Item("first")], set[str]()
@@ -101,7 +103,7 @@ def _with_clauses(items: Sequence[Item]) -> list[Item]:
     for item in items:
         last = found[-1] if found else None
         bare = last is not None and last.cue.startswith(_APART) and len(last.words) == 1
-        stands = last is not None and bare and last.words[0].lower() in {"those", "ones", *lexicon().heads}
+        stands = last is not None and bare and last.words[0].lower() in {"those", "ones", *load_gazetteer().heads}
         if last is not None and stands and item.link == "rel" and not item.negated:
             found[-1] = replace(item, link=last.link, negated=last.negated, cue="that are not")
         else:
@@ -112,7 +114,7 @@ def _with_clauses(items: Sequence[Item]) -> list[Item]:
 
 
 def sides_of(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    """Tell what is asked for from what is taken away; alternatives of what is taken away go with it."""
+    """Separate what is asked for from what is taken away; alternatives of what is taken away go with it."""
     positive: list[Item] = []
     negative: list[Item] = []
     away = False
@@ -137,7 +139,7 @@ def _cue(lows: Sequence[str], at: int, last: Item, items: list[Item], said: set[
     if kind == "none":
         said.add(cue)
         return len(cue.split())
-    if kind == "but" and at + 1 < len(lows) and lexicon().place(lows[at + 1]):
+    if kind == "but" and at + 1 < len(lows) and load_gazetteer().place(lows[at + 1]):
         kind = "not"  # "trees of Brazil but Venezuela"
     if kind == "rel" and cue in {"are", "is", "were", "was"} and last.words:
         return 0 if at else len(cue.split())
@@ -161,19 +163,19 @@ def _join(item: Item, kind: str, cue: str) -> None:
         item.link = kind
     if kind in {"rel", "not"} and (lead := _lead(words)):
         item.lead = lead
-    if kind in {"rel", "not"} and words[0] in _PRONOUNS:
+    if kind in {"rel", "not"} and words[0] in PRONOUNS:
         item.pronoun = words[0]
 
 
 def _lead(words: Sequence[str]) -> str:
     """Name how a clause goes on: what "are" is followed by is said of the thing, "do" by a verb, "that" by an inflected one."""
-    verb = words[1] if words[0] in _PRONOUNS and len(words) > 1 else words[0]
+    verb = words[1] if words[0] in PRONOUNS and len(words) > 1 else words[0]
     stem = verb.removesuffix("n't").removesuffix("nt")
     leads = {
         "with": words[-1] in {"without", "lacking", "lacks", "lack", "no"},
         "can": verb in _CAN,
-        "do": verb in word_list("do") or (verb in _HAVE and "been" not in words),
-        "that": verb in _PRONOUNS,
+        "do": verb in _DO or (verb in _HAVE and "been" not in words),
+        "that": verb in PRONOUNS,
         "are": stem in {"are", "is", "were", "was", "be", "have", "has"} or verb == "they",
     }
     return next((lead for lead, fits in leads.items() if fits), "")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.setqueries.parsing.gazetteer import lexicon, word_list
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer, word_list
 
-__all__ = ["joined", "tokens_of"]
+__all__ = ["join_tokens", "tokens_of"]
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]{1,400}"|“[^”]{1,400}”|«[^»]{1,400}»)
@@ -42,7 +42,7 @@ def tokens_of(text: str) -> tuple[list[str], bool]:
         _take(match, found)
     found = _in_common(found)
     open_quote = text.count('"') % 2 == 1 or text.count("“") != text.count("”")
-    return _kept_whole([token for token in found if token]), open_quote
+    return _join_known_names([token for token in found if token]), open_quote
 
 
 def _in_common(tokens: Sequence[str]) -> list[str]:
@@ -51,7 +51,7 @@ def _in_common(tokens: Sequence[str]) -> list[str]:
     if lows[-3:] != ["have", "in", "common"] and lows[-1:] != ["share"]:
         return list(tokens)
     kept = list(tokens[:-3] if lows[-1] == "common" else tokens[:-1])
-    head = next((place for place, low in enumerate(lows) if low in lexicon().heads), None)
+    head = next((place for place, low in enumerate(lows) if low in load_gazetteer().heads), None)
     if head is None or head + 1 >= len(kept):
         return list(tokens)
     start = head + 1 + (lows[head + 1] in {"that", "which"})
@@ -72,7 +72,7 @@ def _take(match: re.Match[str], found: list[str]) -> None:
         found.append(token.replace(";", ","))
 
 
-def _kept_whole(tokens: Sequence[str]) -> list[str]:
+def _join_known_names(tokens: Sequence[str]) -> list[str]:
     """Join the words of known names that hold a connective, and what "&" joins."""
     found = list(tokens)
     at = 0
@@ -98,10 +98,10 @@ def _whole_around(tokens: Sequence[str], at: int) -> tuple[int, int] | None:
     return None
 
 
-def joined(tokens: Sequence[str]) -> str:
+def join_tokens(tokens: Sequence[str]) -> str:
     """Write words as text.
 
-    >>> joined(["Tucson", ",", "Arizona"])
+    >>> join_tokens(["Tucson", ",", "Arizona"])
     'Tucson, Arizona'
     """
     return " ".join(tokens).replace(" ,", ",").replace("( ", "(").replace(" )", ")")

@@ -3,8 +3,8 @@
 import pytest
 
 from rag_cover.setqueries.parsing.candidates import query_of_reading, readings_of
-from rag_cover.setqueries.parsing.framing import framed
-from rag_cover.setqueries.parsing.naming import Atom, named
+from rag_cover.setqueries.parsing.framing import strip_frame
+from rag_cover.setqueries.parsing.naming import Atom, category_name
 from rag_cover.setqueries.parsing.phrases import Facet, fragment_of
 from rag_cover.setqueries.parsing.splitting import cut
 from rag_cover.setqueries.parsing.tokens import tokens_of
@@ -20,7 +20,7 @@ from rag_cover.setqueries.parsing.tokens import tokens_of
     ],
 )
 def test_the_frame_of_a_question_is_taken_off(question: str, body: str) -> None:
-    frame = framed(question)
+    frame = strip_frame(question)
 
     assert (frame.frame, frame.body) == ("set", body)
 
@@ -29,7 +29,7 @@ def test_the_frame_of_a_question_is_taken_off(question: str, body: str) -> None:
     "question", ["Which country is larger?", "perth is the capital of which state", "Do birds or bats fly?"]
 )
 def test_what_asks_for_no_set_is_ordinary(question: str) -> None:
-    assert framed(question).frame == "ordinary"
+    assert strip_frame(question).frame == "ordinary"
 
 
 def test_every_way_to_say_not_is_one_negation() -> None:
@@ -70,7 +70,7 @@ def test_initials_and_brackets_belong_to_their_words() -> None:
     ],
 )
 def test_plants_are_flora_of_a_place_and_of_nothing_else(facets: tuple[Facet, ...], name: str) -> None:
-    assert named(Atom("plants", "organisms", facets)) == name
+    assert category_name(Atom("plants", "organisms", facets)) == name
 
 
 def test_facets_fall_into_atoms_in_every_way() -> None:

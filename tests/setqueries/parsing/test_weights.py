@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rag_cover.setqueries.parsing.candidates import readings_of
-from rag_cover.setqueries.parsing.scoring import WEIGHTS, Weights, features_of, probabilities_of_readings, shipped
+from rag_cover.setqueries.parsing.scoring import WEIGHTS, Weights, features_of, load_weights, probabilities_of_readings
 from rag_cover.setqueries.parsing.splitting import cut
 
 
@@ -19,7 +19,7 @@ def test_the_shipped_numbers_say_what_they_were_fitted_on_and_are_small() -> Non
 def test_probabilities_of_readings_sum_to_one() -> None:
     readings = readings_of(cut(["1954", "French", "films", "about", "murderers"]))
 
-    odds = probabilities_of_readings(readings, shipped())
+    odds = probabilities_of_readings(readings, load_weights())
 
     assert len(readings) == 5
     assert odds.sum() == pytest.approx(1)
@@ -44,10 +44,10 @@ def test_a_year_and_a_topic_are_told_apart_by_features() -> None:
 def test_a_probability_is_calibrated_by_a_line_over_logits() -> None:
     weights = Weights({}, slope=0.5, offset=0.0)
 
-    calibrated = weights.calibrated(0.9)
+    calibrated = weights.calibrate(0.9)
 
     assert calibrated == pytest.approx(0.75)  # logit ln 9, halved: ln 3
 
 
 def test_a_certain_reading_stays_below_certainty() -> None:
-    assert shipped().calibrated(1.0) < 1
+    assert load_weights().calibrate(1.0) < 1
