@@ -17,6 +17,11 @@ import rag_cover
 ADAPTERS = ("rag_cover_langchain", "rag_cover_llama_index")
 PACKAGES = ("rag_cover", "rag_cover_embedded", "rag_cover_transformers", "rag_cover_openai", "rag_cover_ray", *ADAPTERS)
 PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+SHARED_BY_ADAPTERS = (  # the same name for the same job, whatever the framework
+    *("attachment", "calls", "completions", "embeddings", "evaluators", "generators", "models", "passages", "payloads"),
+    *("postprocessing", "reranking", "results", "retrievers", "routers", "run_recorder", "searches", "set_queries"),
+    *("set_query_routing", "trace_evaluators", "traces"),
+)
 LONGEST_FILE = 500  # where a file is split; 100 to 300 lines are comfortable
 
 
@@ -125,6 +130,13 @@ def test_no_public_name_hides_a_module(module: str) -> None:
     siblings = {name.rpartition(".")[2] for name in MODULES if name.startswith(f"{package}.")}
 
     assert not siblings & set(_exported(module))
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_an_adapter_has_the_files_that_all_adapters_have(adapter: str) -> None:
+    listens = "callbacks" if adapter == "rag_cover_langchain" else "event_handler"  # as the framework calls it
+
+    assert {f"{adapter}.{name}" for name in (*SHARED_BY_ADAPTERS, listens)} <= set(MODULES)
 
 
 def test_the_root_loads_its_public_names_from_where_a_type_checker_is_told_that_they_are() -> None:

@@ -6,6 +6,8 @@
         chain.invoke("…", config={"callbacks": [handler]})
     handler.evaluation.to_html("report.html")
 
+`attach` records every chain, agent and graph of the process; it takes the same options as the handler.
+
 Needs ``pip install 'rag-cover[langchain]'``; without a key and without a network unless a model behind an API is named. Some
 parts are imported when they are first asked for: ``ComplexityRoutingMiddleware`` and ``SkillRoutingMiddleware``, which need
 ``langchain`` itself, and ``RagCoverDecisionModel``, which needs langchain-core 1.8.
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING
 from rag_cover.errors import needs_extra
 
 with needs_extra("langchain", "langchain_core"):
+    from rag_cover_langchain.attachment import attach
+    from rag_cover_langchain.callbacks import RagCoverCallbackHandler
     from rag_cover_langchain.cross_encoders import RagCoverCrossEncoder
     from rag_cover_langchain.decisions import DecisionJudge
     from rag_cover_langchain.embeddings import RagCoverEmbeddings
@@ -28,7 +32,6 @@ with needs_extra("langchain", "langchain_core"):
         RetrievalUtilityEvaluator,
         SubQuestionCoverageEvaluator,
     )
-    from rag_cover_langchain.handler import RagCoverCallbackHandler, attach
     from rag_cover_langchain.models import models_of
     from rag_cover_langchain.passages import document_of, passage_of
     from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter

@@ -1,83 +1,86 @@
-"""LangChain's callbacks, handed on to whoever notes what happens."""
+"""LangChain's callbacks: the handler that records and measures what they report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Self, Unpack
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
-from rag_cover.recording import CallKind
+from rag_cover.integration import AttachOptions, document_attach_options, split_options
+from rag_cover.recording import CallKind, Recording
+from rag_cover_langchain.calls import Run, completion_text, prompt_text, read_inputs, read_tool, records_of, tool_query
+from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.route_events import EVENT
-from rag_cover_langchain.run_recorder import RunNotes
-from rag_cover_langchain.runs import Run, read_inputs, read_tool, records_of, shown_in, tool_query, written_in
+from rag_cover_langchain.run_recorder import RunRecorder
 
-__all__ = ["RunCallbacks"]
+__all__ = ["RagCoverCallbackHandler", "RunCallbacks"]
 
 
 class RunCallbacks(BaseCallbackHandler):
-    """Hands LangChain's callbacks on to whoever notes them."""
+    """Passes LangChain's callbacks on to its run recorders."""
 
     run_inline = True  # on the event loop itself: noting takes less than changing the thread
 
     @property
-    def notes(self) -> Sequence[RunNotes]:
-        """Return who notes them."""
+    def recorders(self) -> Sequence[RunRecorder]:
+        """Return the run recorders that the callbacks are passed on to."""
         raise NotImplementedError
 
     def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **further: Any
     ) -> None:
         """Note that a chain began."""
-        self._begin("other", serialized, run_id, parent_run_id, told, lambda run: read_inputs(run, inputs))
+        self._begin("other", serialized, run_id, parent_run_id, further, lambda run: read_inputs(run, inputs))
 
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **told: Any) -> None:
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **further: Any) -> None:
         """Note what a chain returned."""
-        for notes in self.notes:
-            with notes.suppress_and_record("noting an end"):
-                notes.end(run_id, partial(notes.chain_ended, output=outputs, told=told))
+        for recorder in self.recorders:
+            with recorder.suppress_and_record("noting an end"):
+                recorder.end(run_id, partial(recorder.record_chain_end, output=outputs, further=further))
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **further: Any) -> None:
         """Note that a chain failed."""
-        self._fail(run_id, error, told)
+        self._fail(run_id, error, further)
 
     def on_retriever_start(
-        self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
+        self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **further: Any
     ) -> None:
         """Note what is searched for."""
-        self._begin("retriever", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "query", query))
+        self._begin("retriever", serialized, run_id, parent_run_id, further, lambda run: setattr(run, "query", query))
 
-    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **told: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **further: Any) -> None:
         """Note what was found."""
-        del told
+        del further
         self._end(run_id, lambda run: setattr(run, "passages", records_of(documents)))
 
-    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **further: Any) -> None:
         """Note that a retriever failed."""
-        self._fail(run_id, error, told)
+        self._fail(run_id, error, further)
 
     def on_tool_start(
-        self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
+        self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **further: Any
     ) -> None:
         """Note what a tool is asked."""
-        asked = told.get("inputs")
+        asked = further.get("inputs")
         self._begin(
-            "tool", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "query", tool_query(input_str, asked))
+            "tool", serialized, run_id, parent_run_id, further, lambda run: setattr(run, "query", tool_query(input_str, asked))
         )
 
-    def on_tool_end(self, output: Any, *, run_id: UUID, **told: Any) -> None:
+    def on_tool_end(self, output: Any, *, run_id: UUID, **further: Any) -> None:
         """Note what a tool brought."""
-        del told
+        del further
         self._end(run_id, lambda run: read_tool(run, output))
 
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **further: Any) -> None:
         """Note that a tool failed."""
-        self._fail(run_id, error, told)
+        self._fail(run_id, error, further)
 
     def on_chat_model_start(
         self,
@@ -86,33 +89,35 @@ class RunCallbacks(BaseCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
-        **told: Any,
+        **further: Any,
     ) -> None:
         """Note what a chat model is shown."""
-        self._begin("llm", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "prompt", shown_in(messages)))
+        self._begin(
+            "llm", serialized, run_id, parent_run_id, further, lambda run: setattr(run, "prompt", prompt_text(messages))
+        )
 
     def on_llm_start(
-        self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **told: Any
+        self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **further: Any
     ) -> None:
         """Note what a language model is shown."""
-        self._begin("llm", serialized, run_id, parent_run_id, told, lambda run: setattr(run, "prompt", "\n".join(prompts)))
+        self._begin("llm", serialized, run_id, parent_run_id, further, lambda run: setattr(run, "prompt", "\n".join(prompts)))
 
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **told: Any) -> None:
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **further: Any) -> None:
         """Note what a model wrote."""
-        del told
-        self._end(run_id, lambda run: setattr(run, "answer", written_in(response)))
+        del further
+        self._end(run_id, lambda run: setattr(run, "answer", completion_text(response)))
 
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> None:
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **further: Any) -> None:
         """Note that a model failed."""
-        self._fail(run_id, error, told)
+        self._fail(run_id, error, further)
 
-    def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **told: Any) -> None:
+    def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **further: Any) -> None:
         """Note what a router of ours decided."""
-        del told
+        del further
         if name == EVENT:
-            for notes in self.notes:
-                with notes.suppress_and_record("noting a route"):
-                    notes.routed(run_id, data)
+            for recorder in self.recorders:
+                with recorder.suppress_and_record("noting a route"):
+                    recorder.record_route(run_id, data)
 
     def _begin(
         self,
@@ -120,29 +125,73 @@ class RunCallbacks(BaseCallbackHandler):
         serialized: Any,
         run_id: UUID,
         parent: UUID | None,
-        told: Mapping[str, Any],
+        further: Mapping[str, Any],
         read: Callable[[Run], object],
     ) -> None:
-        name = _name(serialized, told) or kind
-        for notes in self.notes:
-            with notes.suppress_and_record(f"noting {name}"):
-                notes.begin(
-                    kind, name, read, run_id=run_id, parent=parent, tags=told.get("tags"), metadata=told.get("metadata")
+        name = _name(serialized, further) or kind
+        for recorder in self.recorders:
+            with recorder.suppress_and_record(f"noting {name}"):
+                recorder.begin(
+                    kind, name, read, run_id=run_id, parent=parent, tags=further.get("tags"), metadata=further.get("metadata")
                 )
 
     def _end(self, run_id: UUID, read: Callable[[Run], object]) -> None:
-        for notes in self.notes:
-            with notes.suppress_and_record("noting an end"):
-                notes.end(run_id, read)
+        for recorder in self.recorders:
+            with recorder.suppress_and_record("noting an end"):
+                recorder.end(run_id, read)
 
-    def _fail(self, run_id: UUID, error: BaseException, told: Mapping[str, Any]) -> None:
-        for notes in self.notes:
-            with notes.suppress_and_record("noting a failure"):
-                notes.end(run_id, partial(notes.failed, error=error, told=told))
+    def _fail(self, run_id: UUID, error: BaseException, further: Mapping[str, Any]) -> None:
+        for recorder in self.recorders:
+            with recorder.suppress_and_record("noting a failure"):
+                recorder.end(run_id, partial(recorder.record_failure, error=error, further=further))
 
 
-def _name(serialized: Any, told: Mapping[str, Any]) -> str | None:
+@document_attach_options
+class RagCoverCallbackHandler(Recording, RunCallbacks):
+    """Records and measures every question that is asked of a chain, an agent or a graph that it is given to.
+
+    Each outermost run becomes a `Trace`: its retrievals, what compressed or reranked them, its tools, what its answer was
+    written from, and the answer, streamed ones once they were read. A retrieval by itself is one, too. Functions that search by
+    themselves are told by the documents that they return. ::
+
+        with RagCoverCallbackHandler() as handler:
+            chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})
+        for result in handler.results:
+            print(result.coverage.core_coverage, result.utility.total.value)
+
+    What is known of a question is said by `question`, or in a run's own metadata: ``config={"metadata": {"rag_cover":
+    {"references": ["…"], "id": "q7"}}}``. `attach` has every chain of the process recorded.
+
+    Args:
+        **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them.
+
+    Raises:
+        InvalidValueError: an argument is out of range, or a model cannot serve.
+        UnknownOptionError: there is no such option; the message names the nearest one.
+        StoreError: the store or the trace file cannot be used.
+    """
+
+    def __init__(self, **options: Unpack[AttachOptions[Writer, Embeddings]]) -> None:
+        models, recording_options = split_options(options, taken_by=type(self).__name__)
+        super().__init__(models=models_of(**models), **recording_options)
+        self._recorders: tuple[RunRecorder, ...] = (RunRecorder(self),)
+
+    @property
+    def recorders(self) -> Sequence[RunRecorder]:
+        """Return its run recorder; none once the handler is closed."""
+        return self._recorders
+
+    def detach(self) -> None:
+        """Stop listening: nothing that begins or ends from now on is noted. What is over is measured all the same."""
+        self._recorders = ()
+        super().detach()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:  # models and configurations that hold it are copied
+        return self
+
+
+def _name(serialized: Any, further: Mapping[str, Any]) -> str | None:
     """Return a run's name, which LangChain tells apart from what it serialised, mostly None."""
     known = serialized.get("name") if isinstance(serialized, Mapping) else None
-    name = told.get("name") or known
+    name = further.get("name") or known
     return name if isinstance(name, str) else None

@@ -14,14 +14,14 @@ from langchain_core.outputs import LLMResult
 from rag_cover.errors import ModelFailedError
 from rag_cover.integration import Written, get_field, sample_from_completion
 
-__all__ = ["written_of", "written_of_result"]
+__all__ = ["read_completion", "read_message"]
 
 
-def written_of(message: object, *, stop: Sequence[str] = ()) -> Written:
+def read_message(message: object, *, stop: Sequence[str] = ()) -> Written:
     """Read a message, or what a chain made of it, up to the first of the texts where it should have stopped.
 
     Raises:
-        ModelFailedError: it is neither a message nor a text.
+        ModelFailedError: the reply is neither a message nor a text.
     """
     if isinstance(message, str):
         return sample_from_completion(message, reports=(), stop=stop)
@@ -32,7 +32,7 @@ def written_of(message: object, *, stop: Sequence[str] = ()) -> Written:
     return sample_from_completion(str(message.text), reports=(message, told), tokens=_tokens(told), stop=stop)
 
 
-def written_of_result(result: LLMResult, *, stop: Sequence[str] = ()) -> Written:
+def read_completion(result: LLMResult, *, stop: Sequence[str] = ()) -> Written:
     """Read a completion, up to the first of the texts where it should have stopped."""
     (written, *_), *_ = result.generations
     told = written.generation_info or {}

@@ -1,4 +1,4 @@
-"""Calls of our own, in the run that they are part of: LangChain tells parts by the config that is set while they are called."""
+"""Calls within a LangChain run: LangChain assigns nested runs to the config that is set while they are called."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TypeVar
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, set_config_context
 
-__all__ = ["called_under"]
+__all__ = ["call_under_config"]
 
 T = TypeVar("T")
 
 
-def called_under(config: RunnableConfig | None, call: Callable[[], T], *, tags: Sequence[str] = ()) -> T:
-    """Call what runs LangChain's parts somewhere inside, so that their runs belong to a config, with tags besides its own.
+def call_under_config(config: RunnableConfig | None, call: Callable[[], T], *, tags: Sequence[str] = ()) -> T:
+    """Call a function with a config set, so that the LangChain runs inside it belong to that config, with further tags.
 
     A config without callbacks belongs to the run that is going on.
     """

@@ -40,8 +40,8 @@ class RagCoverCrossEncoder(Reconstructible, BaseCrossEncoder):
         judge, entailer = self._given
         return f"{type(self).__name__}({judge!r})" if entailer is None else f"{type(self).__name__}(entailer={entailer!r})"
 
-    def made_with(self) -> dict[str, Any]:
-        """Return what another one like this is made with."""
+    def constructor_arguments(self) -> dict[str, Any]:
+        """Return the arguments that make an equal object."""
         judge, entailer = self._given
         return {"judge": judge, "entailer": entailer}
 

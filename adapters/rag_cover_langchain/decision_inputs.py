@@ -1,4 +1,4 @@
-"""What a decision model is asked about, written as text: messages, and JSON of any depth that may hold some."""
+"""The state that a decision model is asked about, written as text: messages, and JSON data that may contain messages."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def text_of(state: object) -> str:
     if isinstance(state, str):
         return state
     if isinstance(state, BaseMessage):
-        return _said(state)
+        return _message_text(state)
     if isinstance(state, Sequence) and state and all(isinstance(each, BaseMessage) for each in state):
-        return "\n".join(f"{each.type}: {_said(each)}" for each in state)
+        return "\n".join(f"{each.type}: {_message_text(each)}" for each in state)
     return json.dumps(_plain(state), ensure_ascii=False)
 
 
 def _plain(value: object) -> Any:
     match value:
         case BaseMessage():
-            return {value.type: _said(value)}
+            return {value.type: _message_text(value)}
         case Mapping():
             _refuse_media(value)
             return {str(name): _plain(each) for name, each in value.items()}
@@ -46,7 +46,7 @@ def _plain(value: object) -> Any:
             raise InvalidValueError(message)
 
 
-def _said(message: BaseMessage) -> str:
+def _message_text(message: BaseMessage) -> str:
     for block in message.content if isinstance(message.content, list) else ():
         _refuse_media(block)
     return str(message.text)

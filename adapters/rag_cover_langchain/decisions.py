@@ -81,7 +81,7 @@ class DecisionJudge:
 
 
 def decides(model: object) -> bool:
-    """Tell whether an object is a decision model, such as one with retries; where nobody has imported those, none is."""
+    """Return whether an object is a decision model, also one with retries; False where decision models are not imported."""
     decisions = sys.modules.get("langchain_core.decisions.base")
     return decisions is not None and isinstance(inmost(model), decisions.BaseDecisionModel)
 

@@ -33,8 +33,8 @@ class RagCoverEmbeddings(Reconstructible, Embeddings):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
 
-    def made_with(self) -> dict[str, Any]:
-        """Return what another one like this is made with."""
+    def constructor_arguments(self) -> dict[str, Any]:
+        """Return the arguments that make an equal object."""
         return {"model": self.model}
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

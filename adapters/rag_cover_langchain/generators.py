@@ -26,7 +26,7 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Generation, Message, Prompt, Sampling
 from rag_cover.integration import GeneratorByCalls, Written, identity_of
-from rag_cover_langchain.completions import written_of, written_of_result
+from rag_cover_langchain.completions import read_completion, read_message
 from rag_cover_langchain.tags import INTERNAL
 
 __all__ = ["LangChainGenerator", "chat_messages", "inmost", "writes"]
@@ -44,7 +44,7 @@ class LangChainGenerator:
 
     The model is a chat model, a completion model, or a `Runnable` that takes messages and returns one, such as
     ``model.with_retry()``; a chain passes parameters on to its first step alone. As thread-safe as the model is. Several
-    samples take several calls; calls are made side by side, within the run of whoever asked, and are tagged `INTERNAL`. A
+    samples take several calls; calls are made side by side, within the current run, and are tagged `INTERNAL`. A
     schema is asked for in words: the reply is plain text, which those that pass a schema read. Where LangChain caches replies
     (``set_llm_cache``), the samples of a model that takes no seed are one reply.
 
@@ -75,7 +75,7 @@ class LangChainGenerator:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which parameters the model refused, one sentence each."""
+        """Return one sentence for each parameter that the model refused."""
         return self._calls.notes
 
     def generate(
@@ -92,22 +92,22 @@ class LangChainGenerator:
     def write(self, prompt: Prompt, parameters: Mapping[str, Any], *, stop: Sequence[str]) -> Written:
         """Call the model once."""
         if isinstance(self.llm, BaseLLM):
-            return written_of_result(_completed(self.llm, prompt, parameters), stop=stop)
+            return read_completion(_complete(self.llm, prompt, parameters), stop=stop)
         messages = [HumanMessage(prompt)] if isinstance(prompt, str) else chat_messages(prompt)
-        return written_of(self.llm.invoke(messages, _CONFIG, **parameters), stop=stop)
+        return read_message(self.llm.invoke(messages, _CONFIG, **parameters), stop=stop)
 
 
 def writes(model: Runnable[Any, Any]) -> bool:
-    """Tell whether a Runnable may take messages and write, as far as can be told before it is asked."""
+    """Return whether a Runnable may take messages and write, as far as can be told before it is asked."""
     return not isinstance(model, _WRITES_NOTHING)
 
 
 def chat_messages(messages: Sequence[Message]) -> list[BaseMessage]:
-    """Return messages as LangChain's."""
+    """Convert messages to LangChain's."""
     return [_MESSAGES[message.role](message.content) for message in messages]
 
 
-def _completed(llm: BaseLLM, prompt: Prompt, parameters: Mapping[str, Any]) -> LLMResult:
+def _complete(llm: BaseLLM, prompt: Prompt, parameters: Mapping[str, Any]) -> LLMResult:
     """Complete a prompt as ``llm.invoke`` does, and keep what the server tells of it."""
     asked = StringPromptValue(text=prompt) if isinstance(prompt, str) else ChatPromptValue(messages=chat_messages(prompt))
     config: Mapping[str, Any] = ensure_config(_CONFIG)

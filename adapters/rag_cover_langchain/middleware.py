@@ -51,7 +51,7 @@ class SkillRoutedState(AgentState[Any]):
 
 
 class ComplexityRoutingMiddleware(RoutingMiddleware):
-    """Chooses what an agent works with by what a retriever brings back for the question.
+    """Chooses an agent's model, tools or retrieval depth by what a retriever finds for the question.
 
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
     `rag_cover.routing.ComplexityRouter` decides; that explains the settings. The retriever is asked once for each question: the
@@ -68,8 +68,8 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
         depths: how many documents to retrieve, likewise: tools with the argument ``depth_argument`` are called with it,
             whatever the model asked for; others find it as ``state["rag_cover_complexity"]["depth"]`` of their ``ToolRuntime``.
         depth_argument: what tools call that number.
-        judge: tells whether a passage answers; a chat model judges, too.
-        relevance: tells which words of the question a passage is about; None: the judge, where it can.
+        judge: decides whether a passage answers the question; a chat model judges, too.
+        relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many documents to look at.
         cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
         default: the demand to assume where probing or judging fails; None: the error is raised.
@@ -96,7 +96,7 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
         cut: float | None = None,
         default: Demand | None = None,
     ) -> None:
-        demands = _named(models, tools, depths)
+        demands = _list_names(models, tools, depths)
         demands += [each for each in _ALWAYS if each not in demands]
         asked = models_of(judge=judge, relevance=relevance)
         self.router = complexity_router_by(retriever_of(retriever), asked, demands, k=k, cut=cut)
@@ -117,25 +117,26 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
 
 
 class SkillRoutingMiddleware(RoutingMiddleware):
-    """Chooses what an agent works with by what each choice was seen to be able to do.
+    """Chooses an agent's model, tools or retrieval depth by the skills of each choice.
 
     CAIMIRA (Gor et al., EMNLP 2024), as `rag_cover.routing.SkillRouter` decides; that explains the settings. What the skills
     call agents are here the choices among models, tools or depths: ``models={"small": …, "large": …}``. The decision is made
     for the last human message, before the agent runs, and stands in the state under ``rag_cover_skill``.
 
     Args:
-        skills: what ``rag-cover skills fit`` or `rag_cover.routing.Caimira.save` kept, or a router of rag_cover's.
+        skills: path of the skills that ``rag-cover skills fit`` or `rag_cover.routing.Caimira.save` wrote, or a router of
+            rag_cover's.
         models: the model for each that may be chosen: a chat model, or what ``init_chat_model`` takes.
         tools: the only tools that the model is shown, likewise: names of the agent's, or tools, which it then has.
         depths: how many documents to retrieve, likewise: tools with the argument ``depth_argument`` are called with it,
             whatever the model asked for; others find it as ``state["rag_cover_skill"]["depth"]`` of their ``ToolRuntime``.
         depth_argument: what tools call that number.
-        embedder: the one that the skills were fitted with; a router of rag_cover's has its own.
-        costs: of one question, by agent.
+        embedder: the embedder that the skills were fitted with; a router of rag_cover's has its own.
+        costs: cost of one question, by agent.
         target: the predicted success that the cheapest agent must reach.
-        budget: what a question may cost at most.
-        exchange: what a unit of cost is worth in probability of success.
-        probe: tells complexity, where the skills hold an adjustment by it.
+        budget: maximum cost of a question.
+        exchange: probability of success that a unit of cost is worth.
+        probe: measures complexity, for skills that are adjusted by it.
         default: the one to take where the router fails; None: the error is raised.
 
     Raises:
@@ -165,7 +166,7 @@ class SkillRoutingMiddleware(RoutingMiddleware):
         probe: ComplexityRoutingMiddleware | None = None,
         default: str | None = None,
     ) -> None:
-        agents = _named(models, tools, depths)
+        agents = _list_names(models, tools, depths)
         self.router = skill_router_by(
             skills,
             models_of(embedder=embedder),
@@ -186,7 +187,7 @@ class SkillRoutingMiddleware(RoutingMiddleware):
         return self.router.route(question)
 
 
-def _named(*given: Mapping[Name, object] | None) -> list[Name]:
+def _list_names(*given: Mapping[Name, object] | None) -> list[Name]:
     """List for whom something is given, once each.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The models of a LangChain application in the places of rag_cover's, and the names of rag_cover's own.
+"""LangChain's language models, embeddings and retrievers as the models of rag_cover.
 
 Wherever the adapter takes a model, it takes a name (``"embedded"``), an object that fits rag_cover's Protocols, or a LangChain
 object: a language model generates, judges, reads and decomposes, a decision model judges, ``Embeddings`` embed, a retriever
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -21,10 +20,17 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
-from rag_cover.coverage import Decomposer
+from rag_cover.backends import Embedder, Generator, Retriever, Scorer
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import FrameworkModels, describe_argument, identity_of, unit_vectors
+from rag_cover.integration import (
+    FrameworkModels,
+    ModelOptions,
+    describe_argument,
+    document_model_options,
+    identity_of,
+    refuse_unknown_models,
+    unit_vectors,
+)
 from rag_cover.questions import Passage
 from rag_cover_langchain.decisions import DecisionJudge, decides
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
@@ -73,7 +79,7 @@ class LangChainEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class _LangChainRetriever:
-    """Finds passages by a LangChain retriever, within the run of whoever asks, and keeps nothing."""
+    """Finds passages by a LangChain retriever, within the current run, and keeps nothing."""
 
     retriever: Runnable[str, Any]
 
@@ -92,28 +98,30 @@ class _LangChainRetriever:
 
 
 def generator_of(model: str | Generator | Writer) -> Generator:
-    """Return a model as a generator.
+    """Return a model, or the one that a name opens, as a generator.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the model cannot generate text.
     """
     return _LANGCHAIN.generator_of(model)
 
 
 def embedder_of(model: str | Embedder | Embeddings) -> Embedder:
-    """Return a model as an embedder: (n, d) vectors of unit length, float32; of `RagCoverEmbeddings` their own.
+    """Return a model, or the one that a name opens, as an embedder; of `RagCoverEmbeddings` their own.
+
+    It returns (n, d) vectors of unit length, float32.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the model cannot embed.
     """
     return _LANGCHAIN.embedder_of(model)
 
 
 def retriever_of(model: Retriever | BaseRetriever | VectorStore | Runnable[str, Any]) -> Retriever:
-    """Return a retriever as one of passages.
+    """Return a retriever of passages: of rag_cover's, or made of LangChain's.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the object cannot retrieve.
     """
     if isinstance(model, VectorStore):
         return _LangChainRetriever(model.as_retriever())
@@ -127,55 +135,42 @@ def retriever_of(model: Retriever | BaseRetriever | VectorStore | Runnable[str, 
     raise InvalidValueError(message)
 
 
-def models_of(
-    *,
-    judge: str | Scorer | Writer = "embedded",
-    locator: str | Locator | Writer | None = None,
-    relevance: str | Relevance | None = None,
-    entailer: str | Entailer | None = None,
-    receiver: str | Receiver | Writer | None = None,
-    generator: str | Generator | Writer | None = None,
-    decomposer: str | Path | Generator | Decomposer | Writer | None = None,
-    embedder: str | Embedder | Embeddings | None = None,
-) -> Models:
-    """Return the models that measures ask, LangChain's own objects translated; `rag_cover.Models` explains the fields.
+@document_model_options
+def models_of(**options: Unpack[ModelOptions[Writer, Embeddings]]) -> Models:
+    """Return the models that measures ask, with LangChain's own objects translated.
 
-    A language model in several places is one model: what it refuses, and as a judge what it has judged, is known in all.
-    Names are looked up when the models are opened.
+    A language model in several places becomes one model, which remembers in all of them what parameters it refuses and, as a
+    judge, what it has judged. Names are looked up when the models are opened.
+
+    Args:
+        **options: the models, as `ModelOptions` describes them.
 
     Raises:
-        InvalidValueError: an object that cannot serve as what it is given as.
+        InvalidValueError: an object cannot serve in its place.
+        UnknownOptionError: there is no such place; the message names the nearest one.
     """
-    return _LANGCHAIN.models_of(
-        judge=judge,
-        locator=locator,
-        relevance=relevance,
-        entailer=entailer,
-        receiver=receiver,
-        generator=generator,
-        decomposer=decomposer,
-        embedder=embedder,
-    )
+    refuse_unknown_models(options, taken_by="models_of")
+    return _LANGCHAIN.models_of(**options)
 
 
-def _written_by(model: object) -> Generator | None:
+def _make_generator(model: object) -> Generator | None:
     return LangChainGenerator(model) if isinstance(model, Runnable) and writes(model) and not decides(model) else None
 
 
-def _embedded_by(model: object) -> Embedder | None:
+def _make_embedder(model: object) -> Embedder | None:
     if isinstance(model, RagCoverEmbeddings):
         return model.embedder
     return LangChainEmbedder(model) if isinstance(model, Embeddings) else None
 
 
-def _judged_by(model: object) -> Scorer | None:
+def _make_judge(model: object) -> Scorer | None:
     return DecisionJudge(model) if isinstance(model, Runnable) and decides(model) else None
 
 
 _LANGCHAIN = FrameworkModels(
     language_model="a chat model of LangChain",
     embedding_model="LangChain's Embeddings",
-    written_by=_written_by,
-    embedded_by=_embedded_by,
-    judged_by=_judged_by,
+    make_generator=_make_generator,
+    make_embedder=_make_embedder,
+    make_judge=_make_judge,
 )

@@ -1,4 +1,4 @@
-"""LangChain's documents as passages, and back, and copies of them that say more."""
+"""Conversion between LangChain's documents and passages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, json_value
 
-__all__ = ["document_of", "noted", "passage_of", "passages_of", "record_of"]
+__all__ = ["add_metadata", "document_of", "passage_of", "passages_of", "record_of"]
 
 _SCORES = ("relevance_score", "score")
 """Where retrievers and compressors that give a score keep it: a document has no place for one."""
@@ -21,7 +21,7 @@ def passage_of(document: Document) -> Passage:
     """Return a document as a passage: its id, its content, and a title and a score where its metadata has them.
 
     Raises:
-        InvalidValueError: it is no document.
+        InvalidValueError: the object is not a document.
     """
     if not isinstance(document, Document):
         message = f"{type(document).__name__!r} is no document; give a Document of LangChain"
@@ -42,13 +42,13 @@ def document_of(passage: Passage) -> Document:
     return Document(page_content=passage.text, id=passage.id, metadata=dict(passage.metadata) | title | score)
 
 
-def noted(document: Document, told: Mapping[str, Any]) -> Document:
-    """Return a copy whose metadata says more; whoever else holds the document sees nothing of it."""
-    return document.model_copy(update={"metadata": {**document.metadata, **told}})
+def add_metadata(document: Document, more: Mapping[str, Any]) -> Document:
+    """Return a copy of a document with more metadata; the document itself stays unchanged."""
+    return document.model_copy(update={"metadata": {**document.metadata, **more}})
 
 
 def record_of(document: Document) -> dict[str, Any]:
-    """Copy what a passage is made of, in microseconds: the document may be changed by whoever gets it next."""
+    """Copy the fields of a passage, in microseconds: later steps of the pipeline may change the document."""
     title = document.metadata.get("title")
     return {
         "id": document.id,

@@ -1,4 +1,4 @@
-"""Questions, answers and documents in what LangChain's runs take and return: texts, messages, mappings, states of graphs."""
+"""Finds questions, answers and documents in what LangChain's runs take and return: texts, messages, mappings, graph states."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
         case PromptValue():
             return question_in(value.to_messages())
         case Sequence():
-            return question_in(_last_said(value, _USERS))
+            return question_in(_find_last_text(value, _USERS))
         case _:
-            return _named_question(fields_of(value), depth)
+            return _find_named_question(fields_of(value), depth)
 
 
 def answer_text(value: object, asked: object = None) -> str | None:
@@ -51,16 +51,16 @@ def answer_text(value: object, asked: object = None) -> str | None:
         case BaseMessage():
             return value.text or None
         case Sequence():
-            return _last_said(value, _MODELS, until=_USERS)
+            return _find_last_text(value, _MODELS, until=_USERS)
         case BaseModel():
             return value.model_dump_json()
         case _:
-            return _named_answer(fields_of(value), asked)
+            return _find_named_answer(fields_of(value), asked)
 
 
 def texts_in(value: object) -> set[str]:
     """Return the texts that a mapping, a model or a dataclass holds by name, but for those that ask."""
-    return set(_texts(_unasked(fields_of(value))))
+    return set(_texts(_drop_questions(fields_of(value))))
 
 
 def documents_in(value: object) -> list[Document]:
@@ -92,49 +92,51 @@ def _inside(value: object) -> Iterable[object]:
     return fields_of(value).values()
 
 
-def _named_question(given: Mapping[str, Any], depth: int) -> str | None:
+def _find_named_question(given: Mapping[str, Any], depth: int) -> str | None:
     """Take what has a usual name, else the only text there is."""
     named = (question_in(given[name], depth - 1) for name in ASKED if name in given and depth > 0)
     return next(filter(None, named), None) or _only(list(_texts(given)))
 
 
-def _named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEEP) -> str | None:
+def _find_named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEEP) -> str | None:
     known = fields_of(asked)
-    named = (_said(given[name], depth) for name in ANSWERED if name in given and not _same(given[name], known.get(name)))
+    named = (
+        _read_answer(given[name], depth) for name in ANSWERED if name in given and not _is_same(given[name], known.get(name))
+    )
     said = next(filter(None, named), None)
     if said is None and "messages" in given:
-        said = _said(given["messages"], depth)
+        said = _read_answer(given["messages"], depth)
     old = {*_texts(known), *([asked] if isinstance(asked, str) else [])}
-    return said or _only([text for text in _texts(_unasked(given)) if text not in old])
+    return said or _only([text for text in _texts(_drop_questions(given)) if text not in old])
 
 
-def _unasked(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _drop_questions(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in given.items() if name not in ASKED or name in ANSWERED}
 
 
-def _said(value: object, depth: int) -> str | None:
+def _read_answer(value: object, depth: int) -> str | None:
     """Return what an answer by its name says: a text, messages, or data written out; documents are none."""
     if isinstance(value, Mapping):
-        return _named_answer(value, None, depth - 1) if depth > 0 else None
+        return _find_named_answer(value, None, depth - 1) if depth > 0 else None
     return answer_text(value) if isinstance(value, str | BaseMessage | Sequence | BaseModel) else None
 
 
-def _same(one: object, other: object) -> bool:
-    """Tell whether two values are one; only texts are compared, since tables and arrays compare their cells."""
+def _is_same(one: object, other: object) -> bool:
+    """Return whether two values are one; only texts are compared, since tables and arrays compare their cells."""
     return one is other or (isinstance(one, str) and one == other)
 
 
-def _last_said(messages: Sequence[object], by: Sequence[str], until: Sequence[str] = ()) -> str | None:
+def _find_last_text(messages: Sequence[object], by: Sequence[str], until: Sequence[str] = ()) -> str | None:
     """Return what was said last by somebody, since somebody else spoke."""
     for each in reversed(messages):
-        if text := _spoken(each, by):
+        if text := _text_by(each, by):
             return text
-        if _spoken(each, until):
+        if _text_by(each, until):
             return None
     return None
 
 
-def _spoken(message: object, by: Sequence[str]) -> str | None:
+def _text_by(message: object, by: Sequence[str]) -> str | None:
     """Return what a message says, in any form in which LangChain takes one; None if somebody else says it."""
     match message:
         case AIMessage() if message.tool_calls:  # it asks for more, and says so

@@ -1,4 +1,4 @@
-"""What rag_cover's document compressors have in common: models by name or as objects, and a chain that does not break."""
+"""The base class of the document compressors: opens models, and keeps the retriever's order where a model fails."""
 
 # no annotations from __future__: a RunnableLambda reads its schemas from them, and cannot resolve texts
 
@@ -14,7 +14,7 @@ from rag_cover import Models
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import LazyModels, OnRerankError, Reconstructible, refuse_on_error, rerank_or_keep
 from rag_cover.measures import ModelKind
-from rag_cover_langchain.configs import called_under
+from rag_cover_langchain.configs import call_under_config
 from rag_cover_langchain.payloads import documents_in, question_in
 
 __all__ = ["EXPLANATION", "CompressorInput", "ModelCompressor"]
@@ -33,7 +33,7 @@ _PAIR = 2
 
 
 class ModelCompressor(Reconstructible, BaseDocumentCompressor):
-    """Asks models about documents, which are opened when they are first needed."""
+    """Chooses among documents by models, which are opened at their first use."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -65,7 +65,7 @@ class ModelCompressor(Reconstructible, BaseDocumentCompressor):
 
         def compress(given: CompressorInput, config: RunnableConfig) -> list[Document]:
             documents, question = _documents_and_question(given)
-            return called_under(config, lambda: list(self.compress_documents(documents, question)))
+            return call_under_config(config, lambda: list(self.compress_documents(documents, question)))
 
         async def acompress(given: CompressorInput, config: RunnableConfig) -> list[Document]:
             documents, question = _documents_and_question(given)
@@ -73,7 +73,7 @@ class ModelCompressor(Reconstructible, BaseDocumentCompressor):
 
         return RunnableLambda(compress, acompress, name=type(self).__name__)
 
-    def _chosen_by(
+    def _choose_by_models(
         self, choose: Choice, documents: Sequence[Document], query: str, callbacks: Callbacks, *, most: int | None = None
     ) -> list[Document]:
         """Choose among documents by models that are open; where these fail, return the first documents as they came.
@@ -83,7 +83,7 @@ class ModelCompressor(Reconstructible, BaseDocumentCompressor):
         """
         called = (type(self).__name__, "documents")
         config = None if callbacks is None else RunnableConfig(callbacks=callbacks)
-        return called_under(
+        return call_under_config(
             config,
             lambda: rerank_or_keep(choose, documents, query, self._models, called=called, on_error=self.on_error, most=most),
         )

@@ -22,10 +22,10 @@ from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
-from rag_cover.integration import OnRerankError, estimated_by, refuse_below, refuse_utility, reranked_by
+from rag_cover.integration import OnRerankError, estimate_passage_utilities, refuse_below, refuse_utility, rerank_passages
 from rag_cover.measures import ModelKind
 from rag_cover_langchain.models import Writer, models_of
-from rag_cover_langchain.passages import noted, passage_of, passages_of
+from rag_cover_langchain.passages import add_metadata, passage_of, passages_of
 from rag_cover_langchain.postprocessing import EXPLANATION, ModelCompressor
 
 __all__ = ["CoverageCompressor", "UtilityFilter"]
@@ -52,13 +52,13 @@ class CoverageCompressor(ModelCompressor):
 
     Args:
         top_n: how many documents to keep at most.
-        judge: tells whether a text answers a sub-question: a name, one of rag_cover's, or a chat model.
+        judge: decides whether a text answers a sub-question: a name, one of rag_cover's, or a chat model.
         decomposer: splits questions: ``rules``, a file, a function, or a chat model.
         receiver: reads the answers that later sub-questions build on, by name, one of rag_cover's, or a chat model; with None
             their places stay empty, which costs less and loses most of the gain on questions of several hops.
         retrieval_weight: what standing first with the retriever is worth, in sub-questions surely covered.
         samples: how often the receiver is asked for one answer.
-        seed: of what the receiver samples.
+        seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
         explain: whether ``metadata["rag_cover"]`` says what a document adds and covers, and the retriever's score. A prompt
             that writes out metadata shows it to the model.
@@ -112,10 +112,10 @@ class CoverageCompressor(ModelCompressor):
         Raises:
             RagCoverError: a model cannot be opened, or fails where that is to be raised.
         """
-        return self._chosen_by(self._chosen, documents, query, callbacks, most=self.top_n)
+        return self._choose_by_models(self._choose, documents, query, callbacks, most=self.top_n)
 
-    def _chosen(self, documents: Sequence[Document], question: str, models: Models) -> list[Document]:
-        found = reranked_by(
+    def _choose(self, documents: Sequence[Document], question: str, models: Models) -> list[Document]:
+        found = rerank_passages(
             models,
             question,
             passages_of(documents),
@@ -124,14 +124,14 @@ class CoverageCompressor(ModelCompressor):
             samples=self.samples,
             seed=self.seed,
         )
-        return [self._ranked(documents[each.place], each) for each in found.kept]
+        return [self._add_ranking(documents[each.place], each) for each in found.kept]
 
-    def _ranked(self, document: Document, ranked: RankedPassage) -> Document:
+    def _add_ranking(self, document: Document, ranked: RankedPassage) -> Document:
         told: dict[str, Any] = {SCORE: ranked.worth}
         if self.explain:
             before = passage_of(document).score
             told[EXPLANATION] = {"gain": ranked.gain, "covers": list(ranked.covers), "retrieval_score": before}
-        return noted(document, told)
+        return add_metadata(document, told)
 
 
 class UtilityFilter(ModelCompressor):
@@ -154,14 +154,14 @@ class UtilityFilter(ModelCompressor):
 
     Args:
         min_utility: in [-1, 1]; a document is dropped whose utility is below.
-        receiver: whose belief it is: a name, one of rag_cover's, or a chat model, which is sampled
+        receiver: the model whose belief is measured: a name, one of rag_cover's, or a chat model, which is sampled
             ``samples`` · (documents + 2) times for the question and each core sub-question.
-        entailer: tells whether its answers mean the same, by name or as one of rag_cover's.
+        entailer: decides whether the receiver's answers mean the same, by name or as one of rag_cover's.
         decomposer: splits questions: ``rules``, a file, a function, or a chat model.
         attribution: ``leave-one-out`` or ``add-one-in``.
         keep: how many documents are kept in any case.
         samples: how many answers are sampled in each context.
-        seed: of what is sampled.
+        seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
         explain: whether ``metadata["rag_cover"]`` of a copy says what a document is worth.
 
@@ -218,12 +218,14 @@ class UtilityFilter(ModelCompressor):
         Raises:
             RagCoverError: a model cannot be opened, or fails where that is to be raised.
         """
-        return self._chosen_by(self._chosen, documents, query, callbacks)
+        return self._choose_by_models(self._choose, documents, query, callbacks)
 
-    def _chosen(self, documents: Sequence[Document], question: str, models: Models) -> list[Document]:
+    def _choose(self, documents: Sequence[Document], question: str, models: Models) -> list[Document]:
         passages = passages_of(documents)
-        found = estimated_by(models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed)
+        found = estimate_passage_utilities(
+            models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed
+        )
         kept = found.keeping(passages, min_utility=self.min_utility, keep=self.keep)
         if not self.explain:
             return [documents[place] for place in kept]
-        return [noted(documents[place], {EXPLANATION: {"utility": found.value_of(passages[place])}}) for place in kept]
+        return [add_metadata(documents[place], {EXPLANATION: {"utility": found.value_of(passages[place])}}) for place in kept]

@@ -19,17 +19,17 @@ from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover.integration import (
     OnRerankError,
     Reconstructible,
-    augmented_if_possible,
+    augment_if_possible,
     augmenter_by,
-    explained_by_search,
+    explain_by_search,
     refuse_below,
     refuse_mode,
     refuse_on_error,
 )
-from rag_cover_langchain.configs import called_under
+from rag_cover_langchain.configs import call_under_config
 from rag_cover_langchain.models import Writer, models_of, retriever_of
-from rag_cover_langchain.passages import noted, passage_of
-from rag_cover_langchain.searches import DocumentSearch, Searched, first_documents, refuse_no_text, searched_by
+from rag_cover_langchain.passages import add_metadata, passage_of
+from rag_cover_langchain.searches import DocumentSearch, Searched, first_documents, refuse_no_text, to_retriever
 
 __all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
 
@@ -46,9 +46,9 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
     ``filter``, goes to each search.
 
     Args:
-        retriever: what is asked for each of them, from several threads: a retriever, or a Runnable from a text to documents.
+        retriever: searches for each of them, from several threads: a retriever, or a Runnable from a text to documents.
             One that cannot be asked for ``depth`` documents must find so many by itself; a vector store does as it is asked.
-        judge: tells whether a passage covers a sub-question; a chat model judges, too.
+        judge: decides whether a passage covers a sub-question; a chat model judges, too.
         receiver: reads the answers that later sub-questions build on; a chat model is asked thirty times for each, so better
             give it as generator, and None here.
         generator: splits questions, and reads those answers without a receiver.
@@ -61,8 +61,8 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``"auto"`` searches for what is still not covered.
         threshold: the probability from which a passage covers; the judge's own unless given.
-        on_error: ``"keep"``: where augmentation fails, the judge's server say, the retriever's own documents are returned, and
-            the failure is logged as a warning; ``"raise"``.
+        on_error: ``"keep"``: where augmentation fails, return the retriever's own documents and log the failure as a warning;
+            ``"raise"``: raise it.
         explain: name in each document's metadata, under ``"found_for"``, the questions whose searches found it, on a copy.
 
     Raises:
@@ -113,7 +113,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         models: dict[str, Any] = {"judge": judge, "receiver": receiver, "generator": generator, "decomposer": decomposer}
         limits = {"k": k, "depth": depth, "max_tokens": max_tokens, "max_calls": max_calls}
         settings: dict[str, Any] = {**limits, "mode": mode, "rounds": rounds, "threshold": threshold}
-        augmenter = augmenter_by(retriever_of(searched_by(retriever)), models_of(**models), **settings)
+        augmenter = augmenter_by(retriever_of(to_retriever(retriever)), models_of(**models), **settings)
         told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
         super().__init__(retriever=retriever, on_error=on_error, explain=explain, **models, **settings, **told)
         self._augmenter = augmenter
@@ -125,17 +125,17 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         wanted = self.k if k is None else k
         refuse_below(1, k=wanted)
         augmenter = replace(self._augmenter, k=wanted)
-        retriever = searched_by(self.retriever)
+        retriever = to_retriever(self.retriever)
         config: RunnableConfig = {"callbacks": run_manager.get_child()}
 
-        def found() -> list[Document]:
+        def find() -> list[Document]:
             search = DocumentSearch(retriever, config, settings)
-            made = augmented_if_possible(augmenter, search, query, on_error=self.on_error)
+            made = augment_if_possible(augmenter, search, query, on_error=self.on_error)
             if made is None:
                 return first_documents(retriever, query, augmenter.k, config, **settings)
-            return explained_by_search(made, _explained) if self.explain else made.kept
+            return explain_by_search(made, _explain) if self.explain else made.kept
 
-        return called_under(config, found)
+        return call_under_config(config, find)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **settings: Any
@@ -144,7 +144,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
 
 
 class RagCoverRetriever(Reconstructible, BaseRetriever):
-    """Finds documents by their words and by what their tokens mean, without a key or a network (English).
+    """Finds documents by hybrid retrieval: BM25 and the meaning of tokens, offline and without a key (English).
 
     The retriever behind it is `rag_cover.build_retriever("embedded", …)`. Documents come back as they were given, each with a
     metadata of its own. ``invoke(question, k=…)`` returns another number of them. Make it with `from_documents`.
@@ -205,7 +205,7 @@ class RagCoverRetriever(Reconstructible, BaseRetriever):
         wanted = self.k if k is None else k
         refuse_below(1, k=wanted)
         found = [self.documents[passage.key] for passage in self.retriever.retrieve(query, k=wanted)]
-        return [noted(document, {}) for document in found]
+        return [add_metadata(document, {}) for document in found]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
@@ -213,6 +213,6 @@ class RagCoverRetriever(Reconstructible, BaseRetriever):
         return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k)
 
 
-def _explained(found: Document, questions: Sequence[str]) -> Document:
+def _explain(found: Document, questions: Sequence[str]) -> Document:
     """Return a copy that names what the document was found for."""
-    return noted(found, {FOUND_FOR: list(questions)})
+    return add_metadata(found, {FOUND_FOR: list(questions)})

@@ -1,4 +1,4 @@
-"""What rag_cover's agent middleware has in common: one decision for each question, and what an agent works with by it."""
+"""The base class of the agent middleware: one routing decision for each question, and the model, tools and depth it implies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool
 from rag_cover.errors import InvalidValueError, RagCoverError, nearest
 from rag_cover.integration import Decision, describe_argument, refuse_below, refuse_unknown_route
 from rag_cover.routing import Route
-from rag_cover_langchain.route_events import atell, decision_on, tell
+from rag_cover_langchain.route_events import adispatch_decision, decision_on, dispatch_decision
 
 
 class MissingLangChainError(RagCoverError, ImportError):
@@ -80,21 +80,21 @@ class RoutingMiddleware(AgentMiddleware[Any, Any, Any]):
         Raises:
             InvalidValueError: nobody asked anything, and there is no default; any other failure of the router, likewise.
         """
-        asked = self._undecided(state)
+        asked = self._find_undecided(state)
         if asked is None:
             return None
         decision = self._decision(asked)
-        tell(decision)
-        return self._noted(decision, asked)
+        dispatch_decision(decision)
+        return self._state_update(decision, asked)
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Decide in a worker thread, unless that was done for this message."""
-        asked = self._undecided(state)
+        asked = self._find_undecided(state)
         if asked is None:
             return None
         decision = await run_in_executor(None, self._decision, asked)
-        await atell(decision)
-        return self._noted(decision, asked)
+        await adispatch_decision(decision)
+        return self._state_update(decision, asked)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Call) -> ModelResponse[Any]:
         """Call the model of the route, with its tools."""
@@ -112,7 +112,7 @@ class RoutingMiddleware(AgentMiddleware[Any, Any, Any]):
         """Call a tool that takes a depth with that of the route."""
         return await handler(self._with_depth(request))
 
-    def _undecided(self, state: AgentState[Any]) -> list[HumanMessage] | None:
+    def _find_undecided(self, state: AgentState[Any]) -> list[HumanMessage] | None:
         """Return the last human message, none at all where nobody spoke; None where it was decided on."""
         asked = next((each for each in reversed(state["messages"]) if isinstance(each, HumanMessage)), None)
         if asked is None:
@@ -124,25 +124,25 @@ class RoutingMiddleware(AgentMiddleware[Any, Any, Any]):
     def _decision(self, asked: Sequence[HumanMessage]) -> Decision:
         return decision_on(asked, self._route, config=None, default=self.default)
 
-    def _noted(self, decision: Decision, asked: Sequence[HumanMessage]) -> dict[str, Any]:
+    def _state_update(self, decision: Decision, asked: Sequence[HumanMessage]) -> dict[str, Any]:
         depth = self.means[decision.route.name].depth
         told = {} if depth is None else {"depth": depth}
         return {self.key: decision.to_dict() | told | {"message": asked[0].id if asked else None}}
 
-    def _chosen(self, state: object) -> Means:
+    def _means_of(self, state: object) -> Means:
         decided = state.get(self.key) if isinstance(state, Mapping) else getattr(state, self.key, None)
         return Means() if decided is None else self.means[decided["route"]]
 
     def _with_means(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        chosen = self._chosen(request.state)
+        chosen = self._means_of(request.state)
         if chosen.model is not None:
             request = request.override(model=chosen.model)
         if chosen.tools is not None:
-            request = request.override(tools=_named(request.tools, chosen.tools))
+            request = request.override(tools=_select_tools(request.tools, chosen.tools))
         return request
 
     def _with_depth(self, request: ToolCallRequest) -> ToolCallRequest:
-        depth = self._chosen(request.state).depth
+        depth = self._means_of(request.state).depth
         if depth is None or request.tool is None or self.depth_argument not in request.tool.args:
             return request
         arguments = {**request.tool_call["args"], self.depth_argument: depth}
@@ -189,7 +189,7 @@ def _names_of(tools: object) -> tuple[str, ...]:
     raise InvalidValueError(message)
 
 
-def _named(tools: Sequence[BaseTool | dict[str, Any]], names: Sequence[str]) -> list[BaseTool | dict[str, Any]]:
+def _select_tools(tools: Sequence[BaseTool | dict[str, Any]], names: Sequence[str]) -> list[BaseTool | dict[str, Any]]:
     there = {_name_of(tool): tool for tool in tools}
     for name in names:
         if name not in there:

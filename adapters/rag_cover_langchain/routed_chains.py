@@ -1,4 +1,4 @@
-"""A chain that is one of several, chosen for each question: called, awaited, batched and streamed as the chosen one is."""
+"""The base class of routers as Runnables: one of several chains is chosen for each question and called in its place."""
 
 # ruff: noqa: A002  # what is called input is so called by LangChain
 
@@ -18,7 +18,7 @@ from pydantic import ConfigDict, SkipValidation
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import Decision, Reconstructible, refuse_unknown_route
 from rag_cover.routing import Route
-from rag_cover_langchain.route_events import EVENT, atell, decision_on, tell
+from rag_cover_langchain.route_events import EVENT, adispatch_decision, decision_on, dispatch_decision
 
 __all__ = ["Default", "RoutedChain", "chain_of", "chains_of"]
 
@@ -51,7 +51,7 @@ class RoutedChain(Reconstructible, RunnableSerializable[Input, Output]):
 
     @property
     def OutputType(self) -> Any:  # noqa: N802  # LangChain's name
-        """Return what the chains give, of which nothing is known."""
+        """Return Any: what the chains return is not known."""
         return Any
 
     @property
@@ -98,29 +98,29 @@ class RoutedChain(Reconstructible, RunnableSerializable[Input, Output]):
     async def astream(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Output]:
         """Stream what the chosen chain gives."""
 
-        async def given() -> AsyncIterator[Input]:
+        async def stream_input() -> AsyncIterator[Input]:
             yield input
 
-        async for part in self.atransform(given(), config, **kwargs):
+        async for part in self.atransform(stream_input(), config, **kwargs):
             yield part
 
     def _invoke(self, given: Input, run_manager: CallbackManagerForChainRun, config: RunnableConfig, **kwargs: Any) -> Output:
-        chain, under = self._chosen(self._told(given, config), config, run_manager)
+        chain, under = self._chain_of_route(self._decide_and_dispatch(given, config), config, run_manager)
         output: Output = chain.invoke(given, under, **kwargs)
         return output
 
     async def _ainvoke(
         self, given: Input, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig, **kwargs: Any
     ) -> Output:
-        chain, under = self._chosen(await self._atold(given, config), config, run_manager)
+        chain, under = self._chain_of_route(await self._adecide_and_dispatch(given, config), config, run_manager)
         output: Output = await chain.ainvoke(given, under, **kwargs)
         return output
 
     def _transform(
         self, parts: Iterator[Input], run_manager: CallbackManagerForChainRun, config: RunnableConfig, **kwargs: Any
     ) -> Iterator[Output]:
-        given: Input = _joined(list(parts))
-        chain, under = self._chosen(self._told(given, config), config, run_manager)
+        given: Input = _join(list(parts))
+        chain, under = self._chain_of_route(self._decide_and_dispatch(given, config), config, run_manager)
         yield from chain.stream(given, under, **kwargs)
 
     async def _atransform(
@@ -130,8 +130,8 @@ class RoutedChain(Reconstructible, RunnableSerializable[Input, Output]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> AsyncIterator[Output]:
-        given: Input = _joined([part async for part in parts])
-        chain, under = self._chosen(await self._atold(given, config), config, run_manager)
+        given: Input = _join([part async for part in parts])
+        chain, under = self._chain_of_route(await self._adecide_and_dispatch(given, config), config, run_manager)
         async for part in chain.astream(given, under, **kwargs):
             yield part
 
@@ -139,17 +139,17 @@ class RoutedChain(Reconstructible, RunnableSerializable[Input, Output]):
         default = self.default if self.default is None or isinstance(self.default, str) else _DEFAULT
         return decision_on(given, self._route, config=config, default=default)
 
-    def _told(self, given: Input, config: RunnableConfig) -> Decision:
+    def _decide_and_dispatch(self, given: Input, config: RunnableConfig) -> Decision:
         decision = self._decision(given, config)
-        tell(decision, config)
+        dispatch_decision(decision, config)
         return decision
 
-    async def _atold(self, given: Input, config: RunnableConfig) -> Decision:
+    async def _adecide_and_dispatch(self, given: Input, config: RunnableConfig) -> Decision:
         decision = await run_in_executor(None, self._decision, given, config)
-        await atell(decision, config)
+        await adispatch_decision(decision, config)
         return decision
 
-    def _chosen(
+    def _chain_of_route(
         self,
         decision: Decision,
         config: RunnableConfig,
@@ -181,7 +181,7 @@ def chain_of(default: Default, routes: Mapping[str, object]) -> str | Runnable[A
     return None if default is None else coerce_to_runnable(default)
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _join(parts: Sequence[Any]) -> Any:
     """Add up what came in parts; of what cannot be added, the last counts, as in LangChain's own Runnables."""
     if not parts:
         message = "nothing was given; a router needs a question to choose by"

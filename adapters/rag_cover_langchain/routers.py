@@ -44,8 +44,8 @@ class ComplexityRouter(RoutedChain[Input, Output]):
         retriever: the one to probe, for ``k`` documents where it may be asked for a number.
         routes: the chain for each demand: ``{"direct": …, "complex": …, "unanswerable": …}``. Without one for
             ``"unanswerable"``, such questions go the complex way.
-        judge: tells whether a passage answers; a chat model judges, too.
-        relevance: tells which words of the question a passage is about; None: the judge, where it can.
+        judge: decides whether a passage answers the question; a chat model judges, too.
+        relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many documents to look at.
         cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
         default: the route, by its name, or the chain to take where probing or judging fails; None: the error is raised.
@@ -95,19 +95,20 @@ class ComplexityRouter(RoutedChain[Input, Output]):
 
 
 class SkillRouter(RoutedChain[Input, Output]):
-    """Chooses by what each chain was seen to be able to do: the likeliest to succeed, or the cheapest likely enough.
+    """Chooses by the skills of each chain: the one most likely to succeed, or the cheapest that is likely enough.
 
     CAIMIRA (Gor et al., EMNLP 2024), as `rag_cover.routing.SkillRouter` decides; that explains the settings.
 
     Args:
-        skills: what ``rag-cover skills fit`` or `rag_cover.routing.Caimira.save` kept, or a router of rag_cover's.
+        skills: path of the skills that ``rag-cover skills fit`` or `rag_cover.routing.Caimira.save` wrote, or a router of
+            rag_cover's.
         routes: the chain for each agent that may be chosen.
-        embedder: the one that the skills were fitted with; a router of rag_cover's has its own.
-        costs: of one question, by agent.
+        embedder: the embedder that the skills were fitted with; a router of rag_cover's has its own.
+        costs: cost of one question, by agent.
         target: the predicted success that the cheapest agent must reach.
-        budget: what a question may cost at most.
-        exchange: what a unit of cost is worth in probability of success.
-        probe: tells complexity, where the skills hold an adjustment by it.
+        budget: maximum cost of a question.
+        exchange: probability of success that a unit of cost is worth.
+        probe: measures complexity, for skills that are adjusted by it.
         default: the agent, by its name, or the chain to take where the router fails; None: the error is raised.
 
     Raises:

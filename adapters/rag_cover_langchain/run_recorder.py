@@ -1,4 +1,4 @@
-"""Runs noted as calls of a recording, on the thread of whoever answers the question.
+"""Records LangChain's runs as calls of a recording, on the thread that answers the question.
 
 What may be changed later is copied; the rest is left to the recording's own thread. Nothing that goes wrong here reaches the
 pipeline. Streams tell of their input when they end; one that is left before its end is told by a part that is still at it.
@@ -15,20 +15,20 @@ from langchain_core.outputs import LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 from rag_cover.recording import CallKind, Noting, QuestionContext, TraceDraft, asked_from, place
-from rag_cover_langchain.payloads import texts_in
-from rag_cover_langchain.runs import (
+from rag_cover_langchain.calls import (
     Run,
+    completion_text,
     failure_of,
     names_of,
     read_answer,
     read_inputs,
     read_output,
     read_state,
-    written_in,
 )
+from rag_cover_langchain.payloads import texts_in
 from rag_cover_langchain.tags import INTERNAL_TAGS
 
-__all__ = ["RunNotes"]
+__all__ = ["RunRecorder"]
 
 _NODE = "graph:step:"
 """How the tag of a node of a graph begins."""
@@ -37,15 +37,15 @@ SAID = "rag_cover"
 """The key of a run's metadata under which a caller says what is known of the question, as to `Recording.question`."""
 
 
-class RunNotes:
-    """Notes runs as calls of a recording."""
+class RunRecorder:
+    """Records runs as calls of a recording."""
 
     def __init__(self, recording: Noting) -> None:
         self.recording = recording
 
     @contextmanager
     def suppress_and_record(self, where: str) -> Iterator[None]:
-        """Keep what goes wrong from whoever asks the question: a handler that the framework calls records it."""
+        """Record an error instead of raising it into the pipeline, which calls this handler."""
         try:
             yield
         except Exception as error:  # noqa: BLE001  # likewise
@@ -67,7 +67,7 @@ class RunNotes:
         if gathering.knows(id_):  # told twice: the handler is attached, and was passed on
             return
         above = self._above(None if parent is None else str(parent))
-        asked = None if above is not None and gathering.knows(above) else self._asked(metadata, name)
+        asked = None if above is not None and gathering.knows(above) else self._question_context(metadata, name)
         run: Run | None = None
         try:
             if not INTERNAL_TAGS.isdisjoint(tags or ()):
@@ -81,7 +81,7 @@ class RunNotes:
             self.recording.fail(error, f"noting {name}")
         begun = gathering.begin(id_, above, run, asked)
         if begun is run is not None and any(tag.startswith(_NODE) for tag in tags or ()):
-            self._node_began(run, above)
+            self._begin_node(run, above)
 
     def _above(self, parent: str | None) -> str | None:
         """Return what a run is in: some parts of LangChain, and callers that pass a handler on, tell of no or a farther one."""
@@ -91,7 +91,7 @@ class RunNotes:
         call = self.recording.gathering.find(around)
         return around if parent is None or (call is not None and call.parent == parent) else parent
 
-    def _node_began(self, run: Run, graph: str | None) -> None:
+    def _begin_node(self, run: Run, graph: str | None) -> None:
         around, draft = self.recording.gathering.find(graph or ""), self.recording.gathering.draft_of(run.id)
         if isinstance(around, Run) and draft is not None and isinstance(draft.root, Run):
             read_state(run, around, draft.root)
@@ -103,7 +103,7 @@ class RunNotes:
         try:
             if isinstance(run, Run):
                 read(run)
-                self._found(run)
+                self._remember_passages(run)
         except Exception as error:  # noqa: BLE001  # likewise
             self.recording.fail(error, f"noting the end of {run.name if run else id_}")
         finally:
@@ -111,10 +111,10 @@ class RunNotes:
                 run.inputs = None  # nothing of the host's is held
             self.recording.gathering.settle(id_)
 
-    def chain_ended(self, run: Run, output: object, told: Mapping[str, Any]) -> None:
+    def record_chain_end(self, run: Run, output: object, further: Mapping[str, Any]) -> None:
         """Note what a chain returned; of a stream, also what it was given."""
-        if told.get("inputs") is not None:
-            read_inputs(run, told["inputs"])
+        if further.get("inputs") is not None:
+            read_inputs(run, further["inputs"])
         if not self.recording.gathering.is_root(run):
             read_output(run, output, self._root_of(run))
             return
@@ -122,23 +122,23 @@ class RunNotes:
         draft = self.recording.gathering.draft_of(run.id)
         if draft is None:
             return
-        if told.get("inputs") is not None and _is_left(draft):
+        if further.get("inputs") is not None and _is_left(draft):
             draft.unfinished, run.answer = run.answer, None
         elif run.answer is None and not run.passages:
             run.answer = _last_written(draft, output)
 
-    def failed(self, run: Run, error: BaseException, told: Mapping[str, Any]) -> None:
+    def record_failure(self, run: Run, error: BaseException, further: Mapping[str, Any]) -> None:
         """Note why a run failed; a stream that somebody left did not fail, and has no answer."""
-        if told.get("inputs") is not None:
-            read_inputs(run, told["inputs"])
+        if further.get("inputs") is not None:
+            read_inputs(run, further["inputs"])
         run.error = failure_of(error)
-        if isinstance(response := told.get("response"), LLMResult):
-            run.answer = written_in(response)
+        if isinstance(response := further.get("response"), LLMResult):
+            run.answer = completion_text(response)
         draft = self.recording.gathering.draft_of(run.id)
         if draft is not None and draft.root is run:
             draft.unfinished = _last_written(draft)
 
-    def routed(self, run_id: UUID, decision: object) -> None:
+    def record_route(self, run_id: UUID, decision: object) -> None:
         """Note which way a router sent a question."""
         draft = self.recording.gathering.draft_of(str(run_id))
         if draft is not None and isinstance(decision, Mapping):
@@ -148,12 +148,12 @@ class RunNotes:
         draft = self.recording.gathering.draft_of(run.id)
         return draft.root if draft is not None and isinstance(draft.root, Run) else run
 
-    def _found(self, run: Run) -> None:
+    def _remember_passages(self, run: Run) -> None:
         """Note on the outermost run what was found, so that a graph's state can be told from what it remembers."""
         if run.passages:
             self._root_of(run).found.update(names_of(run.passages))
 
-    def _asked(self, metadata: Mapping[str, Any] | None, name: str) -> QuestionContext | None:
+    def _question_context(self, metadata: Mapping[str, Any] | None, name: str) -> QuestionContext | None:
         said = (metadata or {}).get(SAID)
         if said is not None:
             try:
@@ -179,7 +179,7 @@ def _last_written(draft: TraceDraft, output: object = None) -> str | None:
 
 
 def _is_left(draft: TraceDraft) -> bool:
-    """Tell whether the consumer stopped reading a stream: a child run is still open, and so is its parent."""
+    """Return whether the consumer stopped reading a stream: a child run is still open, and so is its parent."""
     open_ = {call.id for call in draft.calls if call.ended_at is None}
     writing = (call for call in draft.calls[1:] if call.kind in ("llm", "other") and call.id in open_)
     return any(call.parent in open_ for call in writing)

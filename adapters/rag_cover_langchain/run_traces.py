@@ -1,4 +1,4 @@
-"""What LangChain or LangSmith has traced, and what an agent's messages tell, as rag_cover's traces.
+"""Traces made of the runs that LangChain or LangSmith traced, and of an agent's messages.
 
 They are read as `RagCoverCallbackHandler` reads a pipeline while it runs, so that both give the same measures.
 """
@@ -18,9 +18,9 @@ from rag_cover import Trace
 from rag_cover.integration import Replay
 from rag_cover_langchain.callbacks import RunCallbacks
 from rag_cover_langchain.payloads import answer_text, documents_in, question_in
-from rag_cover_langchain.run_recorder import RunNotes
+from rag_cover_langchain.run_recorder import RunRecorder
 
-__all__ = ["TracedRun", "bare", "first_line", "revived", "trace_of_messages", "trace_of_run"]
+__all__ = ["TracedRun", "first_line", "revive", "trace_of_messages", "trace_of_run", "unwrap"]
 
 _DEPTH = 8  # of JSON data: a run's outputs, the state in it, its messages, their artifacts, and the documents of these
 _RAISED = "Traceback (most recent call last)"
@@ -41,15 +41,15 @@ class TracedRun(Protocol):
 
 
 class _Callbacks(RunCallbacks):
-    """LangChain's callbacks, called for what is over."""
+    """LangChain's callbacks, called for finished runs."""
 
     def __init__(self) -> None:
         self.replay = Replay()
-        self._notes = (RunNotes(self.replay),)
+        self._recorders = (RunRecorder(self.replay),)
 
     @property
-    def notes(self) -> Sequence[RunNotes]:
-        return self._notes
+    def recorders(self) -> Sequence[RunRecorder]:
+        return self._recorders
 
 
 def trace_of_run(run: TracedRun, question: str | None = None) -> Trace | None:
@@ -76,10 +76,10 @@ def trace_of_messages(value: object, question: str, answer: str | None) -> Trace
         return None
     asked = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
     latest = messages[asked[-1] if asked else 0 :]
-    return _told(latest, question, answer) if any(isinstance(each, ToolMessage) for each in latest) else None
+    return _replay_tools(latest, question, answer) if any(isinstance(each, ToolMessage) for each in latest) else None
 
 
-def revived(value: Any, depth: int = _DEPTH) -> Any:
+def revive(value: Any, depth: int = _DEPTH) -> Any:
     """Return JSON data with documents where they were written out, and messages as mappings of their fields."""
     match value:
         case {"page_content": str(text)}:
@@ -88,16 +88,16 @@ def revived(value: Any, depth: int = _DEPTH) -> Any:
             metadata = dict(known) if isinstance(known, Mapping) else {}
             return Document(text, id=None if name is None else str(name), metadata=metadata)
         case {"lc": _, "kwargs": Mapping() as fields}:
-            return revived(fields, depth)
+            return revive(fields, depth)
         case Mapping() if depth:
-            return {name: revived(each, depth - 1) for name, each in value.items()}
+            return {name: revive(each, depth - 1) for name, each in value.items()}
         case list() | tuple() if depth:
-            return type(value)(revived(each, depth - 1) for each in value) if type(value) in (list, tuple) else value
+            return type(value)(revive(each, depth - 1) for each in value) if type(value) in (list, tuple) else value
         case _:
             return value
 
 
-def bare(data: Any) -> Any:
+def unwrap(data: Any) -> Any:
     """Return the one value that tracers put into a mapping, since they keep nothing else."""
     if isinstance(data, Mapping) and len(data) == 1:
         ((name, value),) = data.items()
@@ -122,7 +122,7 @@ def _inside(run: TracedRun) -> Sequence[TracedRun]:
 
 def _replay(run: TracedRun, parent: UUID | None, to: RunCallbacks, question: str | None = None) -> None:
     """Call back for a run and those inside it, as LangChain did when they ran."""
-    inputs, outputs = (bare(revived(each)) for each in (run.inputs, run.outputs))
+    inputs, outputs = (unwrap(revive(each)) for each in (run.inputs, run.outputs))
     if question is not None and question_in(inputs) is None:
         inputs = {"question": question, **(inputs if isinstance(inputs, Mapping) else {})}
     kind = str(run.run_type).lower()
@@ -140,7 +140,7 @@ def _replay(run: TracedRun, parent: UUID | None, to: RunCallbacks, question: str
     for child in _inside(run):
         _replay(child, run.id, to)
     if run.error:
-        to.on_chain_error(_raised(run.error), run_id=run.id)
+        to.on_chain_error(_make_error(run.error), run_id=run.id)
     else:
         _end(kind, run.id, outputs, to)
 
@@ -157,7 +157,7 @@ def _end(kind: str, run_id: UUID, outputs: Any, to: RunCallbacks) -> None:
             to.on_chain_end(outputs, run_id=run_id)
 
 
-def _raised(error: str) -> Exception:
+def _make_error(error: str) -> Exception:
     """Return an error like the one that tracers wrote out."""
     written = re.fullmatch(r"(\w+)\((.*)\)", first_line(error))
     name, text = written.groups() if written else ("Exception", first_line(error))
@@ -195,7 +195,7 @@ def _texts(value: Any) -> Iterator[str]:
                 yield from _texts(each)
 
 
-def _told(messages: Sequence[BaseMessage], question: str, answer: str | None) -> Trace | None:
+def _replay_tools(messages: Sequence[BaseMessage], question: str, answer: str | None) -> Trace | None:
     """Call back for the tools of an agent, as they told what they brought."""
     calls = {call["id"]: call for message in messages if isinstance(message, AIMessage) for call in message.tool_calls}
     callbacks, root = _Callbacks(), uuid4()

@@ -1,4 +1,4 @@
-"""What a LangChain retriever finds for one question: passages for rag_cover, and the documents themselves to give back."""
+"""Searches by a LangChain retriever: rag_cover reads passages, and the documents that were found are returned to the caller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.integration import Search, describe_argument
 from rag_cover_langchain.passages import passage_of
 
-__all__ = ["DocumentSearch", "Searched", "first_documents", "refuse_no_text", "searched_by"]
+__all__ = ["DocumentSearch", "Searched", "first_documents", "refuse_no_text", "to_retriever"]
 
 Searched = Runnable[str, Any] | VectorStore
 """What can be searched: a retriever, another Runnable from a text to documents, or a vector store."""
@@ -25,7 +25,7 @@ class DocumentSearch(Search[Document]):
     """Finds passages by a LangChain retriever, and keeps their documents, as `rag_cover.integration.Search` does.
 
     Args:
-        retriever: what is asked: a retriever, or a Runnable from a text to documents. Who finds a number of documents that
+        retriever: a retriever, or a Runnable from a text to documents. Who finds a number of documents that
             may be asked for is asked for k; of what others find, the first k are kept.
         config: what each search is called with, such as ``{"callbacks": run_manager.get_child()}``.
         settings: what else the retriever is asked with, such as a vector store's ``filter``.
@@ -43,11 +43,11 @@ class DocumentSearch(Search[Document]):
         super().__init__(find, passage_of)
 
 
-def searched_by(retriever: Searched) -> Runnable[str, Any]:
-    """Return a retriever, of a vector store its own, which finds as many documents as it is asked for.
+def to_retriever(retriever: Searched) -> Runnable[str, Any]:
+    """Return a Runnable as it is, and a vector store as its retriever, which finds as many documents as it is asked for.
 
     Raises:
-        InvalidValueError: it is neither.
+        InvalidValueError: the object cannot be searched.
     """
     if isinstance(retriever, VectorStore):
         return retriever.as_retriever()
@@ -64,7 +64,7 @@ def first_documents(
     """Return the first k documents that a retriever finds, all without k; it is asked for so many where that may be asked.
 
     Raises:
-        InvalidValueError: it gave something else than a list of documents.
+        InvalidValueError: the retriever returned something else than a list of documents.
     """
     asked = {"k": k} if k is not None and _takes_k(retriever) else {}
     found = retriever.invoke(query, config, **settings, **asked)
@@ -78,10 +78,10 @@ def first_documents(
 
 
 def refuse_no_text(query: object) -> None:
-    """Refuse what a chain passes on where it should have picked the question out of it.
+    """Refuse a query that is not a text, such as a mapping from which a chain should have picked the question.
 
     Raises:
-        InvalidValueError: it is no text.
+        InvalidValueError: the query is not a text.
     """
     if not isinstance(query, str):
         message = f"a retriever is asked by a text, not by {describe_argument(query)}; pick the question out of it, such as by "
@@ -90,7 +90,7 @@ def refuse_no_text(query: object) -> None:
 
 
 def _takes_k(retriever: object) -> bool:
-    """Tell whether k may be asked for; what has ``**kwargs`` alone may pass it on to who then finds too few to rerank."""
+    """Return whether k may be asked for; what has ``**kwargs`` alone may pass it on to who then finds too few to rerank."""
     if isinstance(retriever, VectorStoreRetriever):
         return True
     return isinstance(retriever, BaseRetriever) and "k" in inspect.signature(retriever._get_relevant_documents).parameters  # noqa: SLF001  # as LangChain itself asks

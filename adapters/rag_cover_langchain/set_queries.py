@@ -18,18 +18,18 @@ from rag_cover.integration import (
     Member,
     OnRerankError,
     Reconstructible,
+    answer_set_query,
+    answer_set_query_if_possible,
     refuse_below,
     refuse_confidence,
     refuse_on_error,
-    set_answered,
-    set_answered_if_possible,
     set_answerer_by,
 )
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer, SetAnswerer
-from rag_cover_langchain.configs import called_under
+from rag_cover_langchain.configs import call_under_config
 from rag_cover_langchain.models import Writer, models_of, retriever_of
-from rag_cover_langchain.passages import noted
-from rag_cover_langchain.searches import DocumentSearch, Searched, first_documents, refuse_no_text, searched_by
+from rag_cover_langchain.passages import add_metadata
+from rag_cover_langchain.searches import DocumentSearch, Searched, first_documents, refuse_no_text, to_retriever
 
 __all__ = ["SetQueryRetriever"]
 
@@ -40,7 +40,7 @@ _SCORE = "relevance_score"
 
 
 class SetQueryRetriever(Reconstructible, BaseRetriever):
-    """Returns all documents of what belongs to a set query, "A or B but not C"; others it leaves to another retriever.
+    """Returns all documents about the members of a set query, "A or B but not C"; passes other questions to another retriever.
 
     Malaviya et al., "QUEST" (ACL 2023), as `rag_cover.setqueries.answer` does it; that explains the settings. Each atom is
     searched for by itself, what is found is judged by every atom, and what is probable enough is kept, the likeliest first.
@@ -50,9 +50,9 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
     ``filter``, goes to each search.
 
     Args:
-        retriever: what is asked for each atom, from several threads: a retriever, or a Runnable from a text to documents. One
+        retriever: searches for each atom, from several threads: a retriever, or a Runnable from a text to documents. One
             that cannot be asked for ``depth`` documents must find so many by itself; a vector store does as it is asked.
-        judge: tells whether a passage's entity belongs to an atom; a chat model judges, too.
+        judge: decides whether a passage's entity belongs to an atom; a chat model judges, too.
         generator: reads questions as set queries; None: a grammar does, offline.
         k: how many documents to return at most; None: all that tell of what belongs.
         depth: how many documents to search for by each atom; twice as many where it is intersected.
@@ -110,7 +110,7 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         names = EntityNames(entity)
         models: dict[str, Any] = {"judge": judge, "generator": generator}
         settings: dict[str, Any] = {"depth": depth, "max_pairs": max_pairs, "threshold": threshold, "explain": explain}
-        answerer = set_answerer_by(retriever_of(searched_by(retriever)), models_of(**models), **settings)
+        answerer = set_answerer_by(retriever_of(to_retriever(retriever)), models_of(**models), **settings)
         kept: dict[str, Any] = {"k": k, "entity": entity, "min_confidence": min_confidence, "on_error": on_error}
         told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
         super().__init__(retriever=retriever, **models, **settings, **kept, **told)
@@ -121,15 +121,15 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
 
         Raises:
             InvalidValueError: a question that cannot be answered: it is blank, only takes away, or has too many atoms.
-            ModelFailedError: every search failed, or nobody could read it.
+            ModelFailedError: every search failed, or the model that parses questions did.
         """
         refuse_no_text(question)
 
-        def answered() -> SetAnswer:
-            search = DocumentSearch(searched_by(self.retriever), config, settings)
-            return set_answered(self._answerer, search, question, names=self._names).answer
+        def answer() -> SetAnswer:
+            search = DocumentSearch(to_retriever(self.retriever), config, settings)
+            return answer_set_query(self._answerer, search, question, names=self._names).answer
 
-        return called_under(config, answered)
+        return call_under_config(config, answer)
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **settings: Any
@@ -137,11 +137,11 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         refuse_no_text(query)
         most = self.k if k is None else k
         refuse_below(1, k=1 if most is None else most)
-        retriever = searched_by(self.retriever)
+        retriever = to_retriever(self.retriever)
         config: RunnableConfig = {"callbacks": run_manager.get_child()}
 
-        def found() -> list[Document]:
-            made = set_answered_if_possible(
+        def find() -> list[Document]:
+            made = answer_set_query_if_possible(
                 self._answerer,
                 DocumentSearch(retriever, config, settings),
                 query,
@@ -151,9 +151,9 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
             )
             if made is None:
                 return first_documents(retriever, query, most, config, **settings)
-            return [_explained(member) if self.explain else member.find for member in made.members(most)]
+            return [_explain(member) if self.explain else member.find for member in made.members(most)]
 
-        return called_under(config, found)
+        return call_under_config(config, find)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **settings: Any
@@ -161,6 +161,6 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **settings)
 
 
-def _explained(member: Member[Document]) -> Document:
+def _explain(member: Member[Document]) -> Document:
     """Return a copy that says why its entity belongs."""
-    return noted(member.find, {SET_QUERY: dict(member.told), _SCORE: member.probability})
+    return add_metadata(member.find, {SET_QUERY: dict(member.explanation), _SCORE: member.probability})

@@ -1,4 +1,4 @@
-"""Set queries, and nothing else, sent to the chain that answers them; others go another way.
+"""Routes set queries to the chain that answers them, and other questions to another chain.
 
     router = SetQueryRouter(SetQueryRetriever(store), store.as_retriever())
     router.invoke("Which birds of Chile are not birds of Peru?")
@@ -60,7 +60,9 @@ class SetQueryRouter(RoutedChain[Input, Output]):
     ) -> None:
         refuse_confidence(min_confidence)
         given: dict[str, Any] = {"set_retriever": set_retriever, "otherwise": otherwise}
-        chains = {route: _asked(chain) for route, chain in chains_of({SET: set_retriever, OTHERWISE: otherwise}).items()}
+        chains = {
+            route: _take_any_input(chain) for route, chain in chains_of({SET: set_retriever, OTHERWISE: otherwise}).items()
+        }
         super().__init__(routes=chains, default=chain_of(default, chains), min_confidence=min_confidence, name=name, **given)
 
     def _route(self, question: str) -> Route:
@@ -68,7 +70,7 @@ class SetQueryRouter(RoutedChain[Input, Output]):
 
 
 def is_set_query(given: object, *, min_confidence: float = MIN_CONFIDENCE) -> bool:
-    """Tell whether the question in a text, a mapping or messages is a set query that can be answered as one.
+    """Return whether the question in a text, a mapping or messages is a set query that can be answered as one.
 
     ``RunnableBranch((is_set_query, set_chain), other_chain)`` sends only those to a chain.
 
@@ -78,7 +80,7 @@ def is_set_query(given: object, *, min_confidence: float = MIN_CONFIDENCE) -> bo
     return set_route(_question(given), min_confidence=min_confidence).name == SET
 
 
-def _asked(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:
+def _take_any_input(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:
     """Return a chain that takes what the router takes; retrievers take a text alone."""
     return RunnableLambda(_question) | chain if isinstance(chain, BaseRetriever) else chain
 

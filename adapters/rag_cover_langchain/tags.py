@@ -1,4 +1,4 @@
-"""Tags of runs that no answer is written from, by which recordings leave them out; what those runs call inherits them."""
+"""Tags of runs that recordings leave out because no answer is written from them; nested runs inherit the tags."""
 
 from __future__ import annotations
 

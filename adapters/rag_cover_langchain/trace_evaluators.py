@@ -1,4 +1,4 @@
-"""What the evaluators share: from LangChain's values and runs to a trace, from a trace to feedback, and never an exception.
+"""The base class of the evaluators: makes a trace of LangChain's values or runs and returns feedback, never an exception.
 
 One object is all that hosts take for an evaluator: a callable with openevals' parameters, and a `RunEvaluator` of LangSmith.
 An evaluator keeps nothing of an evaluation but the models it opened: one instance serves any number of threads. LangSmith
@@ -16,10 +16,10 @@ from uuid import UUID
 from langsmith.evaluation import EvaluationResult, RunEvaluator
 from langsmith.schemas import Example, Run
 
-from rag_cover.integration import LazyModels, Scored, Scoring, scored
-from rag_cover_langchain.evaluation_inputs import TERMS, trace_of, trace_of_traced
-from rag_cover_langchain.evaluation_results import evaluation_result_of, feedback_of
+from rag_cover.integration import LazyModels, Scored, Scoring, score_trace
+from rag_cover_langchain.results import evaluation_result_of, feedback_of
 from rag_cover_langchain.run_traces import TracedRun, first_line
+from rag_cover_langchain.traces import TERMS, trace_of, trace_of_traced
 
 __all__ = ["TraceEvaluator"]
 
@@ -48,19 +48,19 @@ class TraceEvaluator(RunEvaluator):
         Returns:
             ``key``, ``score`` (None where there is none), ``comment``, and ``metadata``: JSON data with the whole result.
         """
-        return feedback_of(self.key, self._scored(inputs, outputs, reference_outputs, kwargs))
+        return feedback_of(self.key, self._score(inputs, outputs, reference_outputs, kwargs))
 
     async def aevaluate(
         self, *, inputs: object = None, outputs: object = None, reference_outputs: object = None, **kwargs: object
     ) -> dict[str, Any]:
         """Evaluate values in a worker thread; the loop goes on. This method is what takes an asynchronous evaluator's place."""
-        found = await asyncio.to_thread(self._scored, inputs, outputs, reference_outputs, kwargs)
+        found = await asyncio.to_thread(self._score, inputs, outputs, reference_outputs, kwargs)
         return feedback_of(self.key, found)
 
     def evaluate_run(self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None) -> EvaluationResult:
         """Evaluate a traced run with the runs inside it; an example's outputs are the references."""
         del evaluator_run_id
-        return evaluation_result_of(self.key, self._scored_run(run, example), run.id)
+        return evaluation_result_of(self.key, self._score_run(run, example), run.id)
 
     async def aevaluate_run(
         self, run: Run, example: Example | None = None, evaluator_run_id: UUID | None = None
@@ -73,13 +73,13 @@ class TraceEvaluator(RunEvaluator):
         """Return the key of the only feedback there is."""
         return [self.key]
 
-    def _scored(self, inputs: object, outputs: object, reference_outputs: object, further: Mapping[str, object]) -> Scored:
-        return scored(
+    def _score(self, inputs: object, outputs: object, reference_outputs: object, further: Mapping[str, object]) -> Scored:
+        return score_trace(
             lambda: trace_of(inputs, outputs, reference_outputs, further), by=self._scoring, models=self._models, terms=TERMS
         )
 
-    def _scored_run(self, run: TracedRun, example: Example | None) -> Scored:
-        found = scored(lambda: trace_of_traced(run, example), by=self._scoring, models=self._models, terms=TERMS)
+    def _score_run(self, run: TracedRun, example: Example | None) -> Scored:
+        found = score_trace(lambda: trace_of_traced(run, example), by=self._scoring, models=self._models, terms=TERMS)
         if found.invalid_reason is None or not run.error:
             return found
         return replace(found, invalid_reason=f"{found.invalid_reason}; the run failed: {first_line(run.error)}")

@@ -12,15 +12,9 @@ Needs ``pip install 'rag-cover[llama-index]'``; without a key and without a netw
 from rag_cover.errors import needs_extra
 
 with needs_extra("llama-index", "llama_index"):
+    from rag_cover_llama_index.attachment import attach
     from rag_cover_llama_index.embeddings import RagCoverEmbedding
     from rag_cover_llama_index.engines import CoverageQueryEngine
-    from rag_cover_llama_index.evaluation_results import (
-        ComplexityEvaluationResult,
-        CoverageEvaluationResult,
-        GroundednessEvaluationResult,
-        MeasureEvaluationResult,
-        UtilityEvaluationResult,
-    )
     from rag_cover_llama_index.evaluators import (
         GroundednessEvaluator,
         MeasureEvaluator,
@@ -31,8 +25,14 @@ with needs_extra("llama-index", "llama_index"):
     from rag_cover_llama_index.models import models_of
     from rag_cover_llama_index.passages import node_of, passage_of
     from rag_cover_llama_index.question_generators import RagCoverQuestionGenerator
-    from rag_cover_llama_index.recording import attach
     from rag_cover_llama_index.reranking import CoverageRerank, UtilityFilter
+    from rag_cover_llama_index.results import (
+        ComplexityEvaluationResult,
+        CoverageEvaluationResult,
+        GroundednessEvaluationResult,
+        MeasureEvaluationResult,
+        UtilityEvaluationResult,
+    )
     from rag_cover_llama_index.retrievers import RagCoverRetriever, SubQuestionRetriever
     from rag_cover_llama_index.routers import RetrievalComplexitySelector, SkillSelector
     from rag_cover_llama_index.set_queries import SetQueryRetriever

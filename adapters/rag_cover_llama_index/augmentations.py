@@ -1,4 +1,4 @@
-"""Augmentation (M1 to M4 of the coverage paper, and `auto`) over a LlamaIndex retriever, whose own nodes come back.
+"""Augmentation (M1 to M4 of the coverage paper, and `auto`) over a LlamaIndex retriever; its own nodes are returned.
 
 Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), as `rag_cover.coverage.Augmenter` does it.
 """
@@ -10,33 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
 
 from rag_cover.augmentation import Augmentation, AugmentationMode
 from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Augmenter, Decomposer
-from rag_cover.errors import InvalidValueError
 from rag_cover.integration import augmenter_by
 from rag_cover_llama_index.models import models_of, retriever_of
 
-__all__ = ["augmenter_of", "described", "searched_by"]
-
-
-def searched_by(retriever: BaseRetriever | BaseIndex[Any], *, top_k: int) -> BaseRetriever:
-    """Return a retriever, of an index one that finds so many nodes.
-
-    Raises:
-        InvalidValueError: it is neither.
-    """
-    if isinstance(retriever, BaseIndex):
-        return retriever.as_retriever(similarity_top_k=top_k)
-    if isinstance(retriever, BaseRetriever):
-        return retriever
-    message = (
-        f"{type(retriever).__name__!r} finds no nodes: give a LlamaIndex retriever or index, such as index.as_retriever(…)"
-    )
-    raise InvalidValueError(message)
+__all__ = ["augmenter_of", "describe_augmentation"]
 
 
 def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
@@ -74,8 +56,8 @@ def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
     )
 
 
-def described(augmentation: Augmentation) -> dict[str, Any]:
-    """Describe an augmentation as JSON data: what was sought and whether it is covered, every search, and what failed.
+def describe_augmentation(augmentation: Augmentation) -> dict[str, Any]:
+    """Describe an augmentation as JSON data: its sub-questions, which of them are uncovered, every search, and what failed.
 
     What is not defined is absent.
     """
@@ -85,14 +67,14 @@ def described(augmentation: Augmentation) -> dict[str, Any]:
     ]
     return {
         "mode": augmentation.mode,
-        "sub_questions": [_known(asdict(each)) for each in augmentation.sub_questions],
+        "sub_questions": [_drop_none(asdict(each)) for each in augmentation.sub_questions],
         "uncovered": list(augmentation.uncovered),
-        "searches": [_known(search) for search in searches],
+        "searches": [_drop_none(search) for search in searches],
         "rounds": augmentation.rounds,
-        "failures": [_known(asdict(failure)) for failure in augmentation.failures],
+        "failures": [_drop_none(asdict(failure)) for failure in augmentation.failures],
         "notes": list(augmentation.notes),
     }
 
 
-def _known(fields: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}

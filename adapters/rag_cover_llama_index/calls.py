@@ -1,4 +1,4 @@
-"""Which of LlamaIndex's spans say something of a question's way, and what they say, when they begin and when they end."""
+"""LlamaIndex's spans as calls of a recording: which spans are read, and what when they begin and when they end."""
 
 from __future__ import annotations
 
@@ -8,83 +8,46 @@ from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.question_gen.types import BaseQuestionGenerator
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools.types import BaseTool, ToolOutput
-from llama_index.core.workflow import StartEvent, Workflow
+from llama_index.core.workflow import Workflow
 
 from rag_cover.questions import Role
 from rag_cover.recording import Call, CallKind
-from rag_cover_llama_index.answers import answer_text
 from rag_cover_llama_index.passages import record_of
+from rag_cover_llama_index.payloads import answer_text, question_in
 
-__all__ = ["CallReader", "question_in", "reading_of", "records_of"]
+__all__ = ["CallReader", "call_reader_for", "records_of"]
 
 Arguments = Mapping[str, Any]
 Records = list[dict[str, Any]]
 
-_ASKED = ("str_or_query_bundle", "query_bundle", "user_msg", "message", "query", "question", "input", "topic", "messages")
-_HOW_OFTEN = 3  # arguments within arguments: run(start_event=StartEvent(user_msg=ChatMessage(…)))
 _UNHEARD = "handoff"  # a tool by which agents pass a question on brings nothing
 
 
 @dataclass(frozen=True, slots=True)
 class CallReader:
-    """How the spans of one method are read: of what class its object is, what its beginning and its end say, of what kind."""
+    """How the spans of one method are read: the class of its object, what to read at its start and its end, and its kind."""
 
     of: type
-    begun: Callable[[Call, object, Arguments], object]
-    ended: Callable[[Call, Any], object]
+    read_start: Callable[[Call, object, Arguments], object]
+    read_end: Callable[[Call, Any], object]
     kind: CallKind = "other"
 
 
-def reading_of(method: str, instance: object) -> CallReader | None:
+def call_reader_for(method: str, instance: object) -> CallReader | None:
     """Return how a span is read; None for one that says nothing."""
     reading = _READINGS.get(method)
     return reading if reading is not None and isinstance(instance, reading.of) else None
 
 
-def question_in(value: object, depth: int = _HOW_OFTEN) -> str | None:
-    """Find the question in what a call was given: a text, a query, a message, or the like by its usual name."""
-    match value:
-        case str():
-            return value if value.strip() else None
-        case QueryBundle():
-            return value.query_str
-        case ChatMessage():
-            return value.content
-        case list() | tuple():
-            users = [each for each in value if isinstance(each, ChatMessage) and each.role == MessageRole.USER]
-            return users[-1].content if users else None
-        case StartEvent() | Mapping():
-            return _named(_fields(value) if isinstance(value, StartEvent) else value, depth)
-        case _:
-            return None
-
-
 def records_of(nodes: object) -> Records:
     """Copy what nodes hold; anything that is no node is left out."""
     return [record_of(node) for node in nodes if isinstance(node, NodeWithScore)] if isinstance(nodes, Iterable) else []
-
-
-def _named(arguments: Mapping[str, Any], depth: int) -> str | None:
-    """Take what has a usual name, else the only text there is; else look into an event or further arguments."""
-    found = (question_in(arguments[name], 0) for name in _ASKED if name in arguments)
-    said = next(filter(None, found), None)
-    texts = [value for value in arguments.values() if isinstance(value, str) and value.strip()]
-    if said is not None or not depth:
-        return said
-    deeper = (arguments.get(name) for name in ("start_event", "kwargs", "chat_history"))
-    within = next(filter(None, (question_in(each, depth - 1) for each in deeper if each is not None)), None)
-    return within or (texts[0] if len(texts) == 1 else None)
-
-
-def _fields(event: StartEvent) -> dict[str, Any]:
-    return {**{name: getattr(event, name) for name in type(event).model_fields}, **dict(event.items())}
 
 
 def _asks(call: Call, instance: object, arguments: Arguments) -> None:

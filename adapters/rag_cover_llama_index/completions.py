@@ -11,12 +11,12 @@ from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
 
 from rag_cover.integration import Written, first_choice_of, get_field, sample_from_completion
 
-__all__ = ["written_of"]
+__all__ = ["read_response"]
 
 Response = ChatResponse | CompletionResponse
 
 
-def written_of(response: Response, *, stop: Sequence[str] = ()) -> Written:
+def read_response(response: Response, *, stop: Sequence[str] = ()) -> Written:
     """Read an answer, up to the first of the texts where it should have stopped."""
     text = (response.message.content if isinstance(response, ChatResponse) else response.text) or ""
     return sample_from_completion(text, reports=(response.additional_kwargs, response.raw), tokens=_tokens(response), stop=stop)

@@ -25,10 +25,10 @@ from rag_cover.augmentation import AugmentationMode
 from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import Augmented, augmented, refuse_blank
-from rag_cover_llama_index.augmentations import augmenter_of, described, searched_by
+from rag_cover.integration import Augmented, augment_question, refuse_blank
+from rag_cover_llama_index.augmentations import augmenter_of, describe_augmentation
 from rag_cover_llama_index.models import generator_of
-from rag_cover_llama_index.searches import NodeSearch
+from rag_cover_llama_index.searches import NodeSearch, to_retriever
 from rag_cover_llama_index.synthesizers import PromptSynthesizer
 
 __all__ = ["CoverageQueryEngine"]
@@ -52,7 +52,7 @@ class CoverageQueryEngine(BaseQueryEngine):
             to each, put together; ``"auto"``: a search for those that the question's own passages do not cover.
         response_synthesizer: writes the answer instead, from the nodes that ``"retrieval"`` and ``"auto"`` keep; the other
             modes have a prompt of their own.
-        judge: tells what is covered; None: nobody does, where the mode does without.
+        judge: decides which sub-questions are covered; None: coverage is not judged, in modes that do without.
         streaming: return the answer as it is written; a response synthesizer streams where it is itself told to.
         receiver, decomposer, k, depth, max_tokens, max_calls, rounds, threshold: as `SubQuestionRetriever` has them; with
             ``"definition"`` rules split the question unless ``decomposer`` is given.
@@ -86,7 +86,7 @@ class CoverageQueryEngine(BaseQueryEngine):
         known = (callback_manager, *(getattr(each, "callback_manager", None) for each in (response_synthesizer, writer)))
         callbacks = next((each for each in known if each is not None), None)
         self._synthesizer = response_synthesizer or _writing_by(writer, streaming=streaming, callbacks=callbacks)
-        self._retriever = searched_by(retriever, top_k=depth or k)
+        self._retriever = to_retriever(retriever, top_k=depth or k)
         self._augmenter = augmenter_of(
             self._retriever,
             mode=mode,
@@ -113,29 +113,29 @@ class CoverageQueryEngine(BaseQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the nodes that are kept for a question, best first; nothing is answered, but end-to-end its sub-questions."""
-        return self._augmented(query_bundle).kept
+        return self._augment(query_bundle).kept
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        with self._told(query_bundle) as event:
-            made = self._augmented(query_bundle)
+        with self._query_event(query_bundle) as event:
+            made = self._augment(query_bundle)
             response = _with_augmentation(self._synthesizer.synthesize(query_bundle, **self._writing(made)), made)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        with self._told(query_bundle) as event:
-            made = await asyncio.to_thread(self._augmented, query_bundle)
+        with self._query_event(query_bundle) as event:
+            made = await asyncio.to_thread(self._augment, query_bundle)
             written = await self._synthesizer.asynthesize(query_bundle, **self._writing(made))
             response = _with_augmentation(written, made)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
-    def _told(self, query: QueryBundle) -> Any:  # the framework's context manager
+    def _query_event(self, query: QueryBundle) -> Any:  # the framework's context manager
         return self.callback_manager.event(CBEventType.QUERY, payload={EventPayload.QUERY_STR: query.query_str})
 
-    def _augmented(self, query: QueryBundle) -> Augmented[NodeWithScore]:
+    def _augment(self, query: QueryBundle) -> Augmented[NodeWithScore]:
         refuse_blank(query.query_str)
-        return augmented(self._augmenter, NodeSearch(self._retriever, query), query.query_str)
+        return augment_question(self._augmenter, NodeSearch(self._retriever, query), query.query_str)
 
     def _writing(self, made: Augmented[NodeWithScore]) -> dict[str, Any]:
         """Return what the synthesizer is given: its own the prompt, the user's what it makes a prompt of."""
@@ -164,5 +164,5 @@ def _writing_by(writer: LLM | Generator | None, *, streaming: bool, callbacks: C
 
 def _with_augmentation(response: RESPONSE_TYPE, made: Augmented[NodeWithScore]) -> RESPONSE_TYPE:
     """Put the augmentation beside the nodes' metadata."""
-    response.metadata = (response.metadata or {}) | {"augmentation": described(made.augmentation)}
+    response.metadata = (response.metadata or {}) | {"augmentation": describe_augmentation(made.augmentation)}
     return response

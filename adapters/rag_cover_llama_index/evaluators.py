@@ -39,14 +39,14 @@ from rag_cover.integration import (
     MeasureScoring,
     UtilityScoring,
 )
-from rag_cover_llama_index.evaluation_results import (
+from rag_cover_llama_index.models import generator_of, models_of
+from rag_cover_llama_index.results import (
     ComplexityEvaluationResult,
     CoverageEvaluationResult,
     GroundednessEvaluationResult,
     MeasureEvaluationResult,
     UtilityEvaluationResult,
 )
-from rag_cover_llama_index.models import generator_of, models_of
 from rag_cover_llama_index.trace_evaluators import TraceEvaluator
 
 __all__ = [
@@ -59,14 +59,14 @@ __all__ = [
 
 
 class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, CoverageResult]):
-    """Tells which core sub-questions an answer covers, and where each of the others was lost (coverage paper, §3).
+    """Measures which core sub-questions an answer covers, and where each of the others was lost (coverage paper, §3).
 
     The score is the share of core sub-questions that the answer covers, in [0, 1]; where none is core the result is invalid.
     Needs a response; without contexts it is not known where a sub-question was lost. Sub-questions are made where none are
     given, by rules or by the generator; to compare pipelines, give both the same.
 
     Args:
-        judge: tells what a text answers: the name of a judge, one of rag_cover's, or a LlamaIndex ``LLM``.
+        judge: decides which questions a text answers: the name of a judge, one of rag_cover's, or a LlamaIndex ``LLM``.
         locator: finds the fragment that does; the judge, where it can.
         generator: splits questions, unless there is a decomposer.
         decomposer: splits questions; as in `rag_cover.Models`, or an ``LLM``.
@@ -98,7 +98,7 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
         super().__init__(CoverageScoring(measure or CoverageMeasure(), fail_under), self._lazy())
 
     def _lazy(self) -> LazyModels:
-        return LazyModels.of(self._named, CoverageMeasure(), completed=self._with_prompts)
+        return LazyModels.of(self._named, CoverageMeasure(), complete=self._with_prompts)
 
     def _with_prompts(self, opened: Models) -> Models:
         if self._writer is None:
@@ -119,13 +119,13 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
 
 
 class GroundednessEvaluator(TraceEvaluator[GroundednessEvaluationResult, GroundednessResult]):
-    """Tells which sentences of an answer its passages entail.
+    """Measures which sentences of an answer its passages entail.
 
     The score is the share of the answer's sentences that some passage supports, in [0, 1]; an answer that claims nothing has an
     invalid result. Needs a response and contexts.
 
     Args:
-        entailer: tells whether one text follows from another: the name of a model, or one of rag_cover's.
+        entailer: decides whether one text follows from another: the name of a model, or one of rag_cover's.
         measure: the threshold from which a sentence is supported.
         fail_under: the score below which an answer does not pass; None: ``passing`` is None.
 
@@ -148,14 +148,14 @@ class GroundednessEvaluator(TraceEvaluator[GroundednessEvaluationResult, Grounde
 
 
 class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUtility]):
-    """Tells what each retrieval step was worth: how far it moved a reader's belief toward a right answer (ΔSePer).
+    """Measures the utility of each retrieval step: how far it moved a reader's belief toward a right answer (ΔSePer).
 
     The score is that of all steps together, in [-1, 1]; below 0 they did harm. Needs contexts, and a gold answer. Without one
     the answer itself stands in for it, which tells self-consistency and not correctness, and the feedback says so.
 
     Args:
-        receiver: whose belief it is: the name of a model, one of rag_cover's, or a LlamaIndex ``LLM``.
-        entailer: tells whether two answers mean the same: the name of a model, or one of rag_cover's.
+        receiver: the model whose belief is measured: the name of a model, one of rag_cover's, or a LlamaIndex ``LLM``.
+        entailer: decides whether two answers mean the same: the name of a model, or one of rag_cover's.
         references: ``"gold"`` or ``"answer"`` takes nothing else; None: gold answers where there are any.
         measure: how many answers are sampled, and the rest of how it is measured (`rag_cover.belief.step_utilities`).
         fail_under: the score below which retrieval does not pass; None: ``passing`` is None.
@@ -182,15 +182,15 @@ class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUti
 
 
 class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Complexity]):
-    """Tells how complex a question is for what was retrieved: does one passage answer it, are they about all of it (RRCP)?
+    """Measures how complex a question is for what was retrieved (RRCP): does one passage answer it, is all of it addressed?
 
     The score is complexity, in [0, 1], so that **lower is easier**: P(complex) where it was fitted for the judge, as for the
     embedded one, else 1 - P(the best passage answers), and the feedback says which. Where nothing was retrieved the result is
     invalid. Needs contexts; with references a right answer is told by them.
 
     Args:
-        judge: tells whether a passage answers: the name of a judge, one of rag_cover's, or a LlamaIndex ``LLM``.
-        relevance: tells which words of the question a passage is about; the judge, where it can.
+        judge: decides whether a passage answers the question: the name of a judge, one of rag_cover's, or a LlamaIndex ``LLM``.
+        relevance: decides which words of the question a passage is about; the judge, where it can.
         measure: the thresholds, or a calibration of your own.
         fail_over: the score above which a question does not pass; None: ``passing`` is None.
 

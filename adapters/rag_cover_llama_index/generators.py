@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Generation, Message, Prompt, Sampling
 from rag_cover.integration import GeneratorByCalls, Written, identity_of
-from rag_cover_llama_index.completions import written_of
+from rag_cover_llama_index.completions import read_response
 
 __all__ = ["LlamaIndexGenerator", "chat_messages"]
 
@@ -22,7 +22,7 @@ _ADDRESSES = ("api_base", "base_url", "azure_endpoint")
 class LlamaIndexGenerator:
     """Writes text by asking a LlamaIndex ``LLM`` (`rag_cover.backends.Generator`).
 
-    Its calls are those of `rag_cover.integration.GeneratorByCalls`: side by side, within the trace of whoever asked, without
+    Its calls are those of `rag_cover.integration.GeneratorByCalls`: side by side, within the current trace, without
     the parameters that the model refuses.
 
     Args:
@@ -50,7 +50,7 @@ class LlamaIndexGenerator:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which parameters the model refused, one sentence each."""
+        """Return one sentence for each parameter that the model refused."""
         return self._calls.notes
 
     def generate(
@@ -67,12 +67,12 @@ class LlamaIndexGenerator:
     def write(self, prompt: Prompt, parameters: Mapping[str, Any], *, stop: Sequence[str]) -> Written:
         """Call the model once."""
         if isinstance(prompt, str):
-            return written_of(self.llm.complete(prompt, **parameters), stop=stop)
+            return read_response(self.llm.complete(prompt, **parameters), stop=stop)
         messages = chat_messages(prompt, system=self.llm.metadata.system_role)
-        return written_of(self.llm.chat(messages, **parameters), stop=stop)
+        return read_response(self.llm.chat(messages, **parameters), stop=stop)
 
 
 def chat_messages(messages: Sequence[Message], *, system: MessageRole = MessageRole.SYSTEM) -> list[ChatMessage]:
-    """Return messages as LlamaIndex's; ``system`` is the role that the model expects of a system message."""
+    """Convert messages to LlamaIndex's; ``system`` is the role that the model expects of a system message."""
     roles = {"system": system, "user": MessageRole.USER, "assistant": MessageRole.ASSISTANT}
     return [ChatMessage(role=roles[message.role], content=message.content) for message in messages]

@@ -1,4 +1,4 @@
-"""The models of a LlamaIndex application in the places of rag_cover's, and the names of rag_cover's own.
+"""LlamaIndex's language models, embedding models and retrievers as the models of rag_cover.
 
 Wherever the adapter takes a model, it takes a name (``"embedded"``), an object that fits rag_cover's Protocols, or a LlamaIndex
 object: a language model generates, judges, reads and decomposes, an embedding model embeds, a retriever retrieves. The default
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -19,10 +19,17 @@ from llama_index.core.retrievers import BaseRetriever
 from numpy.typing import NDArray
 
 from rag_cover import Models
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
-from rag_cover.coverage import Decomposer
+from rag_cover.backends import Embedder, Generator, Retriever
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import FrameworkModels, describe_argument, identity_of, unit_vectors
+from rag_cover.integration import (
+    FrameworkModels,
+    ModelOptions,
+    describe_argument,
+    document_model_options,
+    identity_of,
+    refuse_unknown_models,
+    unit_vectors,
+)
 from rag_cover.questions import Passage
 from rag_cover_llama_index.embeddings import RagCoverEmbedding
 from rag_cover_llama_index.generators import LlamaIndexGenerator
@@ -65,7 +72,7 @@ class LlamaIndexEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class _LlamaIndexRetriever:
-    """Finds passages by a LlamaIndex retriever, within the trace of whoever asks, and keeps nothing."""
+    """Finds passages by a LlamaIndex retriever, within the current trace, and keeps nothing."""
 
     retriever: BaseRetriever
 
@@ -80,28 +87,30 @@ class _LlamaIndexRetriever:
 
 
 def generator_of(model: str | Generator | LLM) -> Generator:
-    """Return a model as a generator.
+    """Return a model, or the one that a name opens, as a generator.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the model cannot generate text.
     """
     return _LLAMA_INDEX.generator_of(model)
 
 
 def embedder_of(model: str | Embedder | BaseEmbedding) -> Embedder:
-    """Return a model as an embedder: (n, d) vectors of unit length, float32; of a `RagCoverEmbedding` its own.
+    """Return a model, or the one that a name opens, as an embedder; of a `RagCoverEmbedding` its own.
+
+    It returns (n, d) vectors of unit length, float32.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the model cannot embed.
     """
     return _LLAMA_INDEX.embedder_of(model)
 
 
 def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
-    """Return a retriever as one of passages; a LlamaIndex retriever returns as many nodes as it is set to, k at most.
+    """Return a retriever of passages; a LlamaIndex retriever returns as many nodes as it is set to, k at most.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the object cannot retrieve.
     """
     if isinstance(model, BaseRetriever):
         return _LlamaIndexRetriever(model)
@@ -112,42 +121,29 @@ def retriever_of(model: Retriever | BaseRetriever) -> Retriever:
     raise InvalidValueError(message)
 
 
-def models_of(
-    *,
-    judge: str | Scorer | LLM = "embedded",
-    locator: str | Locator | LLM | None = None,
-    relevance: str | Relevance | None = None,
-    entailer: str | Entailer | None = None,
-    receiver: str | Receiver | LLM | None = None,
-    generator: str | Generator | LLM | None = None,
-    decomposer: str | Path | Generator | Decomposer | LLM | None = None,
-    embedder: str | Embedder | BaseEmbedding | None = None,
-) -> Models:
-    """Return the models that measures ask, LlamaIndex's own objects translated; `rag_cover.Models` explains the fields.
+@document_model_options
+def models_of(**options: Unpack[ModelOptions[LLM, BaseEmbedding]]) -> Models:
+    """Return the models that measures ask, with LlamaIndex's own objects translated.
 
-    A language model in several places is one model: what it refuses, and as a judge what it has judged, is known in all.
-    Names are looked up when the models are opened.
+    A language model in several places becomes one model, which remembers in all of them what parameters it refuses and, as a
+    judge, what it has judged. Names are looked up when the models are opened.
+
+    Args:
+        **options: the models, as `ModelOptions` describes them.
 
     Raises:
-        InvalidValueError: an object that cannot serve as what it is given as.
+        InvalidValueError: an object cannot serve in its place.
+        UnknownOptionError: there is no such place; the message names the nearest one.
     """
-    return _LLAMA_INDEX.models_of(
-        judge=judge,
-        locator=locator,
-        relevance=relevance,
-        entailer=entailer,
-        receiver=receiver,
-        generator=generator,
-        decomposer=decomposer,
-        embedder=embedder,
-    )
+    refuse_unknown_models(options, taken_by="models_of")
+    return _LLAMA_INDEX.models_of(**options)
 
 
-def _written_by(model: object) -> Generator | None:
+def _make_generator(model: object) -> Generator | None:
     return LlamaIndexGenerator(model) if isinstance(model, LLM) else None
 
 
-def _embedded_by(model: object) -> Embedder | None:
+def _make_embedder(model: object) -> Embedder | None:
     if isinstance(model, RagCoverEmbedding):
         return model.embedder
     return LlamaIndexEmbedder(model) if isinstance(model, BaseEmbedding) else None
@@ -156,6 +152,6 @@ def _embedded_by(model: object) -> Embedder | None:
 _LLAMA_INDEX = FrameworkModels(
     language_model="a LlamaIndex LLM",
     embedding_model="a LlamaIndex BaseEmbedding",
-    written_by=_written_by,
-    embedded_by=_embedded_by,
+    make_generator=_make_generator,
+    make_embedder=_make_embedder,
 )

@@ -1,4 +1,4 @@
-"""LlamaIndex's nodes as passages, and back."""
+"""Conversion between LlamaIndex's nodes and passages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, json_value
 
-__all__ = ["node_of", "noted", "passage_of", "passages_of", "record_of"]
+__all__ = ["add_metadata", "node_of", "passage_of", "passages_of", "record_of"]
 
 
 def passage_of(node: NodeWithScore | BaseNode) -> Passage:
     """Return a node as a passage: its id, its text without metadata, its score, its title where the metadata has one.
 
     Raises:
-        InvalidValueError: it is no node.
+        InvalidValueError: the object is not a node.
     """
     if not isinstance(node, NodeWithScore | BaseNode):
         message = f"{type(node).__name__!r} is no node; give a TextNode, a Document or a NodeWithScore of LlamaIndex"
@@ -40,14 +40,14 @@ def node_of(passage: Passage) -> NodeWithScore:
     return NodeWithScore(node=TextNode(text=passage.text, metadata=metadata, **identity), score=passage.score)
 
 
-def noted(node: BaseNode, told: Mapping[str, Any]) -> BaseNode:
-    """Return a copy whose metadata says more, which no model is shown; whoever else holds the node sees nothing of it."""
-    hidden = {name: [*getattr(node, name), *told] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")}
-    return node.model_copy(update={"metadata": {**node.metadata, **told}, **hidden})
+def add_metadata(node: BaseNode, more: Mapping[str, Any]) -> BaseNode:
+    """Return a copy of a node with more metadata, which no model is shown; the node itself stays unchanged."""
+    hidden = {name: [*getattr(node, name), *more] for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")}
+    return node.model_copy(update={"metadata": {**node.metadata, **more}, **hidden})
 
 
 def record_of(node: NodeWithScore | BaseNode) -> dict[str, Any]:
-    """Copy what a passage is made of, in microseconds: the node may be changed by whoever gets it next."""
+    """Copy the fields of a passage, in microseconds: later steps of the pipeline may change the node."""
     inner, score = (node.node, node.score) if isinstance(node, NodeWithScore) else (node, None)
     title = inner.metadata.get("title")
     return {

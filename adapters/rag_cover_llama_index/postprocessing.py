@@ -1,4 +1,4 @@
-"""What rag_cover's node postprocessors have in common: models by name or as objects, and a pipeline that does not break."""
+"""The base class of the node postprocessors: opens models, and keeps the retriever's order where a model fails."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from rag_cover import Models
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import LazyModels, OnRerankError, Reconstructible, rerank_or_keep
-from rag_cover_llama_index.passages import noted
+from rag_cover_llama_index.passages import add_metadata
 
-__all__ = ["EXPLANATION", "ModelPostprocessor", "explained", "name_of"]
+__all__ = ["EXPLANATION", "ModelPostprocessor", "explain_node", "name_of"]
 
 Choice = Callable[[Sequence[NodeWithScore], str, Models], list[NodeWithScore]]
 """Chooses among nodes for a question, by open models."""
@@ -26,7 +26,7 @@ _OBJECT = "object:"
 
 
 class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
-    """Asks models about nodes, which are opened when they are first needed.
+    """Chooses among nodes by models, which are opened at their first use.
 
     A model given by name is a field, and saved; one given as an object is named by its class there, and must be given again to
     ``from_dict``. A copy shares the objects; a pickle holds them.
@@ -42,10 +42,10 @@ class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
 
     def _keep(self, models: Models, given: Mapping[str, Any]) -> None:
         """Remember what was given, under the names of the fields, and what it is opened as."""
-        self._given = {name: model for name, model in given.items() if not _named(model)}
+        self._given = {name: model for name, model in given.items() if not _is_name(model)}
         self._models = LazyModels(models, self.model_kinds)
 
-    def _chosen_by(
+    def _choose_by_models(
         self, choose: Choice, nodes: list[NodeWithScore], query_bundle: QueryBundle | None, *, most: int | None = None
     ) -> list[NodeWithScore]:
         """Choose among nodes by models that are open; where these fail, return the first nodes as they came.
@@ -62,17 +62,17 @@ class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
         called, asked = (self.class_name(), "nodes"), query_bundle.query_str
         return rerank_or_keep(choose, nodes, asked, self._models, called=called, on_error=self.on_error, most=most)
 
-    def made_with(self) -> dict[str, Any]:
-        """Return what another one like this is made with."""
+    def constructor_arguments(self) -> dict[str, Any]:
+        """Return the arguments that make an equal object."""
         fields = type(self).model_fields
         return {name: getattr(self, name) for name in fields if name != "callback_manager"} | self._given
 
 
 def name_of(field: str, model: object) -> str | None:
-    """Return what a field says of a model: its name, or the class of an object.
+    """Return how a field is saved: a model's name as it is, an object as ``object:`` and its class.
 
     Raises:
-        InvalidValueError: it is what a field said of an object: what was saved does not hold it.
+        InvalidValueError: the name was saved for an object, which must be given again.
     """
     if isinstance(model, str) and model.startswith(_OBJECT):
         message = (
@@ -85,10 +85,10 @@ def name_of(field: str, model: object) -> str | None:
     return f"{_OBJECT}{type(model).__module__}.{type(model).__qualname__}"
 
 
-def explained(node: NodeWithScore, why: Mapping[str, Any]) -> NodeWithScore:
+def explain_node(node: NodeWithScore, why: Mapping[str, Any]) -> NodeWithScore:
     """Return a node with its metadata saying why, on a copy that shows it neither to language nor to embedding models."""
-    return NodeWithScore(node=noted(node.node, {EXPLANATION: dict(why)}), score=node.score)
+    return NodeWithScore(node=add_metadata(node.node, {EXPLANATION: dict(why)}), score=node.score)
 
 
-def _named(model: object) -> bool:
+def _is_name(model: object) -> bool:
     return model is None or isinstance(model, str)

@@ -1,4 +1,4 @@
-"""Typed sub-questions for LlamaIndex's `SubQuestionQueryEngine`, made and assigned to tools without a remote model."""
+"""Typed sub-questions for LlamaIndex's `SubQuestionQueryEngine`, generated and assigned to tools without a remote model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RagCoverQuestionGenerator(BaseQuestionGenerator):
     Args:
         decomposer: splits questions: ``"rules"``, a language model or a generator, its name, a trace file, or a function.
         roles: which sub-questions to ask; those without a role count as core.
-        embedder: tells which tool is near a sub-question.
+        embedder: finds the tool whose description is nearest to a sub-question.
         fan_out: ask every tool each of them.
         max_sub_questions: at most so many of them.
 
@@ -98,7 +98,7 @@ class RagCoverQuestionGenerator(BaseQuestionGenerator):
         """
         _refuse_tools(tools)
         refuse_blank(query.query_str)
-        asked = self._asked(query.query_str)
+        asked = self._select_sub_questions(query.query_str)
         if self._fan_out or len(tools) == 1:
             return [_for_tool(each, tool, None) for each in asked for tool in tools]
         near = self._nearness(asked, tools)
@@ -108,7 +108,7 @@ class RagCoverQuestionGenerator(BaseQuestionGenerator):
         """Return the same without blocking the loop."""
         return await asyncio.to_thread(self.generate, tools, query)
 
-    def _asked(self, text: str) -> list[TypedText]:
+    def _select_sub_questions(self, text: str) -> list[TypedText]:
         literal = set(_SLOT.findall(text))  # "the #1 song" asks for no earlier answer
         wanted = [each for each in self._split(text) if (each.role or Role.CORE) in self._roles]
         alone = [each for each in wanted if set(_SLOT.findall(each.text)) <= literal]

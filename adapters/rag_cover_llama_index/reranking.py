@@ -20,11 +20,11 @@ from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
-from rag_cover.integration import OnRerankError, estimated_by, refuse_below, refuse_utility, reranked_by
+from rag_cover.integration import OnRerankError, estimate_passage_utilities, refuse_below, refuse_utility, rerank_passages
 from rag_cover.measures import ModelKind
 from rag_cover_llama_index.models import models_of
 from rag_cover_llama_index.passages import passages_of
-from rag_cover_llama_index.postprocessing import ModelPostprocessor, explained, name_of
+from rag_cover_llama_index.postprocessing import ModelPostprocessor, explain_node, name_of
 
 __all__ = ["CoverageRerank", "UtilityFilter"]
 
@@ -47,13 +47,13 @@ class CoverageRerank(ModelPostprocessor):
 
     Args:
         top_n: how many nodes to keep at most.
-        judge: tells whether a text answers a sub-question: a name, one of rag_cover's, or a LlamaIndex ``LLM``.
+        judge: decides whether a text answers a sub-question: a name, one of rag_cover's, or a LlamaIndex ``LLM``.
         decomposer: splits questions: ``rules``, a file, a function, or an ``LLM``.
         receiver: reads the answers that later sub-questions build on, by name, one of rag_cover's, or an ``LLM``; with None
             their places stay empty, which costs less and loses most of the gain on questions of several hops.
         retrieval_weight: what standing first with the retriever is worth, in sub-questions surely covered.
         samples: how often the receiver is asked for one answer.
-        seed: of what the receiver samples.
+        seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
         explain: whether a copy of each node says in ``metadata["rag_cover"]`` what it adds and covers, and the retriever's
             score; no model is shown it.
@@ -105,10 +105,10 @@ class CoverageRerank(ModelPostprocessor):
         return "CoverageRerank"
 
     def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
-        return self._chosen_by(self._chosen, nodes, query_bundle, most=self.top_n)
+        return self._choose_by_models(self._choose, nodes, query_bundle, most=self.top_n)
 
-    def _chosen(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
-        found = reranked_by(
+    def _choose(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
+        found = rerank_passages(
             models,
             question,
             passages_of(nodes),
@@ -117,13 +117,13 @@ class CoverageRerank(ModelPostprocessor):
             samples=self.samples,
             seed=self.seed,
         )
-        return [self._ranked(nodes[each.place], each) for each in found.kept]
+        return [self._add_ranking(nodes[each.place], each) for each in found.kept]
 
-    def _ranked(self, node: NodeWithScore, ranked: RankedPassage) -> NodeWithScore:
+    def _add_ranking(self, node: NodeWithScore, ranked: RankedPassage) -> NodeWithScore:
         new = NodeWithScore(node=node.node, score=ranked.worth)
         if not self.explain:
             return new
-        return explained(new, {"gain": ranked.gain, "covers": list(ranked.covers), "retrieval_score": node.score})
+        return explain_node(new, {"gain": ranked.gain, "covers": list(ranked.covers), "retrieval_score": node.score})
 
 
 class UtilityFilter(ModelPostprocessor):
@@ -146,14 +146,14 @@ class UtilityFilter(ModelPostprocessor):
 
     Args:
         min_utility: in [-1, 1]; a node is dropped whose utility is below.
-        receiver: whose belief it is: a name, one of rag_cover's, or a LlamaIndex ``LLM``, which is sampled
+        receiver: the model whose belief is measured: a name, one of rag_cover's, or a LlamaIndex ``LLM``, which is sampled
             ``samples`` · (nodes + 2) times for the question and each core sub-question.
-        entailer: tells whether its answers mean the same, by name or as one of rag_cover's.
+        entailer: decides whether the receiver's answers mean the same, by name or as one of rag_cover's.
         decomposer: splits questions: ``rules``, a file, a function, or an ``LLM``.
         attribution: ``leave-one-out`` or ``add-one-in``.
         keep: how many nodes are kept in any case.
         samples: how many answers are sampled in each context.
-        seed: of what is sampled.
+        seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
         explain: whether a copy of each node says in ``metadata["rag_cover"]`` what it is worth; no model is shown it.
 
@@ -208,12 +208,14 @@ class UtilityFilter(ModelPostprocessor):
         return "UtilityFilter"
 
     def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
-        return self._chosen_by(self._chosen, nodes, query_bundle)
+        return self._choose_by_models(self._choose, nodes, query_bundle)
 
-    def _chosen(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
+    def _choose(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
         passages = passages_of(nodes)
-        found = estimated_by(models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed)
+        found = estimate_passage_utilities(
+            models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed
+        )
         kept = found.keeping(passages, min_utility=self.min_utility, keep=self.keep)
         if not self.explain:
             return [nodes[place] for place in kept]
-        return [explained(nodes[place], {"utility": found.value_of(passages[place])}) for place in kept]
+        return [explain_node(nodes[place], {"utility": found.value_of(passages[place])}) for place in kept]

@@ -1,6 +1,6 @@
-"""What LlamaIndex's responses say, and the nodes they were written from, whatever their kind.
+"""The text of LlamaIndex's responses of every kind, and the nodes they were written from.
 
-A stream is read once, by whoever comes first, and is there for all who come later: the text in the response, the tokens in its
+A stream is read once, by the first caller, and stays available to later ones: the text in the response, the tokens in its
 generator again. A stream that failed fails again in the same place, so that no half of an answer passes for the whole.
 """
 
@@ -25,10 +25,10 @@ from llama_index.core.workflow import StopEvent
 
 from rag_cover.errors import InputError
 from rag_cover.questions import Passage
-from rag_cover_llama_index.answers import answer_text
 from rag_cover_llama_index.passages import passages_of
+from rag_cover_llama_index.payloads import answer_text
 
-__all__ = ["SourcedText", "text_awaited", "text_of"]
+__all__ = ["SourcedText", "await_text", "text_of"]
 
 _STALLED_S = 60.0  # a stream that belongs to a loop that waits for us gives nothing, for ever
 
@@ -45,44 +45,44 @@ class SourcedText:
 
 
 def text_of(response: object) -> SourcedText:
-    """Return what a response says, reading its stream where it is one.
+    """Return the text of a response and the passages it was written from; a stream is read to its end.
 
     None is no answer, a plain string one of unknown origin. An asynchronous stream is read on a loop of its own: where it needs
-    the loop it was made on, only `text_awaited` can read it.
+    the loop it was made on, only `await_text` can read it.
 
     Raises:
-        InputError: it is no response, or its stream gave nothing for a minute.
-        Exception: whatever its stream raised.
+        InputError: the object is not a response, or its stream gave nothing for a minute.
+        Exception: the exception that its stream raised.
     """
-    response = _unwrapped(response)
+    response = _unwrap(response)
     if _is_awaited(response):
         with _lock_of(response):
-            return _on_its_own_loop(text_awaited(response, stalled_s=_STALLED_S))
+            return _on_its_own_loop(await_text(response, stalled_s=_STALLED_S))
     if isinstance(response, StreamingResponse | StreamingAgentChatResponse):
         with _lock_of(response):
-            return SourcedText(_read(response), _retrieved(response.source_nodes, _outputs(response)))
-    return _written(response)
+            return SourcedText(_read(response), _source_passages(response.source_nodes, _outputs(response)))
+    return _read_finished(response)
 
 
-async def text_awaited(response: object, *, stalled_s: float | None = None) -> SourcedText:
-    """Return what a response says, as `text_of` does, on the running loop; streams that block are read in a worker thread.
+async def await_text(response: object, *, stalled_s: float | None = None) -> SourcedText:
+    """Return the text of a response as `text_of` does, on the running loop; blocking streams are read in a worker thread.
 
     Raises:
-        InputError: it is no response, or its stream gave nothing for ``stalled_s`` seconds.
-        Exception: whatever its stream raised.
+        InputError: the object is not a response, or its stream gave nothing for ``stalled_s`` seconds.
+        Exception: the exception that its stream raised.
     """
-    response = _unwrapped(response)
+    response = _unwrap(response)
     if isinstance(response, AsyncStreamingResponse):
         return SourcedText(await _read_async(response, stalled_s), passages_of(response.source_nodes))
     if isinstance(response, StreamingAgentChatResponse) and _is_awaited(response):
         await _tokens(response.async_response_gen(), [], stalled_s)
-        return SourcedText(response.response, _retrieved(response.source_nodes, response.sources))
+        return SourcedText(response.response, _source_passages(response.source_nodes, response.sources))
     if isinstance(response, StreamingResponse | StreamingAgentChatResponse):
         return await asyncio.to_thread(text_of, response)
-    return _written(response)
+    return _read_finished(response)
 
 
-def _unwrapped(response: object) -> object:
+def _unwrap(response: object) -> object:
     """Return the result of a workflow, anything else as it is."""
     return response.result if isinstance(response, StopEvent) else response
 
@@ -104,17 +104,17 @@ def _lock_of(response: object) -> threading.Lock:
         return _reading.setdefault(id(response), threading.Lock())
 
 
-def _written(response: object) -> SourcedText:
+def _read_finished(response: object) -> SourcedText:
     match response:
         case None | str() | ChatMessage():
             return SourcedText(answer_text(response))
         case Response() | PydanticResponse():
             return SourcedText(answer_text(response), passages_of(response.source_nodes))
         case AgentChatResponse():
-            return SourcedText(answer_text(response), _retrieved(response.source_nodes, response.sources))
+            return SourcedText(answer_text(response), _source_passages(response.source_nodes, response.sources))
         case AgentOutput():
             outputs = [call.tool_output for call in response.tool_calls if hasattr(call, "tool_output")]
-            return SourcedText(answer_text(response), _retrieved([], outputs))
+            return SourcedText(answer_text(response), _source_passages([], outputs))
         case _:
             message = f"a {type(response).__name__} is no response that can be read; give its text as response=… to evaluate"
             raise InputError(message)
@@ -124,7 +124,7 @@ def _outputs(response: StreamingResponse | StreamingAgentChatResponse) -> Sequen
     return response.sources if isinstance(response, StreamingAgentChatResponse) else ()
 
 
-def _retrieved(nodes: Sequence[NodeWithScore], outputs: Sequence[ToolOutput]) -> tuple[Passage, ...] | None:
+def _source_passages(nodes: Sequence[NodeWithScore], outputs: Sequence[ToolOutput]) -> tuple[Passage, ...] | None:
     """Return the nodes of a chat, else those its tools brought back; None where tools brought back something else only."""
     found: list[NodeWithScore | BaseNode] = [*nodes] or [node for output in outputs for node in _nodes_in(output.raw_output)]
     return None if outputs and not found else passages_of(found)
@@ -147,9 +147,9 @@ def _read(response: StreamingResponse | StreamingAgentChatResponse) -> str | Non
         try:
             tokens.extend(response.response_gen)
         except Exception as broken:
-            response.response_gen = _replayed(tokens, broken)
+            response.response_gen = _replay(tokens, broken)
             raise
-        response.response_txt, response.response_gen = "".join(tokens), _replayed(tokens)
+        response.response_txt, response.response_gen = "".join(tokens), _replay(tokens)
     return response.response_txt
 
 
@@ -158,9 +158,9 @@ async def _read_async(response: AsyncStreamingResponse, stalled_s: float | None)
     try:
         await _tokens(response.async_response_gen(), tokens, stalled_s)
     except Exception as broken:
-        response.response_txt, response.response_gen = None, _replayed_async(tokens, broken)
+        response.response_txt, response.response_gen = None, _replay_async(tokens, broken)
         raise
-    response.response_gen = _replayed_async([token for token in tokens if token])
+    response.response_gen = _replay_async([token for token in tokens if token])
     return response.response_txt
 
 
@@ -182,13 +182,13 @@ async def _tokens(stream: AsyncIterator[str], tokens: list[str], stalled_s: floa
         raise InputError(message) from stalled
 
 
-def _replayed(tokens: Sequence[str], broken: Exception | None = None) -> Generator[str, Any, None]:
+def _replay(tokens: Sequence[str], broken: Exception | None = None) -> Generator[str, Any, None]:
     yield from tokens
     if broken is not None:
         raise broken
 
 
-async def _replayed_async(tokens: Sequence[str], broken: Exception | None = None) -> AsyncGenerator[str, Any]:
+async def _replay_async(tokens: Sequence[str], broken: Exception | None = None) -> AsyncGenerator[str, Any]:
     for token in tokens:
         yield token
     if broken is not None:

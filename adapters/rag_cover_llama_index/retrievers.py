@@ -18,10 +18,10 @@ from rag_cover import build_retriever
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import OnRerankError, augmented_if_possible, explained_by_search, refuse_mode, refuse_on_error
-from rag_cover_llama_index.augmentations import augmenter_of, searched_by
-from rag_cover_llama_index.passages import noted, passage_of
-from rag_cover_llama_index.searches import NodeSearch
+from rag_cover.integration import OnRerankError, augment_if_possible, explain_by_search, refuse_mode, refuse_on_error
+from rag_cover_llama_index.augmentations import augmenter_of
+from rag_cover_llama_index.passages import add_metadata, passage_of
+from rag_cover_llama_index.searches import NodeSearch, to_retriever
 
 __all__ = ["RagCoverRetriever", "SubQuestionRetriever"]
 
@@ -34,12 +34,12 @@ class SubQuestionRetriever(BaseRetriever):
 
     Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §5; `rag_cover.coverage.augment` explains the settings. Nodes
     are the inner retriever's own, best first; a score is the one of the first search that found the node, and no measure of
-    what it covers. A search that fails costs that search. A blank question is searched for as it is.
+    what it covers. A failed search is left out. A blank question is searched for as it is.
 
     Args:
-        retriever: what is asked for each of them, from several threads; it must find ``depth`` nodes by itself
+        retriever: searches for each of them, from several threads; it must find ``depth`` nodes by itself
             (``similarity_top_k``). An index is asked by a retriever that does.
-        judge: tells whether a passage covers a sub-question; a language model judges, too.
+        judge: decides whether a passage covers a sub-question; a language model judges, too.
         receiver: reads the answers that later sub-questions build on; a language model is asked thirty times for each, so
             better give it as generator, and None here.
         generator: splits questions, and reads those answers without a receiver.
@@ -52,8 +52,8 @@ class SubQuestionRetriever(BaseRetriever):
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``"auto"`` searches for what is still not covered.
         threshold: the probability from which a passage covers; the judge's own unless given.
-        on_error: ``"keep"``: where augmentation fails, the judge's server say, the retriever's own nodes are returned, and the
-            failure is logged as a warning; ``"raise"``.
+        on_error: ``"keep"``: where augmentation fails, return the retriever's own nodes and log the failure as a warning;
+            ``"raise"``: raise it.
         explain: name in each node's metadata, under ``"found_for"``, the questions whose searches found it; neither language
             nor embedding models are shown that.
 
@@ -85,7 +85,7 @@ class SubQuestionRetriever(BaseRetriever):
     ) -> None:
         refuse_mode(mode, instead="CoverageQueryEngine(retriever, llm, mode=…)")
         refuse_on_error(on_error)
-        self._retriever = searched_by(retriever, top_k=depth or k)
+        self._retriever = to_retriever(retriever, top_k=depth or k)
         self._augmenter = augmenter_of(
             self._retriever,
             mode=mode,
@@ -109,20 +109,20 @@ class SubQuestionRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         search, asked = NodeSearch(self._retriever, query_bundle), query_bundle.query_str
-        made = augmented_if_possible(self._augmenter, search, asked, on_error=self._on_error)
+        made = augment_if_possible(self._augmenter, search, asked, on_error=self._on_error)
         if made is None:
             return self._retriever.retrieve(query_bundle)[: self._augmenter.k]
-        return explained_by_search(made, _explained) if self._explain else made.kept
+        return explain_by_search(made, _explain) if self._explain else made.kept
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
 class RagCoverRetriever(BaseRetriever):
-    """Finds nodes by their words and by what their tokens mean, without a key or a network (English).
+    """Finds nodes by hybrid retrieval: BM25 and the meaning of tokens, offline and without a key (English).
 
-    The retriever behind it is `rag_cover.build_retriever("embedded", …)`; a score in (0, 1] tells the order, and not whether
-    a node answers. Nodes come back as they were given. Make it with `from_nodes`.
+    The retriever behind it is `rag_cover.build_retriever("embedded", …)`; its score in (0, 1] gives the order, and does not
+    tell whether a node answers the question. Nodes come back as they were given. Make it with `from_nodes`.
 
     Args:
         nodes: what is found, by `Passage.key`.
@@ -182,6 +182,6 @@ class RagCoverRetriever(BaseRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _explained(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:
+def _explain(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:
     """Return a copy that names what the node was found for."""
-    return NodeWithScore(node=noted(found.node, {FOUND_FOR: list(questions)}), score=found.score)
+    return NodeWithScore(node=add_metadata(found.node, {FOUND_FOR: list(questions)}), score=found.score)

@@ -19,10 +19,10 @@ from pydantic import Field, SerializeAsAny
 
 from rag_cover.backends import Embedder, Relevance, Retriever, Scorer
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.integration import Decision, complexity_router_by, decided, for_agents, refuse_blank, skill_router_by
+from rag_cover.integration import Decision, complexity_router_by, decide_or_default, for_agents, refuse_blank, skill_router_by
 from rag_cover.routing import Demand, Route, SkillRouter
-from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import models_of, retriever_of
+from rag_cover_llama_index.searches import to_retriever
 
 __all__ = [
     "Choice",
@@ -80,12 +80,14 @@ class RoutingSelector(BaseSelector):
     def _select(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
         places = {name: place_of(choice, choices) for name, choice in self._tools.items()}
         default = None if self._default is None else place_of(self._default, choices)
-        decision = decided(lambda: self._routed(query.query_str), default=None if default is None else _DEFAULT)
+        decision = decide_or_default(
+            lambda: self._route_question(query.query_str), default=None if default is None else _DEFAULT
+        )
         if default is not None and decision.error is not None:
-            return _result(_fallen_back(default, choices, decision))
-        return _result(_chosen(decision.route, places[decision.route.name], choices))
+            return _result(_default_selection(default, choices, decision))
+        return _result(_selection_of(decision.route, places[decision.route.name], choices))
 
-    def _routed(self, question: str) -> Route:
+    def _route_question(self, question: str) -> Route:
         refuse_blank(question)
         return self._route(question)
 
@@ -103,8 +105,8 @@ class RetrievalComplexitySelector(RoutingSelector):
         retriever: the one to probe; of an index, one that finds ``k`` nodes.
         routes: the tool for each demand, by name or place: ``{"direct": "vector_tool", "complex": "sub_question_tool"}``.
             Without one for ``"unanswerable"``, such questions go the complex way.
-        judge: tells whether a passage answers; a language model judges, too.
-        relevance: tells which words of the question a passage is about; None: the judge, where it can.
+        judge: decides whether a passage answers the question; a language model judges, too.
+        relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many passages to look at.
         cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
         default: the tool to take where probing or judging fails; None: the error is raised.
@@ -124,26 +126,26 @@ class RetrievalComplexitySelector(RoutingSelector):
         cut: float | None = None,
         default: Choice | None = None,
     ) -> None:
-        probed = searched_by(retriever, top_k=k) if isinstance(retriever, BaseIndex) else retriever
+        probed = to_retriever(retriever, top_k=k) if isinstance(retriever, BaseIndex) else retriever
         models = models_of(judge=judge, relevance=relevance)
         self.router = complexity_router_by(retriever_of(probed), models, routes, k=k, cut=cut)
         super().__init__(self.router.route, {str(demand): choice for demand, choice in routes.items()}, default)
 
 
 class SkillSelector(RoutingSelector):
-    """Chooses by what each pipeline was seen to be able to do: the likeliest to succeed, or the cheapest likely enough.
+    """Chooses by the skills of each pipeline: the one most likely to succeed, or the cheapest that is likely enough.
 
     CAIMIRA (Gor et al., EMNLP 2024), as `rag_cover.routing.SkillRouter` decides; that explains the settings.
 
     Args:
         skills: what ``rag-cover skills fit`` or `Caimira.save` kept, or a router.
         tools: the tool for each agent that may be chosen, by name or place; None: tools are called as the agents are.
-        embedder: the one that the skills were fitted with; a router has its own.
-        costs: of one question, by agent.
+        embedder: the embedder that the skills were fitted with; a router has its own.
+        costs: cost of one question, by agent.
         target: the predicted success that the cheapest agent must reach.
-        budget: what a question may cost at most.
-        exchange: what a unit of cost is worth in probability of success.
-        probe: tells complexity, where the skills hold an adjustment by it.
+        budget: maximum cost of a question.
+        exchange: probability of success that a unit of cost is worth.
+        probe: measures complexity, for skills that are adjusted by it.
         default: the tool to take where the router fails; None: the error is raised.
 
     Raises:
@@ -185,7 +187,7 @@ def place_of(choice: Choice, choices: Sequence[ToolMetadata]) -> int:
     """Find a tool among the choices.
 
     Raises:
-        InvalidValueError: it is not there.
+        InvalidValueError: the router has no such tool.
     """
     names = [tool.name for tool in choices]
     if isinstance(choice, int) and 0 <= choice < len(names):
@@ -198,7 +200,7 @@ def place_of(choice: Choice, choices: Sequence[ToolMetadata]) -> int:
     raise InvalidValueError(message)
 
 
-def _chosen(route: Route, place: int, choices: Sequence[ToolMetadata]) -> RoutedSelection:
+def _selection_of(route: Route, place: int, choices: Sequence[ToolMetadata]) -> RoutedSelection:
     return RoutedSelection(
         index=place,
         reason=route.reason,
@@ -209,7 +211,7 @@ def _chosen(route: Route, place: int, choices: Sequence[ToolMetadata]) -> Routed
     )
 
 
-def _fallen_back(place: int, choices: Sequence[ToolMetadata], decision: Decision) -> RoutedSelection:
+def _default_selection(place: int, choices: Sequence[ToolMetadata], decision: Decision) -> RoutedSelection:
     return RoutedSelection(index=place, reason=decision.route.reason, tool=choices[place].name, error=decision.error)
 
 

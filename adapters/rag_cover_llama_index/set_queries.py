@@ -23,18 +23,18 @@ from rag_cover.integration import (
     Member,
     OnRerankError,
     Search,
+    answer_set_query,
+    answer_set_query_if_possible,
     refuse_below,
     refuse_confidence,
     refuse_on_error,
-    set_answered,
-    set_answered_if_possible,
     set_answerer_by,
 )
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer
-from rag_cover_llama_index.augmentations import searched_by
 from rag_cover_llama_index.models import models_of, retriever_of
-from rag_cover_llama_index.passages import noted, passage_of
+from rag_cover_llama_index.passages import add_metadata, passage_of
 from rag_cover_llama_index.retrievers import RagCoverRetriever
+from rag_cover_llama_index.searches import to_retriever
 
 __all__ = ["SetQueryRetriever"]
 
@@ -45,7 +45,7 @@ SET_QUERY = "set_query"
 
 
 class SetQueryRetriever(BaseRetriever):
-    """Returns all nodes of what belongs to a set query, "A or B but not C", and leaves other questions to another retriever.
+    """Returns all nodes about the members of a set query, "A or B but not C"; passes other questions to another retriever.
 
     Malaviya et al., "QUEST" (ACL 2023), as `rag_cover.setqueries.answer` does it; that explains the settings. Each atom is
     searched for by itself, what is found is judged by every atom, and what is probable enough is kept, the likeliest first: a
@@ -54,9 +54,9 @@ class SetQueryRetriever(BaseRetriever):
     is passed on as it is.
 
     Args:
-        retriever: what is asked for each atom, from several threads. An index, a ``VectorIndexRetriever`` and a
+        retriever: searches for each atom, from several threads. An index, a ``VectorIndexRetriever`` and a
             `RagCoverRetriever` find as many nodes as that takes; any other must find ``depth`` by itself.
-        judge: tells whether a passage's entity belongs to an atom; a language model judges, too.
+        judge: decides whether a passage's entity belongs to an atom; a language model judges, too.
         generator: reads questions as set queries; None: a grammar does, offline.
         k: how many nodes to return at most; None: all that tell of what belongs.
         depth: how many nodes to search for by each atom; twice as many where it is intersected.
@@ -118,16 +118,16 @@ class SetQueryRetriever(BaseRetriever):
 
         Raises:
             InvalidValueError: a question that cannot be answered: it is blank, only takes away, or has too many atoms.
-            ModelFailedError: every search failed, or nobody could read it.
+            ModelFailedError: every search failed, or the model that parses questions did.
         """
         asked = question if isinstance(question, str) else question.query_str
-        return set_answered(self._answerer, self._search(), asked, names=self._names).answer
+        return answer_set_query(self._answerer, self._search(), asked, names=self._names).answer
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"retriever": self._whole}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        made = set_answered_if_possible(
+        made = answer_set_query_if_possible(
             self._answerer,
             self._search(),
             query_bundle.query_str,
@@ -137,36 +137,36 @@ class SetQueryRetriever(BaseRetriever):
         )
         if made is None:
             return self._whole.retrieve(query_bundle)[: self._k]
-        return [_scored(member, explain=self._explain) for member in made.members(self._k)]
+        return [_node_of_member(member, explain=self._explain) for member in made.members(self._k)]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _search(self) -> Search[NodeWithScore]:
         """Make a search for one question, each of whose queries finds as many nodes as it is asked for, if that may be set."""
-        return Search(lambda query, k: _deepened(self._searched, k).retrieve(query), passage_of)
+        return Search(lambda query, k: _with_depth(self._searched, k).retrieve(query), passage_of)
 
 
 def _as_it_is(retriever: BaseRetriever | BaseIndex[Any], k: int | None) -> BaseRetriever:
     """Return a retriever for questions that are no set queries: of an index its usual one, unless a number is asked for."""
     if isinstance(retriever, BaseIndex) and k is None:
         return retriever.as_retriever()
-    return searched_by(retriever, top_k=k or 1)
+    return to_retriever(retriever, top_k=k or 1)
 
 
-def _deepened(retriever: BaseRetriever | BaseIndex[Any], depth: int) -> BaseRetriever:
+def _with_depth(retriever: BaseRetriever | BaseIndex[Any], depth: int) -> BaseRetriever:
     """Return a retriever that finds so many nodes, on a copy; one for which that cannot be set as it is."""
     if isinstance(retriever, VectorIndexRetriever | RagCoverRetriever):
         deep = copy.copy(retriever)
         deep.similarity_top_k = depth
         return deep
-    return searched_by(retriever, top_k=depth)
+    return to_retriever(retriever, top_k=depth)
 
 
 def _warn_if_shallow(retriever: BaseRetriever | BaseIndex[Any], depth: int) -> None:
     """Warn of a retriever that is set to find fewer nodes than are searched for, and cannot be set to find more."""
     top_k = getattr(retriever, "similarity_top_k", None)
-    if isinstance(top_k, int) and top_k < depth and _deepened(retriever, depth) is retriever:
+    if isinstance(top_k, int) and top_k < depth and _with_depth(retriever, depth) is retriever:
         name = type(retriever).__name__
         _LOG.warning("%s finds %d nodes for an atom, not %d: give it similarity_top_k=%d", name, top_k, depth, depth)
 
@@ -175,6 +175,8 @@ def _of_found(entity: str | Callable[[BaseNode], str] | None) -> str | Callable[
     return (lambda found: entity(found.node)) if callable(entity) else entity
 
 
-def _scored(member: Member[NodeWithScore], *, explain: bool) -> NodeWithScore:
+def _node_of_member(member: Member[NodeWithScore], *, explain: bool) -> NodeWithScore:
     node = member.find.node
-    return NodeWithScore(node=noted(node, {SET_QUERY: dict(member.told)}) if explain else node, score=member.probability)
+    return NodeWithScore(
+        node=add_metadata(node, {SET_QUERY: dict(member.explanation)}) if explain else node, score=member.probability
+    )

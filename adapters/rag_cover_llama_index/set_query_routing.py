@@ -1,4 +1,4 @@
-"""Set queries, and nothing else, sent to the tool that answers them: in LlamaIndex's sub-question engines and routers."""
+"""Routes set queries to the tool that answers them, in LlamaIndex's sub-question engines and routers."""
 
 from __future__ import annotations
 
@@ -87,15 +87,15 @@ class SetQueryQuestionGenerator(BaseQuestionGenerator):
         Raises:
             InvalidValueError: the question is blank, or there is no tool of a name that was given.
         """
-        generator, asked = self._chosen(tools, query)
+        generator, asked = self._choose(tools, query)
         return generator.generate(asked, query)
 
     async def agenerate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
         """Return the same without blocking the loop."""
-        generator, asked = await asyncio.to_thread(self._chosen, tools, query)
+        generator, asked = await asyncio.to_thread(self._choose, tools, query)
         return await generator.agenerate(asked, query)
 
-    def _chosen(
+    def _choose(
         self, tools: Sequence[ToolMetadata], query: QueryBundle
     ) -> tuple[BaseQuestionGenerator, Sequence[ToolMetadata]]:
         """Return who makes the sub-questions, and for which tools."""

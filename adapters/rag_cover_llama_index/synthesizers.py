@@ -1,4 +1,4 @@
-"""A LlamaIndex response synthesizer that is told its whole prompt with each question, so that tracing sees it as any other."""
+"""A LlamaIndex response synthesizer that takes its whole prompt with each question, so that tracing shows it like any other."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PromptSynthesizer(BaseSynthesizer):
     ) -> RESPONSE_TEXT_TYPE:
         """Return the answer to the prompt, or its tokens as they come."""
         if not isinstance(self._writer, LLM):
-            return _generated(self._writer, prompt)
+            return _generate(self._writer, prompt)
         if self._streaming:
             return stream_chat_response_to_tokens(self._writer.stream_chat(_messages(self._writer, prompt)))
         return self._writer.chat(_messages(self._writer, prompt)).message.content or ""
@@ -75,7 +75,7 @@ class PromptSynthesizer(BaseSynthesizer):
     ) -> RESPONSE_TEXT_TYPE:
         """Return the same without blocking the loop."""
         if not isinstance(self._writer, LLM):
-            return await asyncio.to_thread(_generated, self._writer, prompt)
+            return await asyncio.to_thread(_generate, self._writer, prompt)
         if self._streaming:
             return await astream_chat_response_to_tokens(await self._writer.astream_chat(_messages(self._writer, prompt)))
         return (await self._writer.achat(_messages(self._writer, prompt))).message.content or ""
@@ -85,7 +85,7 @@ def _messages(llm: LLM, prompt: Sequence[Message]) -> list[ChatMessage]:
     return chat_messages(prompt, system=llm.metadata.system_role)
 
 
-def _generated(generator: Generator, prompt: Sequence[Message]) -> str:
+def _generate(generator: Generator, prompt: Sequence[Message]) -> str:
     (generation,) = generator.generate([tuple(prompt)], purpose="answer")
     if generation.failure is not None:
         raise generation.failure.error()

@@ -1,4 +1,4 @@
-"""What the evaluators share: from LlamaIndex's arguments to a trace, from a trace to a result, and never an exception.
+"""The base class of the evaluators: makes a trace of LlamaIndex's arguments and returns a result, never an exception.
 
 The core is synchronous. `evaluate` calls it where it stands, so that it needs no event loop and cannot meet one; `aevaluate`
 calls it in a worker thread. An evaluator keeps nothing of an evaluation but the models it opened: one instance serves any
@@ -16,10 +16,10 @@ from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.prompts.mixin import PromptDictType
 
 from rag_cover import Trace
-from rag_cover.integration import LazyModels, Scored, Scoring, scored, unscored
-from rag_cover_llama_index.evaluation_inputs import TERMS, trace_of
-from rag_cover_llama_index.evaluation_results import TraceEvaluationResult
-from rag_cover_llama_index.responses import SourcedText, text_awaited, text_of
+from rag_cover.integration import LazyModels, Scored, Scoring, explain_failure, score_trace
+from rag_cover_llama_index.responses import SourcedText, await_text, text_of
+from rag_cover_llama_index.results import TraceEvaluationResult
+from rag_cover_llama_index.traces import TERMS, trace_of
 
 __all__ = ["TraceEvaluator"]
 
@@ -50,7 +50,7 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         **kwargs: Any,
     ) -> Result:
         """Evaluate texts, here and now: in a script, in a running loop, in a notebook, in any thread."""
-        return self._evaluated(query, response, contexts, kwargs)
+        return self._evaluate(query, response, contexts, kwargs)
 
     async def aevaluate(
         self,
@@ -60,27 +60,27 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         **kwargs: Any,
     ) -> Result:
         """Evaluate texts in a worker thread; the loop goes on."""
-        return await asyncio.to_thread(self._evaluated, query, response, contexts, kwargs)
+        return await asyncio.to_thread(self._evaluate, query, response, contexts, kwargs)
 
     def evaluate_response(self, query: str | None = None, response: object = None, **kwargs: Any) -> Result:
         """Evaluate a response of any kind, a query engine's, a chat engine's or an agent's, with the nodes it came from.
 
-        A stream is read, and its text stays in the response. One that was made on a running event loop may be readable only
-        there: await `aevaluate_response`.
+        A stream is read to its end, and its text stays in the response. A stream that belongs to a running event loop may be
+        readable only on that loop: await `aevaluate_response` there.
         """
         try:
             answer = text_of(response)
         except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
-            return self._result(unscored(broken), query)
-        return self._answered(query, answer, kwargs)
+            return self._result(explain_failure(broken), query)
+        return self._evaluate_answer(query, answer, kwargs)
 
     async def aevaluate_response(self, query: str | None = None, response: object = None, **kwargs: Any) -> Result:
         """Evaluate a response of any kind, as `evaluate_response` does; its stream is awaited on this loop."""
         try:
-            answer = await text_awaited(response)
+            answer = await await_text(response)
         except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
-            return self._result(unscored(broken), query)
-        return await asyncio.to_thread(self._answered, query, answer, kwargs)
+            return self._result(explain_failure(broken), query)
+        return await asyncio.to_thread(self._evaluate_answer, query, answer, kwargs)
 
     def _get_prompts(self) -> PromptDictType:
         return {}
@@ -88,23 +88,25 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         """Ignore them: this evaluator asks in no words of its own."""
 
-    def _answered(self, query: object, answer: SourcedText, further: dict[str, Any]) -> Result:
+    def _evaluate_answer(self, query: object, answer: SourcedText, further: dict[str, Any]) -> Result:
         contexts = further.pop("contexts", None)
-        return self._evaluated(query, answer.text, answer.passages if contexts is None else contexts, further)
+        return self._evaluate(query, answer.text, answer.passages if contexts is None else contexts, further)
 
-    def _evaluated(self, query: object, response: object, contexts: object, further: Mapping[str, object]) -> Result:
-        found = scored(lambda: trace_of(query, response, contexts, further), by=self._scoring, models=self._models, terms=TERMS)
+    def _evaluate(self, query: object, response: object, contexts: object, further: Mapping[str, object]) -> Result:
+        found = score_trace(
+            lambda: trace_of(query, response, contexts, further), by=self._scoring, models=self._models, terms=TERMS
+        )
         return self._result(found, query)
 
     def _result(self, found: Scored, query: object) -> Result:
         asked = {"query": query if isinstance(query, str) else None}
-        shown = asked if found.trace is None else _shown(found.trace)
+        shown = asked if found.trace is None else _fields_shown(found.trace)
         told = {name: getattr(found, name) for name in ("trace", "score", "passing", "feedback", "invalid_reason", "failure")}
         told |= {"invalid_result": found.invalid_reason is not None, self.carried: found.measured}
         return self.result_class(**shown, **told)  # type: ignore[return-value]  # its own
 
 
-def _shown(trace: Trace) -> dict[str, Any]:
+def _fields_shown(trace: Trace) -> dict[str, Any]:
     passages, _ = trace.effective_prompt
     texts = None if passages is None else [passage.text for passage in passages]
     return {"query": trace.question.text, "response": trace.answer, "contexts": texts}

@@ -3,31 +3,39 @@
 from rag_cover.integration.alternatives import entailment_probability, entailment_shares
 from rag_cover.integration.augmenting import (
     Augmented,
-    augmented,
-    augmented_if_possible,
+    augment_if_possible,
+    augment_question,
     augmenter_by,
-    explained_by_search,
+    explain_by_search,
     refuse_mode,
 )
-from rag_cover.integration.choosing import OnRerankError, estimated_by, rerank_or_keep, reranked_by
+from rag_cover.integration.choosing import OnRerankError, estimate_passage_utilities, rerank_or_keep, rerank_passages
 from rag_cover.integration.completions import Written, first_choice_of, get_field, sample_from_completion
 from rag_cover.integration.feedback import core_of
 from rag_cover.integration.generation import GeneratorByCalls, identity_of
 from rag_cover.integration.inputs import Given, Terms, refuse_misspelt, trace_from
 from rag_cover.integration.lazy_models import LazyModels
 from rag_cover.integration.model_roles import FrameworkModels
+from rag_cover.integration.options import (
+    AttachOptions,
+    ModelOptions,
+    document_attach_options,
+    document_model_options,
+    refuse_unknown_models,
+    split_options,
+)
 from rag_cover.integration.reconstructible import Reconstructible
 from rag_cover.integration.refusals import describe_argument, refuse_below, refuse_blank, refuse_on_error, refuse_utility
 from rag_cover.integration.replays import Replay
 from rag_cover.integration.routing import (
     Decision,
     complexity_router_by,
-    decided,
+    decide_or_default,
     for_agents,
     refuse_unknown_route,
     skill_router_by,
 )
-from rag_cover.integration.scored_traces import scored, unscored
+from rag_cover.integration.scored_traces import explain_failure, score_trace
 from rag_cover.integration.scorings import (
     ComplexityScoring,
     CoverageScoring,
@@ -43,9 +51,9 @@ from rag_cover.integration.set_queries import (
     EntityNames,
     Member,
     SetFound,
+    answer_set_query,
+    answer_set_query_if_possible,
     explain_empty_result,
-    set_answered,
-    set_answered_if_possible,
     set_answerer_by,
 )
 from rag_cover.integration.set_routes import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
@@ -59,6 +67,7 @@ __all__ = [
     "MIN_CONFIDENCE",
     "OTHERWISE",
     "SET",
+    "AttachOptions",
     "Augmented",
     "ComplexityScoring",
     "CoverageScoring",
@@ -71,6 +80,7 @@ __all__ = [
     "LazyModels",
     "MeasureScoring",
     "Member",
+    "ModelOptions",
     "OnRerankError",
     "RatingScoring",
     "Reconstructible",
@@ -82,18 +92,23 @@ __all__ = [
     "Terms",
     "UtilityScoring",
     "Written",
-    "augmented",
-    "augmented_if_possible",
+    "answer_set_query",
+    "answer_set_query_if_possible",
+    "augment_if_possible",
+    "augment_question",
     "augmenter_by",
     "complexity_router_by",
     "core_of",
-    "decided",
+    "decide_or_default",
     "describe_argument",
+    "document_attach_options",
+    "document_model_options",
     "entailment_probability",
     "entailment_shares",
-    "estimated_by",
+    "estimate_passage_utilities",
+    "explain_by_search",
     "explain_empty_result",
-    "explained_by_search",
+    "explain_failure",
     "first_choice_of",
     "for_agents",
     "get_field",
@@ -104,18 +119,17 @@ __all__ = [
     "refuse_misspelt",
     "refuse_mode",
     "refuse_on_error",
+    "refuse_unknown_models",
     "refuse_unknown_route",
     "refuse_utility",
     "rerank_or_keep",
-    "reranked_by",
+    "rerank_passages",
     "sample_from_completion",
-    "scored",
-    "set_answered",
-    "set_answered_if_possible",
+    "score_trace",
     "set_answerer_by",
     "set_route",
     "skill_router_by",
+    "split_options",
     "trace_from",
     "unit_vectors",
-    "unscored",
 ]

@@ -1,4 +1,4 @@
-"""Which of several statements a text bears out, by an entailer and, where there is one, an embedder.
+"""Which of several statements a text supports, by an entailer and, where there is one, an embedder.
 
 A statement's share is proportional to P(text entails statement) · exp(20 · cos(text, statement)): what follows from a text,
 among statements that are about the same thing. The two factors, the 20, and that a statement's negation is weighed against it
@@ -42,9 +42,9 @@ def entailment_shares(
 
 
 def entailment_probability(text: str, statement: str, *, entailer: Entailer) -> float:
-    """Return P(entailment) / (P(entailment) + P(contradiction)): whether a statement holds, of a text that decides it.
+    """Return P(entailment) / (P(entailment) + P(contradiction)): whether a text supports a statement rather than denies it.
 
-    A text that has nothing to do with the statement is near neither; an entailer sure of that leaves it near 0.5.
+    A text that is unrelated to the statement gives a value near 0.5.
     """
     entailed, _, contradicted = entailer.entail([(text, statement)])[0].astype(np.float64) + _LEAST
     return float(entailed / (entailed + contradicted))

@@ -1,4 +1,4 @@
-"""Augmentation (M1 to M4 of the coverage paper, and `auto`) over a framework's retriever, whose own finds come back.
+"""Augmentation (M1 to M4 of the coverage paper, and `auto`) over a framework's retriever; its own objects are returned.
 
 Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), as `rag_cover.coverage.Augmenter` does it.
 """
@@ -18,7 +18,15 @@ from rag_cover.integration.choosing import OnRerankError
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
 
-__all__ = ["Augmented", "Finding", "augmented", "augmented_if_possible", "augmenter_by", "explained_by_search", "refuse_mode"]
+__all__ = [
+    "Augmented",
+    "Finding",
+    "augment_if_possible",
+    "augment_question",
+    "augmenter_by",
+    "explain_by_search",
+    "refuse_mode",
+]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -49,16 +57,16 @@ class Augmented(Generic[T]):
 
     @property
     def kept(self) -> list[T]:
-        """Return the finds that were kept, best first."""
+        """Return the results that were kept, best first."""
         return self.of(self.augmentation.passages)
 
     @property
     def sources(self) -> list[T]:
-        """Return the finds that an answer is written from: end-to-end all that there are, else those that were kept."""
+        """Return the results that an answer is written from: all of them in the end-to-end mode, else those that were kept."""
         return self.of(self.augmentation.trace().prompt or ())
 
     def of(self, passages: Sequence[Passage]) -> list[T]:
-        """Return the finds behind passages."""
+        """Return the framework's results behind passages."""
         return [self.found[passage.key] for passage in passages]
 
 
@@ -116,7 +124,7 @@ def augmenter_by(  # noqa: PLR0913  # what Augmenter takes, all but two by name
     )
 
 
-def augmented(augmenter: Augmenter, search: Finding[T], question: str) -> Augmented[T]:
+def augment_question(augmenter: Augmenter, search: Finding[T], question: str) -> Augmented[T]:
     """Augment one question by a search of its own.
 
     Raises:
@@ -126,7 +134,7 @@ def augmented(augmenter: Augmenter, search: Finding[T], question: str) -> Augmen
     return Augmented(made, search.first_found([step.query for step in made.steps]))
 
 
-def augmented_if_possible(
+def augment_if_possible(
     augmenter: Augmenter, search: Finding[T], question: str, *, on_error: OnRerankError
 ) -> Augmented[T] | None:
     """Augment one question; None where it is to be searched for as it is: it is blank, or something failed, which is logged.
@@ -137,7 +145,7 @@ def augmented_if_possible(
     if not question.strip():
         return None
     try:
-        return augmented(augmenter, search, question)
+        return augment_question(augmenter, search, question)
     except ModelFailedError as failed:
         if on_error == "raise":
             raise
@@ -145,21 +153,21 @@ def augmented_if_possible(
         return None
 
 
-def explained_by_search(made: Augmented[T], explained: Callable[[T, list[str]], T]) -> list[T]:
-    """Return the finds that were kept, each explained by the questions whose searches found it."""
+def explain_by_search(made: Augmented[T], explain: Callable[[T, list[str]], T]) -> list[T]:
+    """Return the results that were kept, each explained by the questions whose searches found it."""
     found_for: dict[str, list[str]] = {}
     for step in made.augmentation.steps:
         for passage in step.passages:
             found_for.setdefault(passage.key, []).append(step.query)
     kept = zip(made.augmentation.passages, made.kept, strict=True)
-    return [explained(each, found_for.get(passage.key, [])) for passage, each in kept]
+    return [explain(each, found_for.get(passage.key, [])) for passage, each in kept]
 
 
 def refuse_mode(mode: str, *, instead: str) -> None:
-    """Refuse a mode that does more than retrieve; ``instead`` is what has it.
+    """Refuse a mode that does more than retrieve; ``instead`` names what supports it.
 
     Raises:
-        InvalidValueError: it is one.
+        InvalidValueError: the mode is neither ``"retrieval"`` nor ``"auto"``.
     """
     if mode not in _RETRIEVING:
         message = f"a retriever augments by 'retrieval' or 'auto', not {mode!r}; other modes write the answer's prompt, too: "

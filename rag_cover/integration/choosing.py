@@ -1,4 +1,4 @@
-"""Choosing among what a framework retrieved: by coverage or utility, in pipelines that go on where a model fails."""
+"""Reranking and filtering of what a framework retrieved, by coverage or utility; a pipeline goes on where a model fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_cover.integration.refusals import refuse_blank
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
 
-__all__ = ["OnRerankError", "estimated_by", "rerank_or_keep", "reranked_by"]
+__all__ = ["OnRerankError", "estimate_passage_utilities", "rerank_or_keep", "rerank_passages"]
 
 OnRerankError = Literal["keep", "raise"]
 """What is done where a model fails: keep to what the retriever said, and log it, or raise."""
@@ -63,7 +63,7 @@ def rerank_or_keep(
         return list(given[:most])
 
 
-def reranked_by(
+def rerank_passages(
     models: Models,
     question: str,
     passages: Sequence[Passage],
@@ -92,7 +92,7 @@ def reranked_by(
     )
 
 
-def estimated_by(
+def estimate_passage_utilities(
     models: Models, question: str, passages: Sequence[Passage], *, attribution: Attribution, samples: int, seed: int
 ) -> EstimatedUtility:
     """Estimate what passages are worth, by models that are open (`rag_cover.coverage.estimate_utilities`).

@@ -26,7 +26,7 @@ _ROUNDING = 1e-3  # servers round log-probabilities of certain tokens to a hair 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One answer of a language model; a count of tokens is None where it is not told."""
+    """One answer of a language model; a count of tokens is None where the server does not report it."""
 
     sample: Sample
     prompt_tokens: int | None

@@ -1,4 +1,4 @@
-"""What the results of evaluators say in words: what an answer left out and where it was lost, what each step was worth."""
+"""Evaluation results in words: what an answer left out and where it was lost, and what each retrieval step contributed."""
 
 from __future__ import annotations
 
@@ -22,37 +22,39 @@ __all__ = [
 
 
 def core_of(result: CoverageResult) -> tuple[SubQuestionCoverage, ...]:
-    """Return the core sub-questions that were held against an answer."""
+    """Return the core sub-questions that were compared with an answer."""
     return tuple(each for each in result.sub_questions if each.role == Role.CORE and each.answer is not None)
 
 
 def feedback_on_coverage(result: CoverageResult) -> str:
-    """Say how many core sub-questions an answer covers, which it does not, and where each of these was lost."""
+    """Describe how many core sub-questions an answer covers, which it does not, and where each of those was lost."""
     core = core_of(result)
     lost = [each for each in core if each.answer is not None and not each.answer.covered]
-    lines = [f"The answer covers {len(core) - len(lost)} of {_counted(len(core), 'core sub-question')}."]
+    lines = [f"The answer covers {len(core) - len(lost)} of {_format_count(len(core), 'core sub-question')}."]
     lines += [f"Lost: {each.text} ({each.loss or 'where is not known: no contexts were given'})" for each in lost]
     return "\n".join([*lines, *_makers(result)])
 
 
 def feedback_on_rating(result: CoverageResult, weights: Mapping[Role, float]) -> str:
-    """Say what a rating is made of: how many sub-questions of each role the answer covers, and what all of them would give."""
-    parts = [f"{_covered_in(result, role)} (all: {weights.get(role, 0.0):+g})" for role in Role if _judged(result, role)]
+    """Describe a rating: how many sub-questions of each role the answer covers, and the points for covering all of them."""
+    roles = [role for role in Role if _verdicts_of_role(result, role)]
+    parts = [f"{_describe_coverage(result, role)} (all: {weights.get(role, 0.0):+g})" for role in roles]
     return "\n".join([f"The answer covers {', '.join(parts)}.", *_makers(result)])
 
 
 def feedback_on_utility(result: TraceUtility) -> str:
-    """Say how far the passages moved the belief in a right answer, in all and step by step."""
+    """Describe how far the passages moved the belief in a right answer, in total and step by step."""
     total = result.total
-    lines = [f"ΔSePer {_moved(total)}: {result.receiver} believed {total.prior.score:.2f}, then {total.posterior.score:.2f}."]
-    lines += [f"{step.step} ({step.kind}: {step.query}): {_moved(step.marginal)}" for step in result.steps]
+    beliefs = f"{result.receiver} believed {total.prior.score:.2f}, then {total.posterior.score:.2f}"
+    lines = [f"ΔSePer {_describe_change(total)}: {beliefs}."]
+    lines += [f"{step.step} ({step.kind}: {step.query}): {_describe_change(step.marginal)}" for step in result.steps]
     if result.references == "answer":
         lines.append("Measured against the answer itself: self-consistency, not correctness.")
     return "\n".join(lines)
 
 
 def feedback_on_complexity(result: Complexity) -> str:
-    """Say where a question stands with what was retrieved for it, by which figures, and what its score is read from."""
+    """Describe how complex a question is for what was retrieved, with the figures behind it and the basis of its score."""
     best = f"the best passage answers with probability {result.max_answer_probability or 0.0:.2f}"
     lines = [f"{standing_of(result).capitalize()}: {best} (one answers from {result.t_ans:.2f}), and {_completeness(result)}."]
     if result.probability is None:
@@ -61,10 +63,10 @@ def feedback_on_complexity(result: Complexity) -> str:
 
 
 def feedback_on_groundedness(result: GroundednessResult, trace: Trace) -> str:
-    """Say how many sentences of an answer its passages support, and which they do not."""
+    """Describe how many sentences of an answer its passages support, and which they do not."""
     lost = [each for each in result.sentences if not each.supported]
     count = len(result.sentences)
-    lines = [f"The passages support {count - len(lost)} of {_counted(count, 'sentence')}."]
+    lines = [f"The passages support {count - len(lost)} of {_format_count(count, 'sentence')}."]
     lines += [f"Not supported: {(trace.answer or '')[each.start : each.end].strip()}" for each in lost]
     return "\n".join(lines)
 
@@ -74,13 +76,13 @@ def _makers(result: CoverageResult) -> list[str]:
     return [f"Sub-questions made by {result.decomposed_by.removeprefix('model:')}."] if made else []
 
 
-def _judged(result: CoverageResult, role: Role) -> list[bool]:
+def _verdicts_of_role(result: CoverageResult, role: Role) -> list[bool]:
     return [each.answer.covered for each in result.sub_questions if each.role == role and each.answer is not None]
 
 
-def _covered_in(result: CoverageResult, role: Role) -> str:
-    covered = _judged(result, role)
-    return f"{sum(covered)} of {_counted(len(covered), f'{role} sub-question')}"
+def _describe_coverage(result: CoverageResult, role: Role) -> str:
+    covered = _verdicts_of_role(result, role)
+    return f"{sum(covered)} of {_format_count(len(covered), f'{role} sub-question')}"
 
 
 def _completeness(result: Complexity) -> str:
@@ -89,12 +91,12 @@ def _completeness(result: Complexity) -> str:
     return f"they are about {result.completeness:.2f} of the question (all of it from {result.t_com:.2f})"
 
 
-def _moved(utility: Utility) -> str:
+def _describe_change(utility: Utility) -> str:
     interval = utility.interval
     if interval is None or interval.lower is None or interval.upper is None:
         return f"{utility.value:+.2f}"
     return f"{utility.value:+.2f} (95% {interval.lower:+.2f} to {interval.upper:+.2f})"
 
 
-def _counted(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else f'{noun}s'}"

@@ -1,4 +1,4 @@
-"""A generator of whole answers made of single calls of a framework's language model.
+"""A generator that calls a framework's language model once for each sample.
 
 A framework passes on what it is asked for as its server's client takes it, and some refuse what others need. What is refused
 as such is no longer sent, and noted.
@@ -71,7 +71,7 @@ class GeneratorByCalls:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which parameters the model refused, one sentence each."""
+        """Return one sentence for each parameter that the model refused."""
         return tuple(self._refused.values())
 
     def generate(
@@ -83,7 +83,7 @@ class GeneratorByCalls:
         purpose: str = "other",  # noqa: ARG002  # the protocol's
     ) -> list[Generation]:
         """Return one Generation for each prompt; one of whose calls failed carries that failure and no sample."""
-        asked = [_asked(prompt, schema) for prompt in prompts]
+        asked = [_add_schema(prompt, schema) for prompt in prompts]
         tasks = [(prompt, sampling, index) for prompt in asked for index in range(sampling.n)]
         made = self._side_by_side(tasks)
         return [_generation(made[start : start + sampling.n]) for start in range(0, len(made), sampling.n)]
@@ -97,14 +97,14 @@ class GeneratorByCalls:
 
     def _one(self, prompt: Prompt, sampling: Sampling, index: int) -> Written | Failure:
         try:
-            written = self._taken(prompt, sampling, index)
+            written = self._call_until_accepted(prompt, sampling, index)
         except ModelFailedError as failed:
             return Failure.of(failed)
         except Exception as broken:  # noqa: BLE001  # the plugin boundary: kept as the prompt's failure
             return Failure(type(broken).__name__, f"{self._model.name}: {broken}")
         return _cut(written.sample, self._model.name) or written
 
-    def _taken(self, prompt: Prompt, sampling: Sampling, index: int) -> Written:
+    def _call_until_accepted(self, prompt: Prompt, sampling: Sampling, index: int) -> Written:
         """Ask, without what is refused, until the model takes the request."""
         wanted = _parameters(sampling, index)
         while True:
@@ -112,7 +112,7 @@ class GeneratorByCalls:
             try:
                 return self._model.write(prompt, sent, stop=sampling.stop)
             except Exception as refusal:
-                if (name := _refused_in(refusal, sent)) is None:
+                if (name := _find_refused_parameter(refusal, sent)) is None:
                     raise
                 self._refused[name] = f"{self._model.name} refuses {name}; it is no longer sent"
 
@@ -137,8 +137,8 @@ def _server(address: str) -> str:
     return urlsplit(address if "://" in address else f"//{address}").netloc.rpartition("@")[2]
 
 
-def _asked(prompt: Prompt, schema: type[BaseModel] | None) -> Prompt:
-    """Say in words what a reply must fit, in the system message where there is one: many models allow one alone."""
+def _add_schema(prompt: Prompt, schema: type[BaseModel] | None) -> Prompt:
+    """Ask for a JSON schema in the system message, which is extended where there is one: many models allow only one."""
     if schema is None:
         return prompt
     rule = f"It must fit this JSON schema: {json.dumps(schema.model_json_schema(), ensure_ascii=False)}"
@@ -163,7 +163,7 @@ def _parameters(sampling: Sampling, index: int) -> dict[str, Any]:
 
 
 def _cut(sample: Sample, name: str) -> Failure | None:
-    """Tell why an answer is none: it was cut before it began. An empty one that the model ended itself is an answer."""
+    """Return the failure of an answer that was cut before it began, else None; an empty answer that was finished is valid."""
     text = sample.text.strip()
     if sample.finish_reason == "filter":
         return Failure("filtered", f"{name}: the server's content filter cut the reply", raw=text)
@@ -173,7 +173,7 @@ def _cut(sample: Sample, name: str) -> Failure | None:
     return None
 
 
-def _refused_in(error: Exception, sent: Mapping[str, Any]) -> str | None:
+def _find_refused_parameter(error: Exception, sent: Mapping[str, Any]) -> str | None:
     """Name the parameter that an error is about, where it is refused as such and not for its value."""
     status = getattr(error, "status_code", None)
     if isinstance(error, OSError) or (isinstance(status, int) and status not in _REFUSING):

@@ -1,4 +1,4 @@
-"""What evaluators are given, loosely, as a trace: a question, an answer, contexts, and what else the caller knows.
+"""Traces made of an evaluator's loosely typed arguments: a question, an answer, contexts and further keywords.
 
 ``contexts`` alone are one retrieval step and the prompt; beside ``steps`` they are the prompt that these led to. What a given
 ``trace`` says stands; the rest fills in what it lacks. Nothing is asked of any model.
@@ -60,7 +60,7 @@ def trace_from(given: Given, terms: Terms) -> Trace:
     """
     try:
         begun = Trace(question=_question(given, terms)) if given.trace is None else Trace.model_validate(given.trace)
-        return _filled(begun, given, terms)
+        return _fill_in(begun, given, terms)
     except ValidationError as wrong:
         problem = wrong.errors(include_url=False)[0]
         where = ".".join(map(str, problem["loc"]))
@@ -84,10 +84,10 @@ def _letters(name: str) -> str:
     return name.replace("_", "").lower().removesuffix("s")
 
 
-def _filled(trace: Trace, given: Given, terms: Terms) -> Trace:
+def _fill_in(trace: Trace, given: Given, terms: Terms) -> Trace:
     passages = _passages(given.contexts, terms)
     references = _references(given.references)
-    steps = _listed("steps", given.steps, "RetrievalStep")
+    steps = _require_list("steps", given.steps, "RetrievalStep")
     if steps is None and passages is not None:
         steps = [RetrievalStep(query=trace.question.text, passages=passages)]
     known = {
@@ -116,7 +116,7 @@ def _text(name: str, value: object) -> str | None:
 
 
 def _passages(contexts: object, terms: Terms) -> tuple[Passage, ...] | None:
-    listed = _listed("contexts", contexts, "text")
+    listed = _require_list("contexts", contexts, "text")
     return None if listed is None else tuple(_passage(context, terms) for context in listed)
 
 
@@ -131,21 +131,21 @@ def _passage(context: object, terms: Terms) -> Passage:
 
 
 def _references(given: object) -> tuple[str, ...]:
-    listed = [given] if isinstance(given, str) else _listed("references", given, "text") or []
+    listed = [given] if isinstance(given, str) else _require_list("references", given, "text") or []
     texts = [_text("reference", each) for each in listed]
     return tuple(text for text in texts if text is not None and text.strip())
 
 
 def _sub_questions(given: Given, terms: Terms) -> tuple[SubQuestion, ...] | None:
-    listed = _listed("sub_questions", given.sub_questions, "text")
-    return None if listed is None else tuple(SubQuestion.model_validate(_roled(terms.ours(each))) for each in listed)
+    listed = _require_list("sub_questions", given.sub_questions, "text")
+    return None if listed is None else tuple(SubQuestion.model_validate(_assign_role(terms.ours(each))) for each in listed)
 
 
-def _roled(sub_question: object) -> object:
+def _assign_role(sub_question: object) -> object:
     return {"text": sub_question, "role": Role.CORE} if isinstance(sub_question, str) else sub_question
 
 
-def _listed(name: str, value: object, what: str) -> Sequence[Any] | None:
+def _require_list(name: str, value: object, what: str) -> Sequence[Any] | None:
     """Refuse one text where several are meant: its characters would pass for them."""
     if value is None:
         return None

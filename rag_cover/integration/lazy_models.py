@@ -1,4 +1,4 @@
-"""Models that are opened when they are first needed: making an evaluator loads nothing and reaches no server."""
+"""Models that are opened at their first use, so that creating an evaluator loads nothing and reaches no server."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class LazyModels:
 
     Args:
         models: by name or as objects.
-        kinds: which are opened; one that nobody offers stays unnamed.
-        completed: what is made of them when they are open.
+        kinds: the kinds of models that are opened; a kind that no model offers stays None.
+        complete: changes the models once they are open.
     """
 
     def __init__(
-        self, models: Models, kinds: Sequence[ModelKind], *, completed: Callable[[Models], Models] | None = None
+        self, models: Models, kinds: Sequence[ModelKind], *, complete: Callable[[Models], Models] | None = None
     ) -> None:
-        self._models, self._kinds, self._completed = models, kinds, completed
+        self._models, self._kinds, self._completed = models, kinds, complete
         self._opened: Models | None = None
         self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, models: Models, measure: Measure, *, completed: Callable[[Models], Models] | None = None) -> LazyModels:
+    def of(cls, models: Models, measure: Measure, *, complete: Callable[[Models], Models] | None = None) -> LazyModels:
         """Open what a measure asks."""
-        return cls(models, (*measure.required_models, *measure.optional_models), completed=completed)
+        return cls(models, (*measure.required_models, *measure.optional_models), complete=complete)
 
     def get(self) -> Models:
         """Return the models, as objects; opening that failed is tried again by who comes next.
@@ -58,7 +58,7 @@ class LazyModels:
             return self._opened
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"models": self._models, "kinds": self._kinds, "completed": self._completed}  # what is open does not travel
+        return {"models": self._models, "kinds": self._kinds, "complete": self._completed}  # what is open does not travel
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         type(self).__init__(self, **state)

@@ -1,4 +1,4 @@
-"""A framework's objects in the places of rag_cover's models, and the names of rag_cover's own.
+"""A framework's language and embedding models as the models of rag_cover.
 
 A language model generates, judges, reads and decomposes; an embedding model embeds. How a framework's object becomes a
 generator or an embedder is the adapter's to say, in a `FrameworkModels`.
@@ -50,34 +50,34 @@ class FrameworkModels:
     Attributes:
         language_model: what a language model is called where one was expected, such as ``"a LlamaIndex LLM"``.
         embedding_model: the same of an embedding model.
-        written_by: makes a language model a generator; None of what is none.
-        embedded_by: makes an embedding model an embedder; None of what is none.
-        judged_by: makes what can judge without writing a judge; None of what cannot.
+        make_generator: makes a language model a generator; None of what is none.
+        make_embedder: makes an embedding model an embedder; None of what is none.
+        make_judge: makes what can judge without writing a judge; None of what cannot.
     """
 
     language_model: str
     embedding_model: str
-    written_by: Callable[[object], Generator | None]
-    embedded_by: Callable[[object], Embedder | None]
-    judged_by: Callable[[object], Scorer | None] = lambda _: None
+    make_generator: Callable[[object], Generator | None]
+    make_embedder: Callable[[object], Embedder | None]
+    make_judge: Callable[[object], Scorer | None] = lambda _: None
 
     def generator_of(self, model: object) -> Generator:
         """Return a model, or what a name opens, as a generator.
 
         Raises:
-            InvalidValueError: it is none.
+            InvalidValueError: the model cannot generate text.
         """
-        made = self.written_by(model)
-        return made if made is not None else self._named_or(model, "generator", open_generator)
+        made = self.make_generator(model)
+        return made if made is not None else self._open_or_check(model, "generator", open_generator)
 
     def embedder_of(self, model: object) -> Embedder:
         """Return a model, or what a name opens, as an embedder: (n, d) vectors of unit length, float32.
 
         Raises:
-            InvalidValueError: it is none.
+            InvalidValueError: the model cannot embed.
         """
-        made = self.embedded_by(model)
-        return made if made is not None else self._named_or(model, "embedder", open_embedder)
+        made = self.make_embedder(model)
+        return made if made is not None else self._open_or_check(model, "embedder", open_embedder)
 
     def models_of(self, **given: object) -> Models:
         """Return the models that measures ask, by the fields of `Models`, the framework's own objects translated.
@@ -90,25 +90,25 @@ class FrameworkModels:
             InvalidValueError: an object that cannot serve as what it is given as.
         """
         made: dict[tuple[int, object], Any] = {}
-        models = Models(**{place: self._placed(model, place, made) for place, model in given.items()})
+        models = Models(**{place: self._translate(model, place, made) for place, model in given.items()})
         if models.entailer is None and not isinstance(models.judge, str | Entailer) and models.judge is not given.get("judge"):
             models = replace(models, entailer="embedded")
         self._refuse_unfit(models)
         return models
 
-    def _placed(self, model: object, place: str, made: dict[tuple[int, object], Any]) -> Any:
+    def _translate(self, model: object, place: str, made: dict[tuple[int, object], Any]) -> Any:
         if model is None or isinstance(model, str):
             return model
         if place == "embedder":
-            return self.embedded_by(model) or model
-        if place == "judge" and (judge := self.judged_by(model)) is not None:
+            return self.make_embedder(model) or model
+        if place == "judge" and (judge := self.make_judge(model)) is not None:
             return judge
-        if (make := _WRITING.get(place)) is None or (writer := self.written_by(model)) is None:
+        if (make := _WRITING.get(place)) is None or (writer := self.make_generator(model)) is None:
             return model
         asked = made.setdefault((id(model), "writer"), writer)
         return made.setdefault((id(model), make), make(asked))
 
-    def _named_or(self, model: object, place: str, open_by_name: Callable[[str], T]) -> T:
+    def _open_or_check(self, model: object, place: str, open_by_name: Callable[[str], T]) -> T:
         if isinstance(model, str):
             return open_by_name(model)
         if isinstance(model, _PLACES[place]) and not isinstance(model, type):

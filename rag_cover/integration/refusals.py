@@ -1,4 +1,4 @@
-"""What frameworks pass on from people, refused where it cannot be meant: blank questions, settings out of range."""
+"""Checks of what users give to a framework's parts: blank questions and settings out of range are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["describe_argument", "refuse_below", "refuse_blank", "refuse_on_error
 
 
 def describe_argument(value: object) -> str:
-    """Say what was given in an object's place, for the sentence that refuses it.
+    """Describe a wrong argument by its type, for the error that refuses it.
 
     >>> describe_argument(5), describe_argument(int)
     ("'int'", "the class 'int' itself")
@@ -19,10 +19,10 @@ def describe_argument(value: object) -> str:
 
 
 def refuse_blank(question: str) -> None:
-    """Refuse a question of white space.
+    """Refuse a blank question.
 
     Raises:
-        InvalidValueError: it is one.
+        InvalidValueError: the question is empty or white space.
     """
     if not question.strip():
         message = "the question is blank; ask something"
@@ -30,10 +30,10 @@ def refuse_blank(question: str) -> None:
 
 
 def refuse_below(least: float, **numbers: float) -> None:
-    """Refuse numbers below what they must be.
+    """Refuse numbers below their minimum.
 
     Raises:
-        InvalidValueError: one is, or is no finite number.
+        InvalidValueError: a number is below ``least``, or is not finite.
     """
     for name, value in numbers.items():
         if not isinstance(value, int | float) or not least <= value < math.inf:
@@ -42,10 +42,10 @@ def refuse_below(least: float, **numbers: float) -> None:
 
 
 def refuse_utility(min_utility: float) -> None:
-    """Refuse what no utility can be.
+    """Refuse a minimum utility out of range.
 
     Raises:
-        InvalidValueError: it is outside [-1, 1].
+        InvalidValueError: the number is outside [-1, 1].
     """
     if not isinstance(min_utility, int | float) or not -1 <= min_utility <= 1:
         message = f"min_utility is {min_utility!r}; a utility is in [-1, 1]"
@@ -53,10 +53,10 @@ def refuse_utility(min_utility: float) -> None:
 
 
 def refuse_on_error(on_error: str) -> None:
-    """Refuse what cannot be done where a model fails.
+    """Refuse an unknown choice of what to do where a model fails.
 
     Raises:
-        InvalidValueError: it is neither ``"keep"`` nor ``"raise"``.
+        InvalidValueError: the choice is neither ``"keep"`` nor ``"raise"``.
     """
     if on_error not in ("keep", "raise"):
         message = f"on_error is 'keep' or 'raise', not {on_error!r}"

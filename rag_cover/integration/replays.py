@@ -1,4 +1,4 @@
-"""Calls that are over, told again: what notes a pipeline's calls while it runs makes one trace of them."""
+"""Finished calls replayed through the recording code, which makes one trace of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Replay"]
 
 
 class Replay:
-    """Stands in a recording's place for the calls of one question, which are noted outermost first, each with those inside it.
+    """Takes the calls of one question in place of a recording: outermost first, each followed by those inside it.
 
     Nothing is measured, and what cannot be noted is raised.
     """

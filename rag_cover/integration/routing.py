@@ -1,4 +1,4 @@
-"""Routers set up from names, files and objects, and their decisions, in pipelines that go on by a default where they fail."""
+"""Routers made from names, files and objects, and their decisions; a pipeline takes a default route where a router fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.registry import Models
 from rag_cover.routing import Caimira, ComplexityRouter, Demand, Probe, Route, SkillRecord, SkillRouter
 
-__all__ = ["Decision", "complexity_router_by", "decided", "for_agents", "refuse_unknown_route", "skill_router_by"]
+__all__ = ["Decision", "complexity_router_by", "decide_or_default", "for_agents", "refuse_unknown_route", "skill_router_by"]
 
 T = TypeVar("T")
 
@@ -29,8 +29,8 @@ class Decision:
         return self.route.to_dict() | ({} if self.error is None else {"error": self.error})
 
 
-def decided(route: Callable[[], Route], *, default: str | None) -> Decision:
-    """Let a router decide; where anything fails, its retriever say, take the default, which is told.
+def decide_or_default(route: Callable[[], Route], *, default: str | None) -> Decision:
+    """Let a router decide; take the default where anything fails, such as its retriever.
 
     Raises:
         Exception: what failed, where there is no default.
@@ -79,12 +79,12 @@ def skill_router_by(
     Args:
         skills: what ``rag-cover skills fit`` or `Caimira.save` kept, or a router.
         models: the embedder that the skills were fitted with; a router has its own.
-        costs: of one question, by agent.
+        costs: cost of one question, by agent.
         target: the predicted success that the cheapest agent must reach.
         budget: what a question may cost at most.
         exchange: what a unit of cost is worth in probability of success.
         agents: choose among these only; None: all that the skills know.
-        probe: tells complexity, where the skills hold an adjustment by it.
+        probe: measures complexity, for skills that are adjusted by it.
 
     Raises:
         InvalidValueError: an unknown agent, settings that contradict each other or stand beside a router.
@@ -128,7 +128,7 @@ def refuse_unknown_route(default: str, routes: Collection[str]) -> None:
     """Refuse a default that names no route.
 
     Raises:
-        InvalidValueError: it does not.
+        InvalidValueError: the default names no route.
     """
     if default not in routes:
         message = f"no route is called {default!r}.{nearest(default, list(routes))} There are: {', '.join(routes)}."

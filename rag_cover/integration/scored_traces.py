@@ -1,4 +1,4 @@
-"""From what an evaluator was given to what it says, and never an exception: hosts ask again, or lose a batch, where one raises.
+"""Scores a trace without ever raising: a host that sees an exception repeats the call or loses the whole batch.
 
 The core is synchronous, and measures where it is called: it needs no event loop and cannot meet one.
 """
@@ -19,7 +19,7 @@ from rag_cover.integration.scorings import Scored, Scoring
 from rag_cover.measures import NotApplicable
 from rag_cover.traces import Trace
 
-__all__ = ["scored", "unscored"]
+__all__ = ["explain_failure", "score_trace"]
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -27,21 +27,21 @@ Made = TypeVar("Made")
 _logger = logging.getLogger(__name__)
 
 
-def scored(read: Callable[[], Trace], *, by: Scoring[Any], models: LazyModels, terms: Terms) -> Scored:
-    """Score the trace that ``read`` makes; whatever is missing or fails is in what is returned.
+def score_trace(read: Callable[[], Trace], *, by: Scoring[Any], models: LazyModels, terms: Terms) -> Scored:
+    """Score the trace that ``read`` makes; what is missing or fails is reported in the result.
 
     Models are opened only for a trace that lacks nothing.
     """
     trace = None
     try:
         trace = read()
-        return replace(_scored(trace, by, models, terms), trace=trace)
+        return replace(_score(trace, by, models, terms), trace=trace)
     except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
-        return unscored(broken, trace=trace)
+        return explain_failure(broken, trace=trace)
 
 
-def unscored(error: Exception, *, trace: Trace | None = None) -> Scored:
-    """Say why there is no score where something raised; what is nobody's refusal is logged too, with where it came from."""
+def explain_failure(error: Exception, *, trace: Trace | None = None) -> Scored:
+    """Return why there is no score after an exception; unexpected exceptions are also logged, with their traceback."""
     refused = isinstance(error, RagCoverError)
     reason = str(error) if refused else f"{type(error).__name__}: {error}"
     if not refused:
@@ -50,7 +50,7 @@ def unscored(error: Exception, *, trace: Trace | None = None) -> Scored:
     return Scored(trace=trace, invalid_reason=reason, failure=failure)
 
 
-def _scored(trace: Trace, by: Scoring[Any], models: LazyModels, terms: Terms) -> Scored:
+def _score(trace: Trace, by: Scoring[Any], models: LazyModels, terms: Terms) -> Scored:
     if missing := by.lacking(trace, terms):
         return Scored(invalid_reason="; ".join(missing))
     measure = by.measure_for(trace)
@@ -67,7 +67,7 @@ def _scored(trace: Trace, by: Scoring[Any], models: LazyModels, terms: Terms) ->
 
 
 class _Here:
-    """Runs a block where it stands: one trace needs no pool, and a model's calls stay in the context of whoever asked."""
+    """Runs a block on the calling thread: one trace needs no pool, and a model's calls stay in the caller's context."""
 
     def run(self, function: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         return map(function, items)

@@ -1,4 +1,4 @@
-"""How evaluators score: what a trace must have, what is measured of it, and how that becomes a score, or a reason for none.
+"""How evaluators score: what a trace must have, which measure is applied, and how its result becomes a score or a reason.
 
 Every framework's evaluators score by these; they call no model themselves (`rag_cover.integration.scored` does).
 """
@@ -43,10 +43,10 @@ Measured_contra = TypeVar("Measured_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What an evaluator says of one trace: a ``score``, or with ``invalid_reason`` why there is none.
+    """The score of one trace, or with ``invalid_reason`` why there is none.
 
-    ``measured`` is the whole result of the measure, which there may be without a score. ``failure`` is what failed; None where
-    something was missing. ``trace`` is None where none could be made. ``judge`` names the model that judged, where one did.
+    ``measured`` is the whole result of the measure; it may be present without a score. ``failure`` is the error of what failed;
+    None where an input was missing. ``trace`` is None where none could be made. ``judge`` names the model that judged.
     """
 
     trace: Trace | None = None
@@ -68,7 +68,7 @@ class Scoring(Protocol[Measured_contra]):
         ...
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
-        """Say what a trace lacks, and how it is given; nothing where it can be measured."""
+        """List what a trace lacks and how to give it; empty where it can be measured."""
         ...
 
     def measure_for(self, trace: Trace) -> Measure:
@@ -100,7 +100,7 @@ class MeasureScoring:
         return cls(chosen_measures([measure])[0], fail_under)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:  # noqa: ARG002  # the measure says so itself
-        """Say nothing: the measure says what a trace lacks."""
+        """Return nothing: the measure itself reports what a trace lacks."""
         return ()
 
     def measure_for(self, trace: Trace) -> Measure:  # noqa: ARG002  # the same for all
@@ -134,7 +134,7 @@ class CoverageScoring:
         _refuse_out_of_range("fail_under", self.fail_under, 0)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
-        """Say what a trace lacks."""
+        """List what a trace lacks."""
         return _no_answer(trace, terms)
 
     def measure_for(self, trace: Trace) -> CoverageMeasure:  # noqa: ARG002  # the same for all
@@ -171,7 +171,7 @@ class RatingScoring:
         _refuse_out_of_range("fail_under", self.fail_under, lowest, highest)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
-        """Say what a trace lacks."""
+        """List what a trace lacks."""
         return _no_answer(trace, terms)
 
     def measure_for(self, trace: Trace) -> CoverageMeasure:  # noqa: ARG002  # the same for all
@@ -206,7 +206,7 @@ class GroundednessScoring:
         _refuse_out_of_range("fail_under", self.fail_under, 0)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
-        """Say what a trace lacks."""
+        """List what a trace lacks."""
         return [*_no_answer(trace, terms), *_no_contexts(trace, terms)]
 
     def measure_for(self, trace: Trace) -> GroundednessMeasure:  # noqa: ARG002  # the same for all
@@ -243,7 +243,7 @@ class UtilityScoring:
         _refuse_out_of_range("fail_under", self.fail_under, -1)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
-        """Say what a trace lacks: contexts, or what beliefs are held against."""
+        """List what a trace lacks: contexts, or the references that beliefs are measured against."""
         gold, answer = bool(trace.question.references), trace.answer is not None
         match self.references:
             case "gold" if not gold:
@@ -264,7 +264,7 @@ class UtilityScoring:
         return self.measure
 
     def read(self, measured: TraceUtility, trace: Trace) -> Scored:  # noqa: ARG002  # needs no more
-        """Return what all steps together were worth."""
+        """Return the utility of all retrieval steps together."""
         return _at_least(self.fail_under, measured.total.value, measured, feedback_on_utility(measured))
 
 
@@ -287,7 +287,7 @@ class ComplexityScoring:
         _refuse_out_of_range("fail_over", self.fail_over, 0)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
-        """Say what a trace lacks."""
+        """List what a trace lacks."""
         return _no_contexts(trace, terms)
 
     def measure_for(self, trace: Trace) -> ComplexityMeasure:  # noqa: ARG002  # the same for all

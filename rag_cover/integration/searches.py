@@ -1,4 +1,4 @@
-"""What a framework's retriever finds for one question: passages for rag_cover, and the framework's own things to give back."""
+"""Searches by a framework's retriever: rag_cover reads passages, and the framework's objects are returned to the caller."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Search(Generic[T]):
-    """Finds passages by what a framework finds, and keeps the latter (`rag_cover.backends.Retriever`).
+    """Finds passages by a framework's search, and keeps the framework's objects (`rag_cover.backends.Retriever`).
 
-    Make one for each question: its searches, from whatever threads, run in the context that it was made in, so that they are
-    found under the run that asked.
+    Make one for each question: its searches, on any thread, run in the context in which it was made, so that traces show them
+    under the run that asked.
 
     Attributes:
-        find: the framework's search by a text, for a number of things; of more, the first are kept.
-        passage_of: what it finds as a passage.
-        found: every search's finds, by its query and then by `Passage.key`.
+        find: the framework's search: takes a query and a number k; of more than k results the first k are kept.
+        passage_of: converts a result to a passage.
+        found: the results of every search, by its query and then by `Passage.key`.
     """
 
     find: Callable[[str, int], Sequence[T]]

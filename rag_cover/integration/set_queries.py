@@ -1,4 +1,4 @@
-"""Set queries over a framework's retriever, whose own finds come back: which questions are some, and what belongs to them.
+"""Set queries over a framework's retriever; the framework's own objects are returned.
 
 Malaviya et al., "QUEST" (ACL 2023), as `rag_cover.setqueries.SetAnswerer` answers them. What is no set query, or is not surely
 read as one, is left to the retriever, or to whatever else there is.
@@ -25,9 +25,9 @@ __all__ = [
     "EntityNames",
     "Member",
     "SetFound",
+    "answer_set_query",
+    "answer_set_query_if_possible",
     "explain_empty_result",
-    "set_answered",
-    "set_answered_if_possible",
     "set_answerer_by",
 ]
 
@@ -38,17 +38,18 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Member(Generic[T]):
-    """A find that tells of an entity that belongs to a set query.
+    """A retrieved object about an entity that belongs to a set query.
 
     Attributes:
         find: what the framework found.
         probability: P(the entity belongs).
-        told: why, as JSON data: the entity, its probability and reason, every atom with its evidence, and the query.
+        explanation: why the entity belongs, as JSON data: its name, probability and reason, every atom with its evidence, and
+            the query.
     """
 
     find: T
     probability: float
-    told: Mapping[str, Any]
+    explanation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,9 @@ class SetFound(Generic[T]):
         """Return the finds that tell most of what belongs, the likeliest entities first, each find once, at most so many."""
         told: dict[str, Member[T]] = {}
         for key, candidate in self._telling():
-            told.setdefault(key, Member(self.found[key], candidate.probability or 0.0, _told(self.answer, candidate)))
+            told.setdefault(
+                key, Member(self.found[key], candidate.probability or 0.0, _explain_membership(self.answer, candidate))
+            )
         return list(told.values())[:most]
 
     def _telling(self) -> Iterator[tuple[str, Candidate]]:
@@ -97,14 +100,14 @@ class EntityNames(Generic[T]):
     def within(self, search: Search[T]) -> Callable[[Passage], str]:
         """Return what names the entities of what one question's searches found."""
 
-        def named(passage: Passage) -> str:
+        def name_entity(passage: Passage) -> str:
             find = next(finds[passage.key] for finds in search.found.values() if passage.key in finds)
-            names = (self._given(find, passage), passage.title, self.source_of(find), passage.id, passage.text)
+            names = (self._own_name(find, passage), passage.title, self.source_of(find), passage.id, passage.text)
             return next((name.strip() for name in names if name and name.strip()), "")
 
-        return named
+        return name_entity
 
-    def _given(self, find: T, passage: Passage) -> str | None:
+    def _own_name(self, find: T, passage: Passage) -> str | None:
         if self.entity is None:
             return None
         name = passage.metadata.get(self.entity) if isinstance(self.entity, str) else self.entity(find)
@@ -120,7 +123,7 @@ def set_answerer_by(
     threshold: float | None,
     explain: bool,
 ) -> SetAnswerer:
-    """Open the judge and whoever reads questions, and set up who answers: `rag_cover.setqueries.answer` explains the settings.
+    """Open the models and make a `SetAnswerer`; `rag_cover.setqueries.answer` explains the settings.
 
     Args:
         retriever: finds the passages.
@@ -145,20 +148,20 @@ def set_answerer_by(
     )
 
 
-def set_answered(
+def answer_set_query(
     answerer: SetAnswerer, search: Search[T], question: str | ParsedQuery, *, names: EntityNames[T]
 ) -> SetFound[T]:
     """Answer one question, set query or not, by a search of its own.
 
     Raises:
         InvalidValueError: a question that cannot be answered: it is blank, only takes away, or has too many atoms.
-        ModelFailedError: every search failed, or nobody could read it.
+        ModelFailedError: every search failed, or the model that parses questions did.
     """
     made = replace(answerer, retriever=search, entity_of=names.within(search)).answer(question)
     return SetFound(made, search.first_found([step.query for step in made.steps]))
 
 
-def set_answered_if_possible(
+def answer_set_query_if_possible(
     answerer: SetAnswerer,
     search: Search[T],
     question: str,
@@ -182,19 +185,19 @@ def set_answered_if_possible(
         if (why := why_left_alone(parsed, min_confidence)) is not None:
             _LOG.log(logging.INFO if parsed.is_set_query else logging.DEBUG, "%r is searched for as it is: %s", question, why)
             return None
-        made = set_answered(replace(answerer, explained=0), search, parsed, names=names)
+        made = answer_set_query(replace(answerer, explained=0), search, parsed, names=names)
         _refuse_unjudged(made.answer)
     except (InvalidValueError, ModelFailedError) as failed:
         if on_error == "raise":
             raise
         _LOG.warning("%r is searched for as it is: %s", question, failed)
         return None
-    _tell(made.answer)
+    _log_outcome(made.answer)
     return made
 
 
 def explain_empty_result(answer: SetAnswer) -> str:
-    """Say why nothing belongs to a set query: what is known of its atoms, and what came nearest."""
+    """Explain why a set query has no members: the notes on its atoms, and the candidate that came nearest."""
     known = [each for each in answer.left_out if each.probability is not None]
     said = [note.rstrip(".") for note in answer.notes]
     if known:
@@ -217,7 +220,7 @@ def _refuse_unjudged(answer: SetAnswer) -> None:
         raise answer.failures[-1].error()  # searches' failures come first
 
 
-def _tell(answer: SetAnswer) -> None:
+def _log_outcome(answer: SetAnswer) -> None:
     if not answer.entities:
         _LOG.warning("nothing belongs to %r, read as %s: %s", answer.question, answer.query, explain_empty_result(answer))
     elif answer.failures:
@@ -227,7 +230,7 @@ def _tell(answer: SetAnswer) -> None:
         _LOG.info("%r, read as %s: %s", answer.question, answer.query, "; ".join(answer.notes))
 
 
-def _told(answer: SetAnswer, candidate: Candidate) -> dict[str, Any]:
+def _explain_membership(answer: SetAnswer, candidate: Candidate) -> dict[str, Any]:
     return {
         "entity": candidate.name,
         "probability": candidate.probability,

@@ -1,4 +1,4 @@
-"""Which questions are set queries, "A or B but not C", and which are to be answered in another way."""
+"""Recognises set queries, "A or B but not C"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHERWISE = "otherwise"
 
 
 def set_route(question: str, *, min_confidence: float = MIN_CONFIDENCE) -> Route:
-    """Tell whether a question is a set query that can be answered as one, by the grammar alone: `SET` or `OTHERWISE`.
+    """Decide by the grammar alone whether a question is a set query that can be answered as one: `SET` or `OTHERWISE`.
 
     The probability is that of the reading; None where there is none.
     """
@@ -34,7 +34,7 @@ def set_route(question: str, *, min_confidence: float = MIN_CONFIDENCE) -> Route
 
 
 def why_left_alone(parsed: ParsedQuery, min_confidence: float) -> str | None:
-    """Say why a question is not answered as a set query; None where it is."""
+    """Return why a question is not answered as a set query; None where it is."""
     if not parsed.is_set_query:
         return "there is no set operation in it"
     if parsed.confidence < min_confidence:
@@ -43,10 +43,10 @@ def why_left_alone(parsed: ParsedQuery, min_confidence: float) -> str | None:
 
 
 def refuse_confidence(min_confidence: float) -> None:
-    """Refuse what no confidence can be.
+    """Refuse a minimum confidence out of range.
 
     Raises:
-        InvalidValueError: it is outside [0, 1].
+        InvalidValueError: the number is outside [0, 1].
     """
     if not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:
         message = f"min_confidence is {min_confidence!r}; a confidence is a probability, in [0, 1]"

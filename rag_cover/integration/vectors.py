@@ -1,4 +1,4 @@
-"""Vectors of a framework's embedding model, as an embedder gives them."""
+"""Vectors of a framework's embedding model, normalised as `rag_cover.backends.Embedder` requires."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from rag_cover.recording.arguments import asked_from, refuse_closed
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import Noting
+from rag_cover.recording.options import RecordingOptions, document_options
 from rag_cover.recording.recorder import LIVE_MODELS, Recording
 from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.telemetry import place
@@ -17,9 +18,11 @@ __all__ = [
     "QuestionContext",
     "Recording",
     "RecordingCounts",
+    "RecordingOptions",
     "References",
     "TraceDraft",
     "asked_from",
+    "document_options",
     "place",
     "refuse_closed",
 ]

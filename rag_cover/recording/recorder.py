@@ -24,6 +24,7 @@ from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
 from rag_cover.recording.notifications import LOG, FailureLog, notify
+from rag_cover.recording.options import RecordingOptions, document_options
 from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.shutdown import close_at_exit, unregister
@@ -42,6 +43,7 @@ LIVE_MODELS = Models(receiver="embedded")
 _ERRORS = 1000
 
 
+@document_options(RecordingOptions)
 class Recording:
     """What a pipeline did with each question, recorded while it runs and measured beside it.
 
@@ -50,22 +52,8 @@ class Recording:
     (logger ``rag_cover.recording``).
 
     Args:
-        measures: names or values; None: every measure that a trace has the inputs for. Empty: traces are only recorded, to be
-            measured later (`rag_cover.evaluate`).
-        models: who is asked; local models unless given.
-        references: gold answers by question, where they are known: utility is then told against them.
-        traces: a trace file that every trace is added to, as it comes.
-        store: a store that every result is added to, as it comes; one that an earlier recording began is gone on with. Several
-            processes may name one store: each adds to a part of its own beside it, and who opens the store sees all parts.
-        on_result: called with every result, from the recording's thread.
-        sampling: the share of questions that are recorded, in [0, 1]; which ones is drawn by ``seed``.
-        capacity: how many questions may wait to be measured; those that come while so many do are dropped, and counted.
-        keep: how many results stay in memory: the latest.
-        pipeline: the name of the traces' pipeline; that of the class that answers, unless given.
-        own_sub_questions: whether sub-questions that the pipeline itself asks are those that its answer is held against.
-        seed: of what is drawn at random.
-        redact: replace every text of the results by its hash (`rag_cover.evaluate`); ``traces`` alone still hold texts, and so
-            are kept in memory only.
+        models: the models that are asked; local ones unless given.
+        **options: every other parameter, as `RecordingOptions` describes it.
 
     Raises:
         InvalidValueError: a share outside [0, 1], a capacity below 1, an unknown measure, a trace file of redacted traces.

@@ -17,6 +17,7 @@ from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, 
 from rag_cover.testing.conformance import CallbackHandlerTests, CompressorTests, EvaluatorTests
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from rag_cover_langchain.evaluators import (
     CoverageRatingEvaluator,
     GroundednessEvaluator,
@@ -24,7 +25,6 @@ from rag_cover_langchain.evaluators import (
     RetrievalUtilityEvaluator,
     SubQuestionCoverageEvaluator,
 )
-from rag_cover_langchain.handler import RagCoverCallbackHandler
 from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
 from rag_cover_langchain.trace_evaluators import TraceEvaluator
 

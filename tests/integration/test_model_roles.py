@@ -42,9 +42,9 @@ class Umpire:
 FRAMEWORK = FrameworkModels(
     language_model="a Speaker",
     embedding_model="a Pointer",
-    written_by=lambda model: model.generator if isinstance(model, Speaker) else None,
-    embedded_by=lambda model: model.embedder if isinstance(model, Pointer) else None,
-    judged_by=lambda model: model.judge if isinstance(model, Umpire) else None,
+    make_generator=lambda model: model.generator if isinstance(model, Speaker) else None,
+    make_embedder=lambda model: model.embedder if isinstance(model, Pointer) else None,
+    make_judge=lambda model: model.judge if isinstance(model, Umpire) else None,
 )
 
 

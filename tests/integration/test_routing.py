@@ -7,7 +7,7 @@ import pytest
 from rag_cover import Models, Passage
 from rag_cover.backends import Retriever
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import complexity_router_by, decided, for_agents, refuse_unknown_route
+from rag_cover.integration import complexity_router_by, decide_or_default, for_agents, refuse_unknown_route
 from rag_cover.routing import Route
 from rag_cover.testing import KeywordScorer
 
@@ -26,13 +26,13 @@ def fail() -> Route:
 
 
 def test_what_a_router_decides_is_told_without_an_error() -> None:
-    decision = decided(lambda: Route("direct", 0.25), default="complex")
+    decision = decide_or_default(lambda: Route("direct", 0.25), default="complex")
 
     assert decision.to_dict() == {"route": "direct", "probability": 0.25, "scores": {}, "reason": ""}
 
 
 def test_where_it_fails_the_default_is_taken_and_has_no_numbers() -> None:
-    decision = decided(fail, default="complex")
+    decision = decide_or_default(fail, default="complex")
 
     reason = "The router failed (ConnectionError: connection refused), so the default is taken."
     assert decision.route == Route("complex", None, {}, reason)
@@ -41,7 +41,7 @@ def test_where_it_fails_the_default_is_taken_and_has_no_numbers() -> None:
 
 def test_where_it_fails_without_a_default_there_is_an_error() -> None:
     with pytest.raises(ConnectionError, match="connection refused"):
-        decided(fail, default=None)
+        decide_or_default(fail, default=None)
 
 
 def test_a_complexity_router_calls_its_routes_as_the_demands_are() -> None:

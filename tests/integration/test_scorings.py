@@ -20,10 +20,10 @@ from rag_cover.integration import (
     Scoring,
     Terms,
     UtilityScoring,
+    explain_failure,
     refuse_misspelt,
-    scored,
+    score_trace,
     trace_from,
-    unscored,
 )
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 
@@ -48,7 +48,7 @@ def evaluated(scoring: Scoring[Any], given: Given) -> Scored:
     receiver = ScriptedReceiver({"12,000": ("12,000 euros",)}, prior=("I do not know.",))
     models = Models(judge=KeywordScorer(), entailer=KeywordEntailer(), receiver=receiver)
     lazy = LazyModels.of(models, scoring.measure)
-    return scored(lambda: trace_from(given, TERMS), by=scoring, models=lazy, terms=TERMS)
+    return score_trace(lambda: trace_from(given, TERMS), by=scoring, models=lazy, terms=TERMS)
 
 
 class TestTraces:
@@ -137,7 +137,7 @@ class TestScores:
             RatingScoring(fail_under=1.6)
 
     def test_a_refusal_is_no_failure_and_a_bug_is_one(self) -> None:
-        refused, failed = unscored(InputError("no text")), unscored(KeyError("x"))
+        refused, failed = explain_failure(InputError("no text")), explain_failure(KeyError("x"))
 
         assert (refused.invalid_reason, refused.failure) == ("no text", None)
         assert failed.failure == Failure("KeyError", "'x'")

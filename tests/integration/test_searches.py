@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover import Passage
-from rag_cover.integration import Search, augmented, augmented_if_possible, augmenter_by
+from rag_cover.integration import Search, augment_if_possible, augment_question, augmenter_by
 from rag_cover.questions import Question, SubQuestion
 from rag_cover.registry import Models
 from rag_cover.testing import KeywordScorer
@@ -58,8 +58,8 @@ def test_what_is_kept_are_the_frameworks_own() -> None:
         search, models, mode="retrieval", k=9, depth=None, max_tokens=None, max_calls=None, rounds=1, threshold=None
     )
 
-    made = augmented(augmenter, search, "sky or sea")
+    made = augment_question(augmenter, search, "sky or sea")
 
     assert {word for word, _ in made.kept} == {"sky", "or", "sea", "blue", "red"}
     assert made.sources == made.kept
-    assert augmented_if_possible(augmenter, search, " ", on_error="raise") is None
+    assert augment_if_possible(augmenter, search, " ", on_error="raise") is None

@@ -19,9 +19,9 @@ from rag_cover.integration import (
     EntityNames,
     Search,
     SetFound,
+    answer_set_query,
+    answer_set_query_if_possible,
     explain_empty_result,
-    set_answered,
-    set_answered_if_possible,
     set_answerer_by,
 )
 from rag_cover.integration.choosing import OnRerankError
@@ -85,7 +85,7 @@ def made(
     min_confidence: float = 0.0,
     on_error: OnRerankError = "raise",
 ) -> SetFound[Passage] | None:
-    return set_answered_if_possible(
+    return answer_set_query_if_possible(
         answerer or answering(),
         search or searching(),
         question,
@@ -123,7 +123,7 @@ def test_what_belongs_comes_back_as_it_was_found(question: str, expected: set[st
 def test_a_member_says_why_it_belongs_as_json_data() -> None:
     member = found(DIFFERENCE, answerer=answering(locator=KeywordLocator(), explain=True)).members()[0]
 
-    told = json.loads(json.dumps(member.told))
+    told = json.loads(json.dumps(member.explanation))
 
     assert told["entity"] == member.find.title
     assert told["probability"] == member.probability == pytest.approx(0.95 * 0.98)
@@ -163,7 +163,7 @@ def test_of_one_entitys_finds_those_come_back_that_tell_most() -> None:
 
     answered = found(INTERSECTION, answerer=answering(ScriptedScorer(known)), search=searching(passages))
 
-    assert [(member.find.id, member.told["entity"]) for member in answered.members()] == [
+    assert [(member.find.id, member.explanation["entity"]) for member in answered.members()] == [
         ("Chile", "Inca tern"),
         ("Peru", "Inca tern"),
     ]
@@ -272,12 +272,12 @@ def test_a_generator_reads_questions_where_there_is_one() -> None:
 
 
 def test_any_question_can_be_answered_with_reasons() -> None:
-    answered = set_answered(answering(), searching(), "birds of Chile", names=named_by())
+    answered = answer_set_query(answering(), searching(), "birds of Chile", names=named_by())
 
     assert set(answered.answer.names) == CHILE
     assert all(each.reason for each in answered.answer.ranked)
     with pytest.raises(InvalidValueError, match="only says what is not wanted"):
-        set_answered(answering(), searching(), NEGATION, names=named_by())
+        answer_set_query(answering(), searching(), NEGATION, names=named_by())
 
 
 PARTS = [

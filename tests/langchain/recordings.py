@@ -18,7 +18,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover import Trace
 from rag_cover.recording import Recording
-from rag_cover_langchain.handler import RagCoverCallbackHandler
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedChatModel
 
 __all__ = [

@@ -10,24 +10,24 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import Generation, LLMResult
 
 from rag_cover.errors import ModelFailedError
-from rag_cover_langchain.completions import written_of, written_of_result
+from rag_cover_langchain.completions import read_completion, read_message
 
 
 def test_a_message_and_a_completion_are_read_alike() -> None:
     completion = LLMResult(generations=[[Generation(text="Paris")]])
 
-    assert written_of(AIMessage("Paris")) == written_of_result(completion) == written_of("Paris")
-    assert written_of(AIMessage("Paris")).sample.text == "Paris"
+    assert read_message(AIMessage("Paris")) == read_completion(completion) == read_message("Paris")
+    assert read_message(AIMessage("Paris")).sample.text == "Paris"
 
 
 def test_of_a_message_in_blocks_the_text_is_read() -> None:
     blocks: list[Any] = [{"type": "reasoning", "reasoning": "Not London."}, {"type": "text", "text": "Par"}, "is"]
 
-    assert written_of(AIMessage(content=blocks)).sample.text == "Paris"
+    assert read_message(AIMessage(content=blocks)).sample.text == "Paris"
 
 
 def test_what_no_server_told_is_unknown_and_not_0() -> None:
-    written = written_of(AIMessage("Paris", response_metadata={"token_usage": {}}))
+    written = read_message(AIMessage("Paris", response_metadata={"token_usage": {}}))
 
     assert (written.prompt_tokens, written.completion_tokens) == (None, None)
     assert written.sample.finish_reason is None
@@ -38,7 +38,7 @@ def test_an_answer_ends_where_it_should_have_stopped() -> None:
     tokens = [{"token": "Paris", "logprob": -0.1}, {"token": "\nContext:", "logprob": -0.2}]
     message = AIMessage("Paris\nContext:", response_metadata={"logprobs": {"content": tokens}, "finish_reason": "length"})
 
-    sample = written_of(message, stop=("\n",)).sample
+    sample = read_message(message, stop=("\n",)).sample
 
     assert (sample.text, sample.finish_reason, sample.token_logprobs) == ("Paris", "stop", None)
 
@@ -55,7 +55,7 @@ def test_an_answer_ends_where_it_should_have_stopped() -> None:
 def test_token_counts_are_read_in_the_shapes_of_several_servers(
     metadata: dict[str, Any], counts: tuple[int | None, int | None]
 ) -> None:
-    written = written_of(AIMessage("Paris", response_metadata=metadata))
+    written = read_message(AIMessage("Paris", response_metadata=metadata))
 
     assert (written.prompt_tokens, written.completion_tokens) == counts
 
@@ -67,7 +67,7 @@ def test_what_langchain_counts_is_believed_before_what_the_server_wrote() -> Non
         response_metadata={"token_usage": {"prompt_tokens": 7, "completion_tokens": 2}},
     )
 
-    written = written_of(message)
+    written = read_message(message)
 
     assert (written.prompt_tokens, written.completion_tokens) == (9, 3)
 
@@ -78,7 +78,7 @@ def test_a_completion_tells_its_end_with_the_text_and_its_tokens_with_the_result
         llm_output={"token_usage": {"prompt_tokens": 7, "completion_tokens": 2}},
     )
 
-    written = written_of_result(result)
+    written = read_completion(result)
 
     assert written.sample.finish_reason == "length"
     assert (written.prompt_tokens, written.completion_tokens) == (7, 2)
@@ -100,7 +100,7 @@ def test_a_completion_tells_its_end_with_the_text_and_its_tokens_with_the_result
     ],
 )
 def test_how_an_answer_ended_is_read_in_the_shapes_of_several_servers(metadata: dict[str, Any], finish: str | None) -> None:
-    assert written_of(AIMessage("Paris", response_metadata=metadata)).sample.finish_reason == finish
+    assert read_message(AIMessage("Paris", response_metadata=metadata)).sample.finish_reason == finish
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_how_an_answer_ended_is_read_in_the_shapes_of_several_servers(metadata: 
 def test_log_probabilities_are_those_of_the_texts_own_tokens_or_none(tokens: object, logprobs: object) -> None:
     message = AIMessage("Paris", response_metadata={"logprobs": {"content": tokens}})
 
-    assert written_of(message).sample.token_logprobs == logprobs
+    assert read_message(message).sample.token_logprobs == logprobs
 
 
 def test_what_is_no_text_is_a_failure() -> None:
     with pytest.raises(ModelFailedError, match="'dict', which is neither a message nor a text") as failed:
-        written_of({"answer": "Paris"})
+        read_message({"answer": "Paris"})
 
     assert failed.value.kind == "malformed"

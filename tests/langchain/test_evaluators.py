@@ -27,7 +27,6 @@ from rag_cover.backends import ScoringItem
 from rag_cover.coverage import RATING_WEIGHTS, CoverageResult
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, ScriptedReceiver, ScriptedScorer
-from rag_cover_langchain.evaluation_inputs import trace_of
 from rag_cover_langchain.evaluators import (
     CoverageRatingEvaluator,
     GroundednessEvaluator,
@@ -36,6 +35,7 @@ from rag_cover_langchain.evaluators import (
     SubQuestionCoverageEvaluator,
 )
 from rag_cover_langchain.trace_evaluators import TraceEvaluator
+from rag_cover_langchain.traces import trace_of
 from tests.langchain.parts import ScriptedChatModel
 
 QUESTION = "Is a heat pump worth it?"

@@ -22,7 +22,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from rag_cover_langchain.handler import RagCoverCallbackHandler
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedAgentModel
 from tests.langchain.recordings import HEAT, SKY, config, find, is_empty, joined, only, prompt, rag, steps, told
 

@@ -17,7 +17,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover import Trace
 from rag_cover.recording import RecordingCounts
-from rag_cover_langchain.handler import RagCoverCallbackHandler, attach
+from rag_cover_langchain.attachment import attach
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedChatModel, WordEmbeddings
 from tests.langchain.recordings import PATIENCE_S, answering, config, joined, recorder
 

@@ -23,7 +23,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from rag_cover_langchain.handler import RagCoverCallbackHandler
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedChatModel
 from tests.langchain.recordings import ANSWER, HEAT, SKY, config, ids, only, prompt, rag, steps
 

@@ -26,8 +26,9 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover.errors import InvalidValueError
-from rag_cover_langchain import callbacks, run_recorder, runs
-from rag_cover_langchain.handler import RagCoverCallbackHandler, attach
+from rag_cover_langchain import callbacks, calls, run_recorder
+from rag_cover_langchain.attachment import attach
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.recordings import (
     ANSWER,
     HEAT,
@@ -54,12 +55,12 @@ def fail(*_: object, **__: object) -> Any:
 
 
 INSIDE = {
-    **{f"runs.{name}": (runs, name) for name in ("record_of", "documents_in", "question_in", "answer_text")},
+    **{f"calls.{name}": (calls, name) for name in ("record_of", "documents_in", "question_in", "answer_text")},
     **{
         f"run_recorder.{name}": (run_recorder, name)
         for name in ("read_output", "read_answer", "place", "Run", "_around", "names_of")
     },
-    **{f"callbacks.{name}": (callbacks, name) for name in ("read_inputs", "records_of", "shown_in", "written_in")},
+    **{f"callbacks.{name}": (callbacks, name) for name in ("read_inputs", "records_of", "prompt_text", "completion_text")},
 }
 GATHERING = ("begin", "settle", "find", "knows", "above", "is_root", "draft_of")
 
@@ -447,6 +448,14 @@ def _tell(handler: RagCoverCallbackHandler, what: str, kind: str, run_id: uuid.U
     ending = kind.removesuffix("_model").replace("chat", "llm")
     returned = {"chain": {"answer": ANSWER}, "retriever": documents, "tool": "A text.", "llm": written}[ending]
     getattr(handler, f"on_{ending}_{what}")(returned if what == "end" else ValueError("down"), run_id=run_id)
+
+
+def test_a_handler_has_its_options_already() -> None:
+    with RagCoverCallbackHandler(measures=()) as handler:
+        with pytest.raises(InvalidValueError, match="give sampling, keep to RagCoverCallbackHandler, or leave the handler out"):
+            attach(handler, sampling=0.5, keep=3)
+
+        assert attach(handler) is handler
 
 
 def test_what_is_no_handler_is_not_attached() -> None:

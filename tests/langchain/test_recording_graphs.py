@@ -23,7 +23,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel
 
-from rag_cover_langchain.handler import RagCoverCallbackHandler
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedChatModel
 from tests.langchain.recordings import (
     ANSWER,

@@ -34,7 +34,7 @@ from rag_cover import read_traces
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import json_value
 from rag_cover.testing import KeywordScorer, ScriptedScorer
-from rag_cover_langchain.handler import RagCoverCallbackHandler
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from rag_cover_langchain.route_events import EVENT
 from rag_cover_langchain.routers import ComplexityRouter
 from rag_cover_langchain.tags import INTERNAL_TAGS, PROBE

@@ -27,10 +27,10 @@ from rag_cover import Trace
 from rag_cover.errors import InputError
 from rag_cover.stores import read_traces
 from rag_cover.testing import KeywordEntailer, KeywordScorer
-from rag_cover_langchain.evaluation_inputs import trace_of, trace_of_traced
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from rag_cover_langchain.evaluators import GroundednessEvaluator, SubQuestionCoverageEvaluator
-from rag_cover_langchain.handler import RagCoverCallbackHandler
-from rag_cover_langchain.run_traces import revived
+from rag_cover_langchain.run_traces import revive
+from rag_cover_langchain.traces import trace_of, trace_of_traced
 from tests.langchain.langsmiths import example
 from tests.langchain.parts import ScriptedAgentModel, ScriptedChatModel
 
@@ -250,8 +250,8 @@ def test_data_in_which_documents_were_written_out_has_documents_again() -> None:
     constructor = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"]}
     data = {"found": [{"page_content": "a", "id": 7, "metadata": None}, constructor | {"kwargs": {"page_content": "b"}}]}
 
-    assert revived(data) == {"found": [Document("a", id="7"), Document("b")]}
-    assert revived({"id": UUID(int=0), "text": "a"}) == {"id": UUID(int=0), "text": "a"}
+    assert revive(data) == {"found": [Document("a", id="7"), Document("b")]}
+    assert revive({"id": UUID(int=0), "text": "a"}) == {"id": UUID(int=0), "text": "a"}
 
 
 @pytest.mark.parametrize("kind", ["pipeline", "agent"])

@@ -21,8 +21,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from rag_cover import Trace
 from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording
-from rag_cover_langchain.handler import RagCoverCallbackHandler
-from rag_cover_llama_index.recording import attach
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
+from rag_cover_llama_index.attachment import attach
 from tests.corpus import CORPUS
 from tests.langchain import recordings as chains
 from tests.langchain.parts import ScriptedChatModel, WordEmbeddings

@@ -29,18 +29,18 @@ from rag_cover.testing import (
     ScriptedReceiver,
     ScriptedScorer,
 )
-from rag_cover_llama_index.evaluation_results import (
-    ComplexityEvaluationResult,
-    CoverageEvaluationResult,
-    GroundednessEvaluationResult,
-    TraceEvaluationResult,
-    UtilityEvaluationResult,
-)
 from rag_cover_llama_index.evaluators import (
     GroundednessEvaluator,
     RetrievalComplexityEvaluator,
     RetrievalUtilityEvaluator,
     SubQuestionCoverageEvaluator,
+)
+from rag_cover_llama_index.results import (
+    ComplexityEvaluationResult,
+    CoverageEvaluationResult,
+    GroundednessEvaluationResult,
+    TraceEvaluationResult,
+    UtilityEvaluationResult,
 )
 from rag_cover_llama_index.trace_evaluators import TraceEvaluator
 from tests.llama_index.parts import ScriptedLLM

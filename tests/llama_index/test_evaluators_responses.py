@@ -26,8 +26,8 @@ from pydantic import BaseModel
 from rag_cover import SubQuestion
 from rag_cover.testing import KeywordScorer
 from rag_cover_llama_index import responses
-from rag_cover_llama_index.evaluation_results import CoverageEvaluationResult
 from rag_cover_llama_index.evaluators import SubQuestionCoverageEvaluator
+from rag_cover_llama_index.results import CoverageEvaluationResult
 from tests.llama_index.parts import ScriptedAgentLLM, ScriptedLLM
 
 QUESTION = "Why is the sky blue?"

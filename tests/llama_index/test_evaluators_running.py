@@ -26,13 +26,13 @@ from rag_cover.backends import ScoringItem
 from rag_cover.errors import BackendNotFoundError
 from rag_cover.integration import LazyModels
 from rag_cover.testing import KeywordEntailer, KeywordScorer
-from rag_cover_llama_index.evaluation_results import CoverageEvaluationResult
 from rag_cover_llama_index.evaluators import (
     GroundednessEvaluator,
     RetrievalComplexityEvaluator,
     RetrievalUtilityEvaluator,
     SubQuestionCoverageEvaluator,
 )
+from rag_cover_llama_index.results import CoverageEvaluationResult
 from tests.llama_index.parts import CORPUS, ScriptedLLM
 
 QUESTION = "Why is the sky blue?"
@@ -150,7 +150,7 @@ class TestThreads:
             opened.append(models)
             return models
 
-        lazy = LazyModels(Models(), ["scorer", "locator"], completed=noted)
+        lazy = LazyModels(Models(), ["scorer", "locator"], complete=noted)
         with ThreadPoolExecutor(32) as pool:
             got = list(pool.map(lambda _: lazy.get(), range(64)))
 

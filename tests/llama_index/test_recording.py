@@ -31,7 +31,7 @@ from rag_cover.recording import Recording
 from rag_cover.redaction import redacted_trace
 from rag_cover.testing import KeywordScorer
 from rag_cover_llama_index import RetrievalComplexitySelector
-from rag_cover_llama_index.recording import attach
+from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedLLM, WordEmbedding
 from tests.llama_index.recordings import (
     ANSWER,

@@ -21,7 +21,7 @@ from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, st
 
 from rag_cover import Trace
 from rag_cover.recording import Recording
-from rag_cover_llama_index.recording import attach
+from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedAgentLLM, ScriptedLLM
 from tests.llama_index.recordings import ANSWER, HEAT, SKY, broken_engine, ids, only, prompt, steps
 

@@ -18,7 +18,7 @@ from llama_index.core.schema import TextNode
 
 from rag_cover import Trace
 from rag_cover.recording import Recording, RecordingCounts
-from rag_cover_llama_index.recording import attach
+from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedLLM, WordEmbedding
 
 PATIENCE_S = 30

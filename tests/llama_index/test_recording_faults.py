@@ -23,8 +23,8 @@ from pydantic import PrivateAttr
 
 from rag_cover.errors import InvalidValueError, StoreError
 from rag_cover.recording import Recording
-from rag_cover_llama_index import calls, event_handler
-from rag_cover_llama_index.recording import attach
+from rag_cover_llama_index import calls, run_recorder
+from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedLLM
 from tests.llama_index.recordings import ANSWER, SKY, broken_engine, only
 
@@ -161,7 +161,7 @@ def test_a_reading_that_cannot_be_made_is_said_and_leaves_what_events_tell(
         message = "unknown class"
         raise TypeError(message)
 
-    monkeypatch.setattr(event_handler, "reading_of", broken)
+    monkeypatch.setattr(run_recorder, "call_reader_for", broken)
 
     assert str(index.as_query_engine(llm=llm).query(SKY)) == ANSWER
     assert recording.flush(PATIENCE_S)

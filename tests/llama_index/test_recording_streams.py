@@ -22,7 +22,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from rag_cover.recording import Recording
-from rag_cover_llama_index.recording import attach
+from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedLLM
 from tests.llama_index.recordings import ANSWER, SKY, ids, only, prompt
 

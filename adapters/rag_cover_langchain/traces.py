@@ -1,4 +1,4 @@
-"""What an evaluator is given, as a trace: inputs, outputs, reference outputs, a run, and what else the caller knows."""
+"""Traces made of an evaluator's arguments: inputs, outputs, reference outputs, a run and further keywords."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rag_cover import Passage, Trace
 from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS, Given, Terms, refuse_misspelt, trace_from
 from rag_cover_langchain.passages import passage_of
 from rag_cover_langchain.payloads import answer_text, documents_in, fields_of, question_in
-from rag_cover_langchain.run_traces import TracedRun, bare, revived, trace_of_messages, trace_of_run
+from rag_cover_langchain.run_traces import TracedRun, revive, trace_of_messages, trace_of_run, unwrap
 
 __all__ = ["TERMS", "trace_of", "trace_of_traced"]
 
@@ -40,7 +40,7 @@ def trace_of(inputs: object, outputs: object, reference_outputs: object, further
     """
     refuse_misspelt(further, _FURTHER)
     inputs, outputs = _plain(inputs), _plain(outputs)
-    question = question_in(inputs) or _asked_in(outputs)
+    question = question_in(inputs) or _find_question(outputs)
     answer = _answer(outputs, inputs)
     trace, steps = further.get("trace"), further.get("steps")
     if trace is None and steps is None and question is not None:
@@ -60,21 +60,21 @@ def trace_of(inputs: object, outputs: object, reference_outputs: object, further
 
 
 def trace_of_traced(run: TracedRun, example: Example | None = None) -> Trace:
-    """Make a run a trace, with what the example that it answers knows; its retrievals are among the runs inside it.
+    """Make a trace of a run and the runs inside it, with the references of the example that it answers.
 
-    Where none was traced, the documents in its outputs are what was retrieved.
+    Where no retrieval was traced, the documents in the run's outputs count as retrieved.
 
     Raises:
-        InputError: there is no question in it.
+        InputError: the run has no question.
     """
     inputs, reference_outputs = (None, None) if example is None else (example.inputs, example.outputs)
-    asked = inputs if question_in(revived(run.inputs)) is None else bare(run.inputs)
-    traced = trace_of_run(run, question_in(revived(asked)))
-    return trace_of(asked, bare(run.outputs), reference_outputs, _known(traced))
+    asked = inputs if question_in(revive(run.inputs)) is None else unwrap(run.inputs)
+    traced = trace_of_run(run, question_in(revive(asked)))
+    return trace_of(asked, unwrap(run.outputs), reference_outputs, _select_known(traced))
 
 
-def _known(traced: Trace | None) -> Mapping[str, object]:
-    """Return what was traced; of a run that retrieved nothing as far as that tells, what was said of its question."""
+def _select_known(traced: Trace | None) -> Mapping[str, object]:
+    """Return the trace of a run; of one without retrievals only the references and sub-questions given for its question."""
     if traced is None or traced.steps or traced.prompt is not None:
         return {"trace": traced}
     return {"references": traced.question.references or None, "sub_questions": traced.sub_questions}
@@ -83,10 +83,10 @@ def _known(traced: Trace | None) -> Mapping[str, object]:
 def _plain(value: object) -> object:
     """Return data with its documents, and the state of a graph that is an object of its own class as a mapping."""
     is_state = is_dataclass(value) or (isinstance(value, BaseModel) and not isinstance(value, Serializable))
-    return revived(fields_of(value) if is_state else value)
+    return revive(fields_of(value) if is_state else value)
 
 
-def _asked_in(outputs: object) -> str | None:
+def _find_question(outputs: object) -> str | None:
     """Find the question in what a pipeline returned: a conversation, or a state that still holds it."""
     if isinstance(outputs, Mapping):
         return question_in({name: outputs[name] for name in ASKED if name in outputs})
@@ -122,15 +122,15 @@ def _contexts(further: Mapping[str, object], outputs: object, inputs: object, *,
     """
     told = _first(further, ("contexts", "context"))
     if told is not None or further.get("trace") is not None:
-        return _listed(revived(told))
+        return _list_contexts(revive(told))
     states = [state for state in ([outputs] if beside_steps else [outputs, inputs]) if isinstance(state, Mapping)]
     named = next((found for state in states if (found := _first(state, DOCUMENTS)) is not None), None)
     if named is not None or beside_steps:
-        return _listed(named)
+        return _list_contexts(named)
     return documents_in(outputs) or documents_in(inputs) or None
 
 
-def _listed(contexts: object) -> object:
+def _list_contexts(contexts: object) -> object:
     """Return contexts as one for each passage, in any form in which LangChain's users pass them around."""
     match contexts:
         case str():
@@ -139,7 +139,7 @@ def _listed(contexts: object) -> object:
             return [_context(contexts)]
         case Mapping():
             named = _first(contexts, DOCUMENTS)
-            return _listed(named) if named is not None else documents_in(contexts) or contexts
+            return _list_contexts(named) if named is not None else documents_in(contexts) or contexts
         case list() | tuple():
             return [_context(each) for each in contexts]
         case _:
@@ -152,12 +152,12 @@ def _context(context: object) -> object:
         case (Document() as document, float() | int() as score):
             return passage_of(document).model_copy(update={"score": float(score)})
         case Mapping():
-            return _described(context) or context
+            return _read_document(context) or context
         case _:
             return context
 
 
-def _described(data: Mapping[str, Any]) -> Document | None:
+def _read_document(data: Mapping[str, Any]) -> Document | None:
     text, known, name = _first(data, ("text", "content")), data.get("metadata"), data.get("id")
     beside = {each: data[each] for each in ("title", "score") if data.get(each) is not None}
     metadata = (dict(known) if isinstance(known, Mapping) else {}) | beside
@@ -166,7 +166,7 @@ def _described(data: Mapping[str, Any]) -> Document | None:
 
 def _references(outputs: object) -> object:
     """Return the gold answers in what an example says: a text, texts, or the like by their usual name; None without any."""
-    match revived(outputs):
+    match revive(outputs):
         case None | str():
             return outputs
         case int() | float() as number:

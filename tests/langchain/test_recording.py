@@ -24,8 +24,9 @@ from rag_cover import Evaluation, Redaction, Trace
 from rag_cover.measures import TraceResult
 from rag_cover.redaction import redacted_trace
 from rag_cover.testing import KeywordScorer
+from rag_cover_langchain.attachment import attach
+from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
-from rag_cover_langchain.handler import RagCoverCallbackHandler, attach
 from rag_cover_langchain.tags import INTERNAL, PROBE
 from tests.langchain.parts import ScriptedChatModel, corpus_documents
 from tests.langchain.recordings import (

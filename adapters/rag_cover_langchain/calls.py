@@ -1,4 +1,4 @@
-"""What LangChain's runs say of a question's way, when they begin and when they end."""
+"""LangChain's runs as calls of a recording: what to read when a run begins and when it ends."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from rag_cover_langchain.payloads import answer_text, documents_in, question_in
 
 __all__ = [
     "Run",
+    "completion_text",
     "failure_of",
     "names_of",
+    "prompt_text",
     "read_answer",
     "read_inputs",
     "read_output",
     "read_state",
     "read_tool",
     "records_of",
-    "shown_in",
     "tool_query",
-    "written_in",
 ]
 
 
 @dataclass(slots=True)
 class Run(Call):
-    """A run as a call; ``inputs`` are kept until it ends, when what is new in its output is told by them.
+    """A run as a call; ``inputs`` are kept until it ends, to recognise what is new in its output.
 
     ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state.
     """
@@ -95,12 +95,12 @@ def read_answer(run: Run, output: object) -> None:
         run.passages = records_of(output)
 
 
-def shown_in(messages: Sequence[Sequence[BaseMessage]]) -> str:
+def prompt_text(messages: Sequence[Sequence[BaseMessage]]) -> str:
     """Return all that a chat model was shown, as one text."""
     return "\n".join(message.text for each in messages for message in each)
 
 
-def written_in(response: LLMResult) -> str | None:
+def completion_text(response: LLMResult) -> str | None:
     """Return what a language model wrote first; None where it wrote nothing, as where it only calls tools."""
     generations = response.generations
     first = generations[0][0] if generations and generations[0] else None
@@ -109,7 +109,7 @@ def written_in(response: LLMResult) -> str | None:
 
 
 def failure_of(error: BaseException) -> str | None:
-    """Say why a run failed; a stream that somebody left, and a graph that waits for an answer or goes elsewhere, did not."""
+    """Describe why a run failed; None for a stream that was abandoned and a graph that was interrupted or handed over."""
     if isinstance(error, GeneratorExit) or any(each.__name__ == "GraphBubbleUp" for each in type(error).__mro__):
         return None
     return f"{type(error).__name__}: {error}".removesuffix(": ")
@@ -141,7 +141,7 @@ def _message_in(output: object) -> ToolMessage | None:
 
 
 def _is_emptied(given: object, output: object) -> bool:
-    """Tell whether a list of documents was given and an empty one came back in its place."""
+    """Return whether a list of documents was given and an empty one came back in its place."""
     if isinstance(output, Mapping) and isinstance(given, Mapping):
         return any(_is_empty(value) and documents_in(given.get(name)) for name, value in output.items())
     return _is_empty(output)

@@ -20,7 +20,7 @@ __all__ = ["evaluation_result_of", "feedback_of"]
 
 
 def feedback_of(key: str, scored: Scored) -> dict[str, Any]:
-    """Return what was scored as openevals' evaluators do: ``key``, ``score``, ``comment``, ``metadata``.
+    """Return a score in the form of openevals' evaluators: ``key``, ``score``, ``comment``, ``metadata``.
 
     ``metadata`` is JSON data. Scored: ``result`` (`to_dict` of what was measured), ``judge`` (the model's name), ``passing``
     where a limit was given, and of coverage ``sub_questions``, each with where it was lost. Not scored: ``invalid`` (True),
@@ -32,7 +32,7 @@ def feedback_of(key: str, scored: Scored) -> dict[str, Any]:
 
 
 def evaluation_result_of(key: str, scored: Scored, run_id: UUID) -> EvaluationResult:
-    """Return what was scored of a run as LangSmith's result; what failed, rather than was missing, shows as an error there."""
+    """Return the score of a run as LangSmith's result; a failure, unlike a missing input, is shown there as an error."""
     return EvaluationResult(
         **feedback_of(key, scored),
         target_run_id=run_id,

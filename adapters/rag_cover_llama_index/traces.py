@@ -1,4 +1,4 @@
-"""What an evaluator is given, as a trace: query, response, contexts, and what else the caller knows."""
+"""Traces made of an evaluator's arguments: query, response, contexts and further keywords."""
 
 from __future__ import annotations
 
