@@ -18,6 +18,7 @@ HEAVY = (
     "onnxruntime",
     "openai",
     "pandas",
+    "py3langid",
     "pyarrow",
     "ray",
     "scipy",
