@@ -12,7 +12,7 @@ cheapest first:
 Of a text longer than 3,000 characters the beginning, the middle and the end are read, 1,000 characters each. A text in two
 languages is judged as one: the larger part decides, and of even parts mostly the English one. Latin counts as English, as
 English texts on law, medicine and biology are full of it; so do tables and lists in any language of the Latin script.
-``benchmarks/language_detection.py`` measures all this.
+``python -m benchmarks.language.detection`` measures all this.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def test_english_prose_is_decided_without_the_detector() -> None:
 
 
 def test_the_written_texts_of_the_development_half_are_decided_rightly(source_tree: Path) -> None:
-    path = source_tree / "benchmarks" / "language_texts.jsonl"
+    path = source_tree / "benchmarks" / "language" / "texts.jsonl"
     if not path.is_file():
         pytest.skip("benchmarks are not part of the source distribution")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

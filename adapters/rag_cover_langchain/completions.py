@@ -28,17 +28,17 @@ def read_message(message: object, *, stop: Sequence[str] = ()) -> Written:
     if not isinstance(message, BaseMessage):
         problem = f"it gave {type(message).__name__!r}, which is neither a message nor a text"
         raise ModelFailedError(problem, kind="malformed")
-    told = message.response_metadata
-    return sample_from_completion(str(message.text), reports=(message, told), tokens=_tokens(told), stop=stop)
+    report = message.response_metadata
+    return sample_from_completion(str(message.text), reports=(message, report), tokens=_tokens(report), stop=stop)
 
 
 def read_completion(result: LLMResult, *, stop: Sequence[str] = ()) -> Written:
     """Read a completion, up to the first of the texts where it should have stopped."""
     (written, *_), *_ = result.generations
-    told = written.generation_info or {}
-    return sample_from_completion(written.text, reports=(told, result.llm_output), tokens=_tokens(told), stop=stop)
+    report = written.generation_info or {}
+    return sample_from_completion(written.text, reports=(report, result.llm_output), tokens=_tokens(report), stop=stop)
 
 
-def _tokens(told: object) -> list[object]:
-    content = get_field(get_field(told, "logprobs"), "content")
+def _tokens(report: object) -> list[object]:
+    content = get_field(get_field(report, "logprobs"), "content")
     return content if isinstance(content, list) else []

@@ -54,8 +54,8 @@ class RagCoverCrossEncoder(Reconstructible, BaseCrossEncoder):
         """
         if not text_pairs:
             return []
-        told: list[float] = (self._correctness if self._given[1] is None else self._entailment)(text_pairs).tolist()
-        return told
+        numbers: list[float] = (self._correctness if self._given[1] is None else self._entailment)(text_pairs).tolist()
+        return numbers
 
     def _correctness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         judge: Any = self._models.get().judge  # opened

@@ -1,6 +1,6 @@
 """rag_cover's local models as a decision model of LangChain's: typed questions answered offline, with probabilities.
 
-How the statements of a question are weighed is told in `rag_cover.integration.entailment_shares`.
+`rag_cover.integration.entailment_shares` explains how the statements of a question are weighed.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore
         statements = [label if said is None else text_of(said) for label, said in question.criteria.items()]
         shares = self._shares(text, statements)
         best = max(range(len(labels)), key=shares.__getitem__)
-        told = dict(zip(labels, shares, strict=True))
-        return ChoiceAnswer(type="choice", choice=labels[best], probabilities=told, confidence=shares[best])
+        by_label = dict(zip(labels, shares, strict=True))
+        return ChoiceAnswer(type="choice", choice=labels[best], probabilities=by_label, confidence=shares[best])
 
     def _score(self, text: str, question: Score) -> ScoreAnswer:
         shares = self._shares(text, [text_of(level) for level in question.criteria])
@@ -124,8 +124,8 @@ class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore
 
     def _shares(self, text: str, statements: Sequence[str]) -> list[float]:
         embedder = cast("Embedder | None", self._models.get().embedder)
-        told: list[float] = entailment_shares(text, statements, entailer=self._entailer, embedder=embedder).tolist()
-        return told
+        numbers: list[float] = entailment_shares(text, statements, entailer=self._entailer, embedder=embedder).tolist()
+        return numbers
 
     @property
     def _entailer(self) -> Entailer:

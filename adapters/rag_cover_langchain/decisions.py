@@ -73,11 +73,11 @@ class DecisionJudge:
         """
         try:
             responses = self.model.batch([_request(item) for item in items], _CONFIG)
-            told = [response.nouls[_ID].noul for response in responses]
+            probabilities = [response.nouls[_ID].noul for response in responses]
         except Exception as broken:  # the plugin boundary
             message = f"the decision model {self.name!r} failed: {broken}"
             raise ModelFailedError(message, kind=type(broken).__name__) from broken
-        return np.array(told, dtype=np.float32)
+        return np.array(probabilities, dtype=np.float32)
 
 
 def decides(model: object) -> bool:

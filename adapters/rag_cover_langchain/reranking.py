@@ -127,11 +127,11 @@ class CoverageCompressor(ModelCompressor):
         return [self._add_ranking(documents[each.place], each) for each in found.kept]
 
     def _add_ranking(self, document: Document, ranked: RankedPassage) -> Document:
-        told: dict[str, Any] = {SCORE: ranked.worth}
+        more: dict[str, Any] = {SCORE: ranked.worth}
         if self.explain:
             before = passage_of(document).score
-            told[EXPLANATION] = {"gain": ranked.gain, "covers": list(ranked.covers), "retrieval_score": before}
-        return add_metadata(document, told)
+            more[EXPLANATION] = {"gain": ranked.gain, "covers": list(ranked.covers), "retrieval_score": before}
+        return add_metadata(document, more)
 
 
 class UtilityFilter(ModelCompressor):

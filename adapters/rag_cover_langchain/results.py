@@ -42,20 +42,20 @@ def evaluation_result_of(key: str, scored: Scored, run_id: UUID) -> EvaluationRe
 
 
 def _metadata(scored: Scored) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     if scored.invalid_reason is not None:
-        told |= {"invalid": True, "reason": scored.invalid_reason}
+        metadata |= {"invalid": True, "reason": scored.invalid_reason}
     if scored.failure is not None:
-        told["failure"] = asdict(scored.failure)
+        metadata["failure"] = asdict(scored.failure)
     if scored.passing is not None:
-        told["passing"] = scored.passing
+        metadata["passing"] = scored.passing
     if scored.judge is not None:
-        told["judge"] = scored.judge
+        metadata["judge"] = scored.judge
     if isinstance(scored.measured, CoverageResult):
-        told["sub_questions"] = _sub_questions(scored.measured)
+        metadata["sub_questions"] = _sub_questions(scored.measured)
     if scored.measured is not None:
-        told["result"] = scored.measured.to_dict()
-    return dict(json.loads(legible(json.dumps(json_value(told), ensure_ascii=False))))
+        metadata["result"] = scored.measured.to_dict()
+    return dict(json.loads(legible(json.dumps(json_value(metadata), ensure_ascii=False))))
 
 
 def _sub_questions(measured: CoverageResult) -> list[dict[str, Any]]:

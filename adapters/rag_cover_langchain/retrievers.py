@@ -114,8 +114,8 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         limits = {"k": k, "depth": depth, "max_tokens": max_tokens, "max_calls": max_calls}
         settings: dict[str, Any] = {**limits, "mode": mode, "rounds": rounds, "threshold": threshold}
         augmenter = augmenter_by(retriever_of(to_retriever(retriever)), models_of(**models), **settings)
-        told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
-        super().__init__(retriever=retriever, on_error=on_error, explain=explain, **models, **settings, **told)
+        labels: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
+        super().__init__(retriever=retriever, on_error=on_error, explain=explain, **models, **settings, **labels)
         self._augmenter = augmenter
 
     def _get_relevant_documents(
@@ -173,8 +173,8 @@ class RagCoverRetriever(Reconstructible, BaseRetriever):
         metadata: dict[str, Any] | None = None,
     ) -> None:
         refuse_below(1, k=k)
-        told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
-        super().__init__(documents=dict(documents), retriever=retriever, k=k, **told)
+        labels: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
+        super().__init__(documents=dict(documents), retriever=retriever, k=k, **labels)
 
     @classmethod
     def from_documents(

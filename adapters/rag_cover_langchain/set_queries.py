@@ -112,8 +112,8 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         settings: dict[str, Any] = {"depth": depth, "max_pairs": max_pairs, "threshold": threshold, "explain": explain}
         answerer = set_answerer_by(retriever_of(to_retriever(retriever)), models_of(**models), **settings)
         kept: dict[str, Any] = {"k": k, "entity": entity, "min_confidence": min_confidence, "on_error": on_error}
-        told: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
-        super().__init__(retriever=retriever, **models, **settings, **kept, **told)
+        labels: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
+        super().__init__(retriever=retriever, **models, **settings, **kept, **labels)
         self._answerer, self._names = answerer, names
 
     def answer(self, question: str, config: RunnableConfig | None = None, **settings: Any) -> SetAnswer:

@@ -112,9 +112,9 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
         return {} if self._writer is None else {name: PromptTemplate(text) for name, text in asdict(self._prompts).items()}
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
-        told = {name: template.get_template() for name, template in prompts.items() if name in self._get_prompts()}
-        if told:
-            self._prompts = replace(self._prompts, **told)
+        templates = {name: template.get_template() for name, template in prompts.items() if name in self._get_prompts()}
+        if templates:
+            self._prompts = replace(self._prompts, **templates)
             self._models = self._lazy()
 
 

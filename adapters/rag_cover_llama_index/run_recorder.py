@@ -41,9 +41,9 @@ class RunRecorder:
         """Note that a span failed, and why."""
         self._suppress_and_record(self._drop, id_, error)
 
-    def _suppress_and_record(self, note: Callable[..., None], id_: str, *told: Any) -> None:
+    def _suppress_and_record(self, note: Callable[..., None], id_: str, *arguments: Any) -> None:
         try:
-            note(id_, *told)
+            note(id_, *arguments)
         except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
             self._recording.fail(error, f"noting {id_[:-_UUID]}")
 

@@ -63,10 +63,10 @@ def _judge_chain(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[i
         ready, passages = chain.ready, retrieval.passages
         evidence.judge(chain.texts(ready), passages)
         covered = {number for number in ready if evidence.covers(chain.text(number), passages, cut=sure)}
-        told = [number for number in chain.awaited if number in covered]
-        if not told:
+        covered_and_awaited = [number for number in chain.awaited if number in covered]
+        if not covered_and_awaited:
             return covered
-        retrieval.read({number: _best(evidence, chain.text(number), passages) for number in told})
+        retrieval.read({number: _best(evidence, chain.text(number), passages) for number in covered_and_awaited})
 
 
 def _missing(retrieval: Retrieval, covered: set[int]) -> list[int]:

@@ -77,10 +77,10 @@ def writing_generator(generator: Generator) -> Reader:
 def generate_texts(generator: Generator, prompts: Sequence[Conversation], *, purpose: str) -> list[str | Failure]:
     """Return what a generator writes, all in one call; in place of a reply that it does not give, why."""
     try:
-        made = _one_each(generator.generate(prompts, purpose=purpose) if prompts else [], len(prompts), "generator")
+        generations = _one_each(generator.generate(prompts, purpose=purpose) if prompts else [], len(prompts), "generator")
     except ModelFailedError as failed:
         return [Failure.of(failed)] * len(prompts)
-    return list(map(_text_of, made))
+    return list(map(_text_of, generations))
 
 
 def likeliest(samples: Sequence[Sample]) -> str | None:
@@ -92,8 +92,8 @@ def likeliest(samples: Sequence[Sample]) -> str | None:
     >>> likeliest([Sample("unanswerable"), Sample("Jane"), Sample("Jane Austen."), Sample("Austen"), Sample("Emma")])
     'Jane Austen'
     """
-    said = [sample.text.strip() for sample in samples]
-    answers = [text for text in said if _plain(text) not in ABSTENTIONS and len(text) <= LONGEST_ANSWER]
+    texts = [sample.text.strip() for sample in samples]
+    answers = [text for text in texts if _plain(text) not in ABSTENTIONS and len(text) <= LONGEST_ANSWER]
     words = [Counter(_plain(text).split()) for text in answers]
     agreement = [sum(_f1(mine, other) for other in words) for mine in words]
     return answers[agreement.index(max(agreement))].rstrip(".") if answers else None

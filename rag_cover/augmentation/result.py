@@ -133,7 +133,7 @@ class Augmentation:
         return tuple(found.values())
 
     def _summary(self) -> dict[str, Any]:
-        told = {
+        summary = {
             "mode": self.mode,
             "calls": self.calls,
             "rounds": self.rounds,
@@ -142,7 +142,7 @@ class Augmentation:
             "failures": [_present(asdict(each)) for each in self.failures],
             "notes": list(self.notes),
         }
-        return {name: value for name, value in told.items() if value not in ([], 0)}
+        return {name: value for name, value in summary.items() if value not in ([], 0)}
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""

@@ -139,12 +139,12 @@ def _answer_chain(
 def _sample_answers(
     texts: Sequence[str], shown: tuple[Passage, ...], receiver: Receiver, procedure: UtilitySettings
 ) -> Settled:
-    asked = list(dict.fromkeys(texts))
-    drawn = receiver.sample([(text, shown) for text in asked], n=procedure.n, seed=procedure.seed) if asked else []
-    if len(drawn) != len(asked):
-        message = f"the receiver returned {len(drawn)} sets of samples to {len(asked)} questions; it must return one each"
+    questions = list(dict.fromkeys(texts))
+    drawn = receiver.sample([(text, shown) for text in questions], n=procedure.n, seed=procedure.seed) if questions else []
+    if len(drawn) != len(questions):
+        message = f"the receiver returned {len(drawn)} sets of samples to {len(questions)} questions; it must return one each"
         raise ModelFailedError(message)
-    return {text: (consensus_answer(samples), samples) for text, samples in zip(asked, drawn, strict=True)}
+    return {text: (consensus_answer(samples), samples) for text, samples in zip(questions, drawn, strict=True)}
 
 
 def _trace(text: str, answer: str, samples: tuple[Sample, ...], shown: tuple[Passage, ...], receiver: Receiver) -> Trace:

@@ -62,8 +62,8 @@ def estimate_belief(
     """
     weights = weights_for(samples, preset)
     texts = [sample.text for sample in samples]
-    asked = entailment_kernel(references, texts, question=question, kind=kind, preset=preset, clusters=clusters)
-    agreement = yield from asked
+    task = entailment_kernel(references, texts, question=question, kind=kind, preset=preset, clusters=clusters)
+    agreement = yield from task
     over: Over = "mean" if preset == "paper" else "best"
     agreements = agreements_of(weights, agreement.kernel, over=over)
     answers = zip(texts, weights, agreement.clusters or (None,) * len(texts), agreements, strict=True)

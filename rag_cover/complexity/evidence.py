@@ -82,17 +82,19 @@ def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance |
     """
     wanted = tuple(dict.fromkeys(item for case in cases for items in case.items for item in items))
     scores = bisect_failures(wanted, lambda items: list(probabilities(scorer, items).values()))
-    return [_read(case, scores, relevance) for case in cases]
+    return [_read_evidence(case, scores, relevance) for case in cases]
 
 
-def _read(case: Case, scores: Mapping[ScoringItem, float | Failure], relevance: Relevance | None) -> Read:
+def _read_evidence(case: Case, scores: Mapping[ScoringItem, float | Failure], relevance: Relevance | None) -> Read:
     texts = tuple(dict.fromkeys(case.texts))
-    told = {} if relevance is None else bisect_failures(texts, lambda some: _relevances(relevance, case.question, some))
+    relevance_by_text = (
+        {} if relevance is None else bisect_failures(texts, lambda some: _relevances(relevance, case.question, some))
+    )
     documents = tuple(
-        _document(passage.key, [scores[item] for item in items], told.get(text, _NOTHING))
+        _document(passage.key, [scores[item] for item in items], relevance_by_text.get(text, _NOTHING))
         for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)
     )
-    tokens = next((each.tokens for each in told.values() if not isinstance(each, Failure)), ())
+    tokens = next((each.tokens for each in relevance_by_text.values() if not isinstance(each, Failure)), ())
     return Read(documents, tokens)
 
 

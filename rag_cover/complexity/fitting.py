@@ -139,15 +139,15 @@ def calibrate(
     _refuse_too_few(labelled, folds)
     _refuse_mixed(labelled, constraints)
     measured = _measure(labelled, _settings(constraints, readings, temperatures))
-    said = np.zeros(len(labelled), dtype=bool)
+    is_complex = np.zeros(len(labelled), dtype=bool)
     for held_out in folds_of(measured.groups.tolist(), folds, seed=seed):
-        said[held_out] = measured.where(held_out).classify(measured.where(~held_out).fit(constraints))
+        is_complex[held_out] = measured.where(held_out).classify(measured.where(~held_out).fit(constraints))
     fitted = measured.fit(constraints)
-    asked = labelled[0].evidence
+    first = labelled[0].evidence
     name = name or f"{len(labelled)} labelled questions"
-    sums = _sums(said, measured)
+    sums = _sums(is_complex, measured)
     return CalibrationResult(
-        calibration=replace(fitted, name=name, references=asked.references, twofold=asked.twofold),
+        calibration=replace(fitted, name=name, references=first.references, twofold=first.twofold),
         accuracy=bootstrap(sums, lambda s: (s[..., 0] + s[..., 3]) / s.sum(axis=-1), seed=seed),
         f1=bootstrap(sums, _f1, seed=seed),
         majority=float(max(measured.truth.mean(), 1 - measured.truth.mean())),

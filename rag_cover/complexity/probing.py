@@ -164,8 +164,8 @@ class _Settings:
         failures = [document.failure for document in read.documents if document.failure is not None]
         if failures and len(failures) == len(read.documents):
             return failures[0]
-        told = self._teller is not None
-        return complexity_from(read.documents, read.tokens, calibration, references=source, told=told)
+        has_judge = self._teller is not None
+        return complexity_from(read.documents, read.tokens, calibration, references=source, told=has_judge)
 
     @property
     def _teller(self) -> Relevance | None:

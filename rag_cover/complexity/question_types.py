@@ -43,10 +43,10 @@ def kinds_of(question: str) -> tuple[Kind, ...]:
     >>> kinds_of("Who wrote Emma?")
     ()
     """
-    if told := Placeholder.read(question):
-        return tuple(kind for kind in Kind if kind in told.kinds)
-    asked = _without_names(" ".join(question[:_READ].replace("’", "'").split())).lower()
-    return tuple(kind for kind, is_it in _RULES.items() if is_it(asked))
+    if placeholder := Placeholder.read(question):
+        return tuple(kind for kind in Kind if kind in placeholder.kinds)
+    text = _without_names(" ".join(question[:_READ].replace("’", "'").split())).lower()
+    return tuple(kind for kind, is_it in _RULES.items() if is_it(text))
 
 
 _IN_NAMES = r"(?<=\S )(?:After|Before|During|Since|Until|While|When|[A-Z]\w+est|Most|Best|Least|More|Less|Both|Same)\b"

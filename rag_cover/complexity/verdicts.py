@@ -86,13 +86,13 @@ def complexity_from(
 
 def _notes(documents: Sequence[DocumentEvidence], told: bool, known: bool) -> tuple[str, ...]:  # noqa: FBT001  # facts
     failed = sum(document.failure is not None for document in documents)
-    said = {
+    notes = {
         "nothing was retrieved": not documents,
         f"{failed} of {len(documents)} documents could not be judged and count in nothing": failed > 0,
         "completeness is not applicable: no model tells token relevance": not told,
         "completeness is not applicable: the question has no words to be about": told and not known,
     }
-    return tuple(note for note, holds in said.items() if holds)
+    return tuple(note for note, holds in notes.items() if holds)
 
 
 def _reference_notes(calibration: Calibration, references: AnswerSource) -> tuple[str, ...]:

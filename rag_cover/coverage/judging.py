@@ -207,10 +207,10 @@ def _failing_queries(trace: Trace, sub_questions: Sequence[SubQuestion]) -> froz
     """Return what failed steps were asked for: everything, where no other step retrieved at all."""
     searches = [step for step in trace.steps if not step.replaces]
     errors = [step for step in searches if step.error is not None]
-    asked = [step.query for step in errors]
+    queries = [step.query for step in errors]
     if errors and len(errors) == len(searches):
-        asked += [sub_question.text for sub_question in sub_questions]
-    return frozenset(map(plain, asked)) - {""}  # a step without a query searched for nothing known
+        queries += [sub_question.text for sub_question in sub_questions]
+    return frozenset(map(plain, queries)) - {""}  # a step without a query searched for nothing known
 
 
 def _sub_questions(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequence[SubQuestion], RoleSource]:

@@ -81,8 +81,8 @@ class GeneratedDecomposer:
     def fingerprint(self) -> str:
         """Return what names this decomposer in caches: the model, its prompts, and how its replies are worked on."""
         alike = fingerprint_of(self._embedder) if self._embedder else "words"
-        made = content_hash([self._prompts.decompose, self._prompts.type, self._most, alike, ALIKE])
-        return f"{fingerprint_of(self._generator)}:decompose:{made[:16]}"
+        settings = content_hash([self._prompts.decompose, self._prompts.type, self._most, alike, ALIKE])
+        return f"{fingerprint_of(self._generator)}:decompose:{settings[:16]}"
 
     def for_run(self, run: LLMSession) -> Self:
         """Return the same decomposer, going by this run's cache, ledger and clock; it begins without memories."""

@@ -60,14 +60,14 @@ class DecompositionPrompts:
 
     def splitting(self, question: str, *, most: int) -> Conversation:
         """Ask for the sub-questions of a question."""
-        told = f"Write at most {most} sub-questions of the question above. Reply with the JSON only."
-        return conversation(self.decompose.replace("{most}", str(most)), [fenced("question", question), told])
+        instruction = f"Write at most {most} sub-questions of the question above. Reply with the JSON only."
+        return conversation(self.decompose.replace("{most}", str(most)), [fenced("question", question), instruction])
 
     def typing(self, question: str, sub_questions: Sequence[str]) -> Conversation:
         """Ask for the types of sub-questions."""
         numbered = [fenced("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
-        told = f"Give the type of each of the {len(sub_questions)} sub-questions above. Reply with the JSON only."
-        return conversation(self.type, [fenced("question", question), *numbered, told])
+        instruction = f"Give the type of each of the {len(sub_questions)} sub-questions above. Reply with the JSON only."
+        return conversation(self.type, [fenced("question", question), *numbered, instruction])
 
 
 _NAMES = tuple(each.name for each in fields(DecompositionPrompts))

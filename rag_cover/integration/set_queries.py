@@ -61,12 +61,12 @@ class SetFound(Generic[T]):
 
     def members(self, most: int | None = None) -> list[Member[T]]:
         """Return the finds that tell most of what belongs, the likeliest entities first, each find once, at most so many."""
-        told: dict[str, Member[T]] = {}
+        members: dict[str, Member[T]] = {}
         for key, candidate in self._telling():
-            told.setdefault(
+            members.setdefault(
                 key, Member(self.found[key], candidate.probability or 0.0, _explain_membership(self.answer, candidate))
             )
-        return list(told.values())[:most]
+        return list(members.values())[:most]
 
     def _telling(self) -> Iterator[tuple[str, Candidate]]:
         yield from ((passage.key, each) for each in self.answer.entities for passage in each.telling)

@@ -120,8 +120,8 @@ class Caimira:
             self.dimensions, self.temperature, self.skill_penalty, self.difficulty_penalty, self.patience, self.seed,
             self.shrinkage,
         )  # fmt: skip
-        asked = ~np.isnan(responses.values).all(axis=1)
-        self._trained = train(responses.agents, responses.values[asked], features[asked], settings)
+        has_responses = ~np.isnan(responses.values).all(axis=1)
+        self._trained = train(responses.agents, responses.values[has_responses], features[has_responses], settings)
         self._parameters, self.encoder = self._trained.parameters, encoder
         return self
 
@@ -179,10 +179,12 @@ class Caimira:
         _require(name not in model.agents, f"the agent {name!r} is there already; give the new one another name")
         features, success = table_of(embeddings, model.features), np.asarray(values, dtype=np.float64)
         _require(success.shape == (len(features),), f"{len(features)} questions need as many values, not {success.shape}")
-        asked = ~np.isnan(success)
-        _require(bool(asked.any()), f"the agent {name!r} has no response; ask it a few questions first")
-        _require(bool(((success[asked] >= 0) & (success[asked] <= 1)).all()), "success is a number from 0 to 1, or NaN")
-        return self._with(model.with_agent(name, success[asked], features[asked]))
+        has_response = ~np.isnan(success)
+        _require(bool(has_response.any()), f"the agent {name!r} has no response; ask it a few questions first")
+        _require(
+            bool(((success[has_response] >= 0) & (success[has_response] <= 1)).all()), "success is a number from 0 to 1, or NaN"
+        )
+        return self._with(model.with_agent(name, success[has_response], features[has_response]))
 
     def save(self, path: Path | str) -> None:
         """Write ``<path>.npz`` with the numbers and ``<path>.json`` with the rest.

@@ -55,9 +55,9 @@ class Adjustment:
         """
         places = range(len(self.agents)) if agents is None else [self._place(agent) for agent in agents]
         chosen = list(places)
-        said = np.asarray(logits, dtype=np.float64)
+        predicted = np.asarray(logits, dtype=np.float64)
         standard = _standardise(np.asarray(evidence, dtype=np.float64), self.means, self.scales)
-        return np.asarray((1 + self.slope) * said + self.shifts[chosen] + standard @ self.weights[chosen].T)
+        return np.asarray((1 + self.slope) * predicted + self.shifts[chosen] + standard @ self.weights[chosen].T)
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
@@ -151,12 +151,12 @@ class _Table:
 
     @classmethod
     def of(cls, logits: ArrayLike, values: ArrayLike, evidence: ArrayLike) -> _Table:
-        said, true, known = (np.asarray(each, dtype=np.float64) for each in (logits, values, evidence))
-        if said.shape != true.shape or said.ndim != 2 or known.ndim != 2 or len(known) != len(said):  # noqa: PLR2004 - tables
-            message = f"logits and values are (n, a), evidence (n, f), not {said.shape}, {true.shape} and {known.shape}"
+        predicted, true, known = (np.asarray(each, dtype=np.float64) for each in (logits, values, evidence))
+        if predicted.shape != true.shape or predicted.ndim != 2 or known.ndim != 2 or len(known) != len(predicted):  # noqa: PLR2004 - tables
+            message = f"logits and values are (n, a), evidence (n, f), not {predicted.shape}, {true.shape} and {known.shape}"
             raise InvalidValueError(message)
-        told = np.asarray(~np.isnan(known).all(axis=1) & ~np.isnan(true).all(axis=1))
-        return cls(said, true, known).only(told)
+        complete = np.asarray(~np.isnan(known).all(axis=1) & ~np.isnan(true).all(axis=1))
+        return cls(predicted, true, known).only(complete)
 
     def only(self, kept: NDArray[np.bool_]) -> _Table:
         return _Table(self.logits[kept], self.values[kept], self.evidence[kept])
@@ -164,13 +164,13 @@ class _Table:
     def fit(self, agents: Sequence[str], *, use_evidence: bool) -> Adjustment:
         means, scales = _moments(self.evidence)
         questions, answering = np.nonzero(~np.isnan(self.values))
-        said = self.logits[questions, answering]
+        predicted = self.logits[questions, answering]
         own = np.eye(self.values.shape[1])[answering]
         standard = _standardise(self.evidence, means, scales)[questions]
-        crossed = (own[:, :, None] * standard[:, None, :]).reshape(len(said), -1)
-        columns = [said[:, None], own, *([standard, crossed] if use_evidence else [])]
+        crossed = (own[:, :, None] * standard[:, None, :]).reshape(len(predicted), -1)
+        columns = [predicted[:, None], own, *([standard, crossed] if use_evidence else [])]
         penalty = np.concatenate([[_OWN], np.full(own.shape[1], _OWN), *self._penalties(use_evidence)])
-        weights = fit_logistic(np.hstack(columns), self.values[questions, answering], penalty=penalty, offset=said).weights
+        weights = fit_logistic(np.hstack(columns), self.values[questions, answering], penalty=penalty, offset=predicted).weights
         a, f = own.shape[1], standard.shape[1]
         own_weights = np.zeros((a, f))
         if use_evidence:

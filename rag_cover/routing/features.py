@@ -124,10 +124,10 @@ def readable(questions: Sequence[str]) -> Floats:
     >>> [READABLE[place] for place in np.flatnonzero(readable(["who wrote emma in 1815?"])[0] == 1)]
     ['asks who', 'who made', 'names a year', 'holds a number']
     """
-    return np.array([_read(question) for question in questions], dtype=np.float64).reshape(-1, len(READABLE))
+    return np.array([_describe(question) for question in questions], dtype=np.float64).reshape(-1, len(READABLE))
 
 
-def _read(question: str) -> list[float]:
+def _describe(question: str) -> list[float]:
     lower = question.lower().strip()
     words, form = len(words_of(lower)), form_of(lower)
     return [

@@ -106,9 +106,9 @@ def _cross_validate(
     for held in folds_of(range(len(features)), folds, seed=seed):
         known = np.asarray(~np.isnan(responses.values[~held]).all(axis=0))
         names = [agent for agent, there in zip(responses.agents, known, strict=True) if there]
-        said = fit(responses.of_questions(~held).of_agents(names), features[~held]).predict(features[held])
-        rows = np.repeat(said.mean(axis=1, keepdims=True), len(known), axis=1)
-        rows[:, known] = said
+        predictions = fit(responses.of_questions(~held).of_agents(names), features[~held]).predict(features[held])
+        rows = np.repeat(predictions.mean(axis=1, keepdims=True), len(known), axis=1)
+        rows[:, known] = predictions
         predicted[held] = rows
     return predicted
 
@@ -117,8 +117,8 @@ def _score_held_out(responses: Responses, predicted: Floats, folds: int, seed: i
     values, seen = responses.values, ~np.isnan(responses.values)
     means = np.zeros_like(predicted)
     for held in folds_of(range(len(values)), folds, seed=seed):
-        right, asked = np.nansum(values[~held], axis=0), seen[~held].sum(axis=0)
-        means[held] = (right + 1) / (asked + 2)  # Laplace's rule, so that no agent is certain
+        right, counts = np.nansum(values[~held], axis=0), seen[~held].sum(axis=0)
+        means[held] = (right + 1) / (counts + 2)  # Laplace's rule, so that no agent is certain
     losses = [
         np.where(seen, cross_entropy(logits_of(said, edge=_EDGE), np.nan_to_num(values)), 0).sum(axis=1)
         for said in (means, predicted)

@@ -98,15 +98,15 @@ def trace_frontier(
     Raises:
         InvalidValueError: arrays that do not fit together, bad costs, fewer than two agents, or no question left.
     """
-    right, said, prices = _check_tables(success, predicted, costs)
+    right, predictions, prices = _check_tables(success, predicted, costs)
     names = [f"agent {number}" for number in range(1, len(prices) + 1)] if agents is None else list(agents)
     kept = ~np.isnan(right).any(axis=1)
-    right, said = right[kept], said[kept]
+    right, predictions = right[kept], predictions[kept]
     if not len(right):
         message = "no question has an outcome of every agent; leave out the agents that were asked least"
         raise InvalidValueError(message)
-    tried = _settings(said, prices, policy) if settings is None else [float(setting) for setting in settings]
-    chosen = np.column_stack([_choose(said, prices, policy, setting) for setting in tried])
+    tried = _settings(predictions, prices, policy) if settings is None else [float(setting) for setting in settings]
+    chosen = np.column_stack([_choose(predictions, prices, policy, setting) for setting in tried])
     draws = _Draws.of(right, prices, np.column_stack([chosen, cheapest_right(right, prices)]), resamples, seed)
     points = [
         PolicyPoint(f"{policy} {setting:.4g}", setting, draws.cost(column), draws.quality(column), draws.gain(column))
@@ -260,16 +260,15 @@ def _lies_below(left: tuple[float, float], middle: tuple[float, float], right: t
 
 
 def _check_tables(success: ArrayLike, predicted: ArrayLike, costs: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    right, said, prices = (np.asarray(values, dtype=np.float64) for values in (success, predicted, costs))
-    if right.ndim != 2 or said.shape != right.shape or prices.shape != right.shape[1:]:  # noqa: PLR2004 - a table
-        message = (
-            f"success and predictions are (questions, agents), costs (agents,), not {right.shape}, {said.shape}, {prices.shape}"
-        )
+    right, predictions, prices = (np.asarray(values, dtype=np.float64) for values in (success, predicted, costs))
+    if right.ndim != 2 or predictions.shape != right.shape or prices.shape != right.shape[1:]:  # noqa: PLR2004 - a table
+        shapes = f"{right.shape}, {predictions.shape}, {prices.shape}"
+        message = f"success and predictions are (questions, agents), costs (agents,), not {shapes}"
         raise InvalidValueError(message)
     if len(prices) < 2:  # noqa: PLR2004 - a choice takes two
         message = "a router needs two agents at least to choose between"
         raise InvalidValueError(message)
-    if not np.isfinite(prices).all() or (prices < 0).any() or np.isnan(said).any():
+    if not np.isfinite(prices).all() or (prices < 0).any() or np.isnan(predictions).any():
         message = "costs are finite and at least 0, predictions are numbers"
         raise InvalidValueError(message)
-    return right, said, prices
+    return right, predictions, prices

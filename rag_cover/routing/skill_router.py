@@ -117,11 +117,11 @@ class SkillRouter:
         if not questions:
             return np.zeros((0, len(self.agents)))
         asked = [question_of(question) for question in questions]
-        said = np.asarray(self._caimira.predict(self._encode(asked), agents=self.agents), dtype=np.float64)
+        predicted = np.asarray(self._caimira.predict(self._encode(asked), agents=self.agents), dtype=np.float64)
         if self._adjustment is None:
-            return said
+            return predicted
         known = complexities if complexities is not None else [self._complexity(question) for question in asked]
-        return probabilities(self._adjustment.adjust(logits_of(said, edge=_EDGE), evidence_of(known), agents=self.agents))
+        return probabilities(self._adjustment.adjust(logits_of(predicted, edge=_EDGE), evidence_of(known), agents=self.agents))
 
     def explain(self, question: Question | str) -> str:
         """Describe in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""

@@ -26,8 +26,8 @@ def skill_covariances(observed: Observations, layout: Layout, priors: Priors, te
     skills, weights, bias, content = layout.split(point)
     relevances = relevance(observed.features, weights, bias, temperature)
     difficulties = observed.features @ content.T
-    said = probabilities(relevances @ skills.T - (relevances * difficulties).sum(axis=1, keepdims=True))
-    curvature = observed.seen * said * (1 - said)
+    predicted = probabilities(relevances @ skills.T - (relevances * difficulties).sum(axis=1, keepdims=True))
+    curvature = observed.seen * predicted * (1 - predicted)
     slopes = _slopes(skills, relevances, difficulties, temperature)
     tables = [np.hstack([observed.features, np.ones((len(relevances), 1))])] * m + [observed.features] * m
 

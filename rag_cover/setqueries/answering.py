@@ -81,14 +81,14 @@ class SetAnswerer:
         judged = within(found, len(parsed.atoms), self.max_pairs)
         judge = MembershipJudge(self.scorer, calibration)
         verdicts = judge.judge(judged, {atom: _wording_of(parsed, atom) for atom in parsed.atoms})
-        made = decide(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
-        fragments = self._fragments(parsed, [*made.kept, *made.others[: self.explained]], verdicts)
-        made = made.explain({key: each for key, each in fragments.items() if isinstance(each, str)})
+        decisions = decide(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
+        fragments = self._fragments(parsed, [*decisions.kept, *decisions.others[: self.explained]], verdicts)
+        decisions = decisions.explain({key: each for key, each in fragments.items() if isinstance(each, str)})
         unjudged = len(found) - len(judged)
         return SetAnswer(
             parsed=parsed,
-            entities=made.kept,
-            left_out=made.others,
+            entities=decisions.kept,
+            left_out=decisions.others,
             steps=tuple({step.id: step for step in steps.values()}.values()),
             threshold=threshold,
             combination=calibration.combination,
@@ -97,7 +97,7 @@ class SetAnswerer:
             failures=_failures(steps, [*verdicts.values(), *fragments.values()]),
             notes=(
                 *reading_notes(parsed),
-                *notes_on(parsed.query, (*made.kept, *made.others), steps, threshold, calibration.combination),
+                *notes_on(parsed.query, (*decisions.kept, *decisions.others), steps, threshold, calibration.combination),
                 *budget_note(unjudged, self.max_pairs),
             ),
         )

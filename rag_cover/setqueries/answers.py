@@ -183,8 +183,8 @@ class SetAnswer:
         """Read back what `to_dict` wrote."""
         parts = {
             "parsed": ParsedQuery.from_dict(data["parsed"]),
-            "entities": tuple(map(_read, data["entities"])),
-            "left_out": tuple(map(_read, data["left_out"])),
+            "entities": tuple(map(_read_candidate, data["entities"])),
+            "left_out": tuple(map(_read_candidate, data["left_out"])),
             "steps": tuple(map(RetrievalStep.model_validate, data["steps"])),
             "failures": tuple(Failure(**each) for each in data["failures"]),
             "notes": tuple(data["notes"]),
@@ -202,7 +202,7 @@ def _describe_candidate(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _read(data: Mapping[str, Any]) -> Candidate:
+def _read_candidate(data: Mapping[str, Any]) -> Candidate:
     return Candidate(
         name=data["name"],
         probability=data["probability"],

@@ -73,8 +73,8 @@ def _supports(evidence: AtomEvidence, *, kept: bool) -> bool:
 
 
 def _says(evidence: AtomEvidence) -> str:
-    told = f": “{evidence.fragment}”" if evidence.fragment else ""
-    return f"{_verb(evidence)} {evidence.atom!r} ({evidence.probability:.2f}){told}"
+    fragment = f": “{evidence.fragment}”" if evidence.fragment else ""
+    return f"{_verb(evidence)} {evidence.atom!r} ({evidence.probability:.2f}){fragment}"
 
 
 def _verb(evidence: AtomEvidence) -> str:

@@ -84,8 +84,8 @@ class GeneratedParser:
         if any(not question.strip() for question in questions):
             message = "a blank question asks for nothing; ask for what is to be found, such as 'birds of Chile but not of Peru'"
             raise InvalidValueError(message)
-        made = zip(questions, self._memory.made_of(questions), strict=True)
-        return [each if isinstance(each, Failure) else self._weigh(question, each) for question, each in made]
+        parses = zip(questions, self._memory.made_of(questions), strict=True)
+        return [each if isinstance(each, Failure) else self._weigh(question, each) for question, each in parses]
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to another process without memories: a lock cannot."""
@@ -119,8 +119,8 @@ def _instructions() -> str:
 
 
 def _prompt(question: str) -> Conversation:
-    told = "Write the question above as set algebra. Reply with the JSON only."
-    return conversation(_instructions(), [fenced("question", question), told])
+    instruction = "Write the question above as set algebra. Reply with the JSON only."
+    return conversation(_instructions(), [fenced("question", question), instruction])
 
 
 def _parsing_failure(why: Failure) -> Failure:

@@ -99,8 +99,8 @@ class MembershipJudge:
     def memberships(self, pairs: Sequence[AtomPassage]) -> dict[AtomPassage, float | Failure]:
         """Return P(belongs) of each pair, or why it could not be judged."""
         items = list(dict.fromkeys(pair.item for pair in pairs))
-        said = bisect_failures(items, lambda some: list(probabilities(self.scorer, some).values()))
-        found: dict[AtomPassage, float | Failure] = {pair: said[pair.item] for pair in pairs}
+        probabilities_or_failures = bisect_failures(items, lambda some: list(probabilities(self.scorer, some).values()))
+        found: dict[AtomPassage, float | Failure] = {pair: probabilities_or_failures[pair.item] for pair in pairs}
         known = {pair: value for pair, value in found.items() if not isinstance(value, Failure)}
         if not self.calibration.weights or not known:
             return found

@@ -28,8 +28,8 @@ def pool_opinion(question: str, query: SetQuery, source: str, other: ParsedQuery
     same = [_is_alike(query, theirs) for theirs, _ in opinions]
     agreed = sum(value for (_, value), alike in zip(opinions, same, strict=True) if alike)
     rivals = [(theirs, value / 2) for (theirs, value), alike in zip(opinions, same, strict=True) if not alike]
-    told = tuple(each for each in rivals if each[1] >= _TOLD)
-    return ParsedQuery(question, query, (1 + min(1.0, agreed)) / 2, source, told, other.notes if same[0] else ())
+    alternatives = tuple(each for each in rivals if each[1] >= _TOLD)
+    return ParsedQuery(question, query, (1 + min(1.0, agreed)) / 2, source, alternatives, other.notes if same[0] else ())
 
 
 def _is_alike(query: SetQuery, other: SetQuery) -> bool:

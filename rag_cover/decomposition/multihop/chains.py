@@ -26,10 +26,10 @@ def split_chain(question: str, *, deepest: int = _DEEPEST) -> tuple[str, ...]:
 
 def _phrase_of(wording: Wording, found: Description) -> str:
     """Return a description as it follows "Who is": with its article, and without the 's of what it owns."""
-    said = wording.text(found.start, found.end).removesuffix("'s").removesuffix("’s").rstrip()
+    phrase = wording.text(found.start, found.end).removesuffix("'s").removesuffix("’s").rstrip()
     if (article := wording.plain[found.start]) in DETERMINERS:
-        return f"the {said[len(article) + 1 :]}"
-    return f"the {said}" if found.head == found.start else said
+        return f"the {phrase[len(article) + 1 :]}"
+    return f"the {phrase}" if found.head == found.start else phrase
 
 
 def _head(wording: Wording, found: Description) -> str:

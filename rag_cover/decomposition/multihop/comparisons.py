@@ -40,13 +40,13 @@ def split_comparison(question: str) -> tuple[str, ...]:
 
 def _steps(pair: ComparedThings) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
-    asked = []
+    questions_or_none = []
     for thing in (pair.first, pair.second):
         earlier = _lookup_steps(thing, pair.role)
         found = append_steps(found, earlier)
-        asked.append(_ask(pair, f"#{len(found)}" if earlier else thing))
-    questions = tuple(text for text in asked if text is not None)
-    return (*found, *questions) if len(questions) == len(asked) else ()
+        questions_or_none.append(_ask(pair, f"#{len(found)}" if earlier else thing))
+    questions = tuple(text for text in questions_or_none if text is not None)
+    return (*found, *questions) if len(questions) == len(questions_or_none) else ()
 
 
 def _ask(pair: ComparedThings, thing: str) -> str | None:

@@ -63,8 +63,8 @@ def _apart(wording: Wording, inside: int) -> int | None:
 
 def _main_verb(wording: Wording, inside: int) -> int | None:
     """Find the verb of "The city where Homer died is the capital of what region"."""
-    asked = _last_question_word(wording, inside)
-    verbs = [at for at in range(inside + 2, asked if asked is not None else 0) if _may_be_main(wording, at)]
+    question_word = _last_question_word(wording, inside)
+    verbs = [at for at in range(inside + 2, question_word if question_word is not None else 0) if _may_be_main(wording, at)]
     if not verbs:
         return None
     verb = verbs[-1]
@@ -96,8 +96,8 @@ def _begins(wording: Wording, at: int, asks: frozenset[str]) -> bool:
 
 def _before_question_word(wording: Wording, inside: int) -> int | None:
     """End a description in a statement that asks at its end; none where what is asked may be a part of it."""
-    asked = _last_question_word(wording, 0)
-    return len(wording.words) if asked is not None and asked < inside - 1 else None
+    question_word = _last_question_word(wording, 0)
+    return len(wording.words) if question_word is not None and question_word < inside - 1 else None
 
 
 def _last_question_word(wording: Wording, inside: int) -> int | None:

@@ -111,8 +111,8 @@ def _role_at(wording: Wording, start: int) -> Description | None:
 def _place_at(wording: Wording, start: int) -> Description | None:
     """Find "the place of birth of …" where more is asked of that place."""
     for place in _PLACES:
-        asked = start and wording.plain[start - 1] in PREPOSITIONS and wording.plain[start] == "the"
-        if asked and wording.plain[start + 1 : start + 5] == (*place, "of"):
+        may_begin = start and wording.plain[start - 1] in PREPOSITIONS and wording.plain[start] == "the"
+        if may_begin and wording.plain[start + 1 : start + 5] == (*place, "of"):
             return _description_from(wording, start, start + 1, inside=start + 5, clause=False)
     return None
 
@@ -210,9 +210,9 @@ def _opens_clause(wording: Wording, head: int, at: int) -> bool:
 
 def _tells_which(wording: Wording, start: int, clause: int, end: int) -> bool:
     """Check whether a clause has a verb, and where it describes "a" thing, a name by which that one can be found."""
-    said = wording.plain[clause:end]
-    has_verb = any(word in AUXILIARIES or (word and word not in FUNCTION_WORDS) for word in said)
-    return has_verb and (wording.plain[start] not in ("a", "an") or (said[0] in RELATIVE_PRONOUNS | _MADE and "" in said))
+    words = wording.plain[clause:end]
+    has_verb = any(word in AUXILIARIES or (word and word not in FUNCTION_WORDS) for word in words)
+    return has_verb and (wording.plain[start] not in ("a", "an") or (words[0] in RELATIVE_PRONOUNS | _MADE and "" in words))
 
 
 def _is_relative(wording: Wording, at: int) -> bool:

@@ -24,8 +24,8 @@ def split_statement(statement: str) -> tuple[str, ...]:
     wording = wording_of(statement)
     if wording.plain[0] in QUESTION_WORDS | AUXILIARIES:
         return ()
-    asked = max((at for at, word in enumerate(wording.plain) if word in QUESTION_WORDS), default=0)
-    clause = next((at for at in range(asked - 1, 1, -1) if _opens_clause(wording, at)), None)
+    question_word = max((at for at, word in enumerate(wording.plain) if word in QUESTION_WORDS), default=0)
+    clause = next((at for at in range(question_word - 1, 1, -1) if _opens_clause(wording, at)), None)
     article = _article_before(wording, clause) if clause is not None else None
     if clause is None or article is None:
         return ()

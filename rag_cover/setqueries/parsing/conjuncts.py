@@ -92,9 +92,9 @@ def own_phrase(fragment: Fragment, link: str) -> Phrase:
 def continue_phrase(last: Phrase, fragment: Fragment, item: Item, link: str) -> list[Phrase]:
     """Read an item without a head after a phrase: add its facets to that phrase, or return a phrase of its own."""
     link, predicate = link or "rel", item.lead in {"are", "can"}
-    said = _read_facets(last, fragment, item, negated=link == "not")
-    if said is not None:
-        return _add_facets(last, link, said)
+    facets = _read_facets(last, fragment, item, negated=link == "not")
+    if facets is not None:
+        return _add_facets(last, link, facets)
     if (is_own(fragment, last) and (last.domain or not predicate)) or not (last.domain or predicate):
         return [own_phrase(fragment, link)]
     if not last.domain:

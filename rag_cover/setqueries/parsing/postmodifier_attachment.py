@@ -213,14 +213,14 @@ def _participial(words: Post, groups: Sequence[Sequence[Post]]) -> Post:
 
 def _with_article(words: Post, groups: Sequence[Sequence[Post]]) -> Post:
     """Give back the article that "no" took: "with a touch screen but no fan"."""
-    said = any(word in {"a", "an"} for group in groups for post in group for word in post)
+    has_article = any(word in {"a", "an"} for group in groups for post in group for word in post)
     single = len(words) == 1 and words[0].islower() and not words[0].endswith(("s", "ing"))
-    return ("an" if words[0][0] in "aeiou" else "a", *words) if said and single else words
+    return ("an" if words[0][0] in "aeiou" else "a", *words) if has_article and single else words
 
 
 def _pronoun_of(head: Head, groups: Sequence[Sequence[Post]]) -> str:
-    said = [post[0] for group in groups for post in group if post[0] in {"that", "which", "who"}]
-    return said[-1] if said else "who" if head.who else "that"
+    pronouns = [post[0] for group in groups for post in group if post[0] in {"that", "which", "who"}]
+    return pronouns[-1] if pronouns else "who" if head.who else "that"
 
 
 def _having(words: Post, head: Head, pronoun: str) -> Post:

@@ -71,19 +71,19 @@ def propose_readings(question: str) -> Proposals:
     if not question.strip():
         message = "a question needs words; this one is blank: ask for something, as in 'birds of Chile but not of Peru'"
         raise InvalidValueError(message)
-    asked = " ".join(question.split())
-    if len(asked) > LONGEST:
-        note = f"A question of {len(asked):,} characters is taken as a whole: set operations are read in {LONGEST:,} at most."
-        return Proposals(asked, notes=(note,))
-    frame = strip_frame(asked)
+    text = " ".join(question.split())
+    if len(text) > LONGEST:
+        note = f"A question of {len(text):,} characters is taken as a whole: set operations are read in {LONGEST:,} at most."
+        return Proposals(text, notes=(note,))
+    frame = strip_frame(text)
     if frame.frame == "ordinary":
-        return Proposals(asked)
+        return Proposals(text)
     tokens, open_quote = tokens_of(frame.body)
     notes = ("A quotation mark without its partner was ignored.",) if open_quote else ()
     if operands := operands_of(tokens):
         parts = tuple((each.joined, _propose_ungrouped(join_tokens(each.words), each.words, ())) for each in operands)
-        return Proposals(asked, notes=notes, operands=parts)
-    return _propose_ungrouped(asked, drop_brackets(tokens), notes)
+        return Proposals(text, notes=notes, operands=parts)
+    return _propose_ungrouped(text, drop_brackets(tokens), notes)
 
 
 def _propose_ungrouped(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Proposals:

