@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import socket
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -54,7 +54,7 @@ class Holder:
     def this_process(cls) -> Holder:
         """Describe this process; its arguments are left out, since they may hold secrets."""
         since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        return cls(os.getpid(), socket.gethostname(), since, Path(sys.argv[0]).name or Path(sys.executable).name)
+        return cls(os.getpid(), platform.node(), since, Path(sys.argv[0]).name or Path(sys.executable).name)
 
     @classmethod
     def read(cls, note: Path) -> Holder | None:

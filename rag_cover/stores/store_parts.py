@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import secrets
-import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -57,7 +57,7 @@ def new_part(store: Path) -> tuple[Path, HeldLock]:
     Raises:
         StoreError: the folder of parts cannot be made or written.
     """
-    host = re.sub(r"[^A-Za-z0-9.-]", "_", socket.gethostname())
+    host = re.sub(r"[^A-Za-z0-9.-]", "_", platform.node())
     while True:
         folder = make_parts_folder(store)
         part = folder / f"{host}-{os.getpid()}-{secrets.token_hex(4)}.sqlite"
