@@ -98,7 +98,7 @@ def language_of(text: str) -> str | None:
         return None
     if sum(word.lower() in _ENGLISH_WORDS for word in words) >= _ENGLISH_SHARE * len(words):
         return "en"
-    return _detected(prose, words)
+    return _detect(prose, words)
 
 
 def _sample(text: str) -> str:
@@ -145,7 +145,7 @@ def _is_list(line: str) -> bool:
     return len(cells) >= _LEAST_CELLS and len(line.split()) <= (2 if _SENTENCE_END.search(line) else 3) * len(cells)
 
 
-def _detected(prose: str, words: list[str]) -> str | None:
+def _detect(prose: str, words: list[str]) -> str | None:
     """Return the language of which the detector is sure twice."""
     uncapitalised = [word for word in words if word[0].islower()] if not prose.isupper() else [word.lower() for word in words]
     found = _sure_of(prose)

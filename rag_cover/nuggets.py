@@ -85,7 +85,7 @@ class Nugget(Textual):
         ) -> None: ...
 
     @model_validator(mode="after")
-    def _given_unless_said(self) -> Self:
+    def _default_to_given(self) -> Self:
         if self.importance is not None and self.importance_source is None:
             object.__setattr__(self, "importance_source", "given")
         return self

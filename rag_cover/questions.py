@@ -89,14 +89,14 @@ Tags = Annotated[
 """Words by which traces are found again, each once; one may be given as a plain string."""
 
 
-def _known_source(source: str) -> str:
+def _check_source(source: str) -> str:
     if source not in ("given", "rules", "embedded", "model") and (not source.startswith("model:") or source == "model:"):
         msg = f"{source!r} is no source of a role or an importance; there are given, rules, embedded and model:<name>"
         raise ValueError(msg)
     return source
 
 
-RoleSource = Annotated[str, AfterValidator(_known_source)]
+RoleSource = Annotated[str, AfterValidator(_check_source)]
 """Who gave a role: ``given`` (a person, or who wrote the trace), ``rules``, ``embedded`` (a small model over sentence
 embeddings), or ``model:<name>``; plain ``model`` is one without a name."""
 
@@ -149,7 +149,7 @@ class Value(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _known_fields_only(cls, data: object) -> object:
+    def _refuse_unknown_fields(cls, data: object) -> object:
         if isinstance(data, Mapping):
             known = cls.__pydantic_fields__
             for name in data:
@@ -256,7 +256,7 @@ class SubQuestion(Textual):
         return references
 
     @model_validator(mode="after")
-    def _given_unless_said(self) -> Self:
+    def _default_to_given(self) -> Self:
         if self.role is not None and self.role_source is None:
             object.__setattr__(self, "role_source", "given")
         return self

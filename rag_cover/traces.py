@@ -151,7 +151,7 @@ class Trace(Value):
             raise ValueError(msg)
         if len(taken) < len(self.steps):
             names = frozenset(taken)
-            named = tuple(_named(step, number, names) for number, step in enumerate(self.steps, 1))
+            named = tuple(_name(step, number, names) for number, step in enumerate(self.steps, 1))
             object.__setattr__(self, "steps", named)
         known: set[str] = set()
         for position, step in enumerate(self.steps):
@@ -282,7 +282,7 @@ def _refuse_unread(schema: object) -> None:
         raise ValueError(msg)
 
 
-def _named(step: RetrievalStep, number: int, taken: AbstractSet[str]) -> RetrievalStep:
+def _name(step: RetrievalStep, number: int, taken: AbstractSet[str]) -> RetrievalStep:
     name = f"step-{number}"
     while name in taken and not step.id:
         name += "'"

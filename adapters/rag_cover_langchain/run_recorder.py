@@ -14,7 +14,7 @@ from uuid import UUID
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
-from rag_cover.recording import CallKind, Noting, QuestionContext, TraceDraft, asked_from, place
+from rag_cover.recording import CallKind, Noting, QuestionContext, TraceDraft, place, question_context_from
 from rag_cover_langchain.calls import (
     Run,
     completion_text,
@@ -157,7 +157,7 @@ class RunRecorder:
         said = (metadata or {}).get(SAID)
         if said is not None:
             try:
-                return asked_from(said)
+                return question_context_from(said)
             except Exception as error:  # noqa: BLE001  # likewise
                 self.recording.fail(error, f"metadata[{SAID!r}] of {name}")
         return self.recording.asked

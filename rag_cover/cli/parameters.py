@@ -67,12 +67,12 @@ def expand_options(command: Callable[[OptionsT], None]) -> Callable[..., None]:
 
 
 def _parameters(options_type: Any) -> Iterator[inspect.Parameter]:
-    for field, hint in _typed_fields(options_type):
+    for field, hint in _list_typed_fields(options_type):
         if is_dataclass(hint):
             yield from _parameters(hint)
         else:
             default = inspect.Parameter.empty if field.default is MISSING else field.default
-            annotation = _declared(hint, required=field.default is MISSING)
+            annotation = _declare(hint, required=field.default is MISSING)
             yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -80,18 +80,18 @@ def _build(options_type: Any, values: Mapping[str, Any]) -> Any:
     """Build the dataclass, and the groups in it, from the values of a call; what is not given keeps its default."""
     given = {
         field.name: _build(hint, values) if is_dataclass(hint) else values[field.name]
-        for field, hint in _typed_fields(options_type)
+        for field, hint in _list_typed_fields(options_type)
         if is_dataclass(hint) or field.name in values
     }
     return options_type(**given)
 
 
-def _typed_fields(options_type: Any) -> Iterator[tuple[Field[Any], Any]]:
+def _list_typed_fields(options_type: Any) -> Iterator[tuple[Field[Any], Any]]:
     hints = get_type_hints(options_type, include_extras=True)
     return ((field, hints[field.name]) for field in fields(options_type))
 
 
-def _declared(hint: Any, *, required: bool) -> Any:
+def _declare(hint: Any, *, required: bool) -> Any:
     """Return a field's type with its one declaration, which says as default what a `DefaultText` beside it says."""
     if get_origin(hint) is not Annotated:
         return hint

@@ -18,9 +18,9 @@ from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
-from rag_cover.evaluation.blocks import chosen_measures
+from rag_cover.evaluation.blocks import select_measures
 from rag_cover.measures import Measure
-from rag_cover.redaction import Redaction, redacted_problem
+from rag_cover.redaction import Redaction, redact_problem
 from rag_cover.registry import Models
 from rag_cover.stores import Store
 from rag_cover.summaries import Summary
@@ -28,8 +28,8 @@ from rag_cover.traces import Trace
 
 __all__ = [
     "Run",
-    "kept_or_evaluated",
     "measures_of",
+    "open_or_evaluate",
     "print_output_paths",
     "report_for",
     "run_document",
@@ -62,13 +62,13 @@ class Run:
             RagCoverError: what `evaluate` and the file raise; with a redaction it quotes nothing of the file.
         """
         if self.redaction is None:
-            return self._evaluated()
+            return self._evaluate()
         try:
-            return self._evaluated()
+            return self._evaluate()
         except InputError as wrong:
-            raise redacted_problem(wrong) from None
+            raise redact_problem(wrong) from None
 
-    def _evaluated(self) -> Evaluation:
+    def _evaluate(self) -> Evaluation:
         traces = self.prepare(opened(self.file))
         try:
             with progress_bar(quiet=self.quiet) as show:
@@ -86,15 +86,15 @@ class Run:
                     redact=self.redaction or False,
                 )
         except KeyboardInterrupt:
-            warn(_interrupted(self.store), style="red")
+            warn(_explain_interruption(self.store), style="red")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         if self.redaction:
-            self.file.skipped[:] = map(redacted_problem, self.file.skipped)
+            self.file.skipped[:] = map(redact_problem, self.file.skipped)
         warn_skipped_traces(self.file)
         return evaluation
 
 
-def kept_or_evaluated(run: Run) -> Evaluation:
+def open_or_evaluate(run: Run) -> Evaluation:
     """Open the evaluation that a store or a folder of parts holds; evaluate a file of traces."""
     path = run.file.path
     if path.is_dir():
@@ -116,7 +116,7 @@ def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequenc
     """
     if threshold is None:
         return list(names) if names else None
-    chosen = chosen_measures(names or None)
+    chosen = select_measures(names or None)
     if not any(measure.name == "coverage" for measure in chosen):
         message = "a threshold is for the measure 'coverage', which is not among those asked for"
         raise typer.BadParameter(message, param_hint="--threshold")
@@ -170,7 +170,7 @@ def report_for(traces: Path, measured: str = "coverage") -> Path:
     return Path(f"{name_of(traces)}-{measured}.html")
 
 
-def _interrupted(path: Path | None) -> str:
+def _explain_interruption(path: Path | None) -> str:
     if path is None or not path.exists():
         return "Interrupted. Nothing was kept."
     with Store.open(path, create=False) as store:

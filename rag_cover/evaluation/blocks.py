@@ -18,11 +18,11 @@ __all__ = [
     "DefaultMeasures",
     "OnFailure",
     "blocks_of",
-    "chosen_measures",
     "content_key",
     "judge_among",
     "measure_block",
     "model_kinds",
+    "select_measures",
     "surroundings",
 ]
 
@@ -62,7 +62,7 @@ class DefaultMeasures(tuple[Measure, ...]):
     __slots__ = ()
 
 
-def chosen_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
+def select_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, ...]:
     """Return the measures asked for, by name or as values; None: `DefaultMeasures`.
 
     Raises:
@@ -203,7 +203,7 @@ def measure_block(
             _reason(kinds) or _inapplicable(measure, trace, on_error) for kinds, trace in zip(missing, traces, strict=True)
         ]
         able = [index for index, reason in enumerate(reasons) if reason is None]
-        measured = iter(_measured(measure, [traces[index] for index in able], models, on_error))
+        measured = iter(_measure_traces(measure, [traces[index] for index in able], models, on_error))
         for index, reason in enumerate(reasons):
             if reason is None:
                 outcomes[index][measure.name] = next(measured)
@@ -237,7 +237,7 @@ def _reason(missing: Sequence[ModelKind]) -> str | None:
     return f"the judge offers no {missing[0]}, and none was named ({missing[0]}='embedded' has one)" if missing else None
 
 
-def _measured(
+def _measure_traces(
     measure: Measure, traces: Sequence[Trace], models: Mapping[ModelKind, Any], on_error: OnFailure
 ) -> Sequence[Outcome]:
     """Measure together; where that fails, one by one, so that one trace's failure costs no other its result."""
@@ -251,7 +251,7 @@ def _measured(
             message = f"{measure.name} failed: {error}"
             raise EvaluationError(message) from error
         if len(traces) > 1:
-            return [outcome for trace in traces for outcome in _measured(measure, [trace], models, on_error)]
+            return [outcome for trace in traces for outcome in _measure_traces(measure, [trace], models, on_error)]
         return [_failure(error)]
     first = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
     if first and on_error == "raise":

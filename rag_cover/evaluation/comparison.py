@@ -71,8 +71,8 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
     Raises:
         IncomparableError: no question in common, or their sub-questions differ.
     """
-    one, other = _gathered(a), _gathered(b)
-    shared = _shared([one.texts, other.texts])
+    one, other = _gather(a), _gather(b)
+    shared = _find_shared([one.texts, other.texts])
     if sub_questions == "same":
         _refuse_different(one.asked, other.asked, {key: one.texts[key] for key in shared})
     name_a, name_b = _distinct([one.name or "a", other.name or "b"])
@@ -82,10 +82,10 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         questions=len(shared),
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
-        metrics={name: _compared(metric, one, other, shared, seed) for name, metric in _metrics(one, other).items()},
+        metrics={name: _compare_metric(metric, one, other, shared, seed) for name, metric in _metrics(one, other).items()},
         losses_a=one.sums.losses_of(shared),
         losses_b=other.sums.losses_of(shared),
-        changed=_changed(one, other, shared),
+        changed=_find_changed(one, other, shared),
         notes=_notes([a, b]),
     )
 
@@ -117,8 +117,8 @@ def compare_pairwise(
         ModelFailedError: the generator did not return one generation for each prompt.
     """
     generator = _generator(judge)
-    sides = _named(evaluations, names)
-    shared = _shared([side.first for side in sides.values()])
+    sides = _name(evaluations, names)
+    shared = _find_shared([side.first for side in sides.values()])
     if generator is not None:
         _refuse_redacted(sides, shared)
     notes = _repetitions(sides, shared)
@@ -129,14 +129,14 @@ def compare_pairwise(
     return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes, seed=seed)
 
 
-def _gathered(evaluation: Evaluation) -> _Side:
+def _gather(evaluation: Evaluation) -> _Side:
     side = _Side(Sums(evaluation.given))
     for result in evaluation.results:
         side.add(result)
     return side
 
 
-def _shared(sides: Sequence[Collection[str]]) -> list[str]:
+def _find_shared(sides: Sequence[Collection[str]]) -> list[str]:
     first, *rest = sides
     shared = [key for key in first if all(key in side for side in rest)]
     if not shared:
@@ -157,7 +157,7 @@ def _refuse_different(one: SubQuestionsAsked, other: SubQuestionsAsked, shared: 
         raise IncomparableError(message)
 
 
-def _named(evaluations: Sequence[Evaluation], names: Sequence[str] | None) -> dict[str, AnswersByQuestion]:
+def _name(evaluations: Sequence[Evaluation], names: Sequence[str] | None) -> dict[str, AnswersByQuestion]:
     if len(evaluations) < 2:  # noqa: PLR2004 - a pair
         message = f"answers are compared between two evaluations or more, not {len(evaluations)}"
         raise InvalidValueError(message)
@@ -220,7 +220,7 @@ def _metrics(one: _Side, other: _Side) -> Mapping[str, OwnedMetric]:
     return installed | one.sums.metrics | other.sums.metrics
 
 
-def _compared(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
+def _compare_metric(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
     a, b = (side.sums.rows_of(owned, shared) for side in (one, other))
     first, second = owned.interval(a, seed=seed), owned.interval(b, seed=seed)
     metric = owned.metric
@@ -238,7 +238,7 @@ def _compared(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str
     )
 
 
-def _changed(one: _Side, other: _Side, shared: Sequence[str]) -> tuple[ChangedQuestion, ...]:
+def _find_changed(one: _Side, other: _Side, shared: Sequence[str]) -> tuple[ChangedQuestion, ...]:
     """List the questions with a core sub-question that one side covers and the other does not, most changed first."""
     found = []
     for key in shared:

@@ -114,7 +114,7 @@ class MemorySink:
         """Hold the results of a block."""
         self.results += measured
         self.spent += spent
-        self.failed += _told(measured)
+        self.failed += _explain(measured)
         if self.watcher:
             self.watcher(Progress(len(self.results), self.total, self.failed, 0))
 
@@ -148,7 +148,7 @@ class StoreSink:
 
     def write(self, measured: Sequence[TraceResult], spent: UsageReport) -> None:
         """Keep the results of a block in one transaction."""
-        failed = _told(measured)
+        failed = _explain(measured)
         self.store.keep([(*self.out.popleft(), result) for result in measured], spent)
         self.done += len(measured)
         self.failed += failed
@@ -179,7 +179,7 @@ class StoreSink:
             self.watcher(Progress(self.done + self.resumed, total, self.failed, self.resumed))
 
 
-def _told(results: Sequence[TraceResult]) -> int:
+def _explain(results: Sequence[TraceResult]) -> int:
     """Tell the plugins that watch about every result; return how many have a failure."""
     for result in results:
         notify_plugins(result)

@@ -11,7 +11,7 @@ from typing import Any
 from rag_cover.belief import UtilityMeasure
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
-from rag_cover.evaluation.blocks import OnFailure, chosen_measures, content_key, judge_among, measure_block, model_kinds
+from rag_cover.evaluation.blocks import OnFailure, content_key, judge_among, measure_block, model_kinds, select_measures
 from rag_cover.known_measures import DEFAULT_MEASURES, own_measure_names
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, ResponseCache, bind_models
@@ -19,7 +19,7 @@ from rag_cover.llm.usage import UsageMeter
 from rag_cover.measures import Measure, ModelKind, NotApplicable, TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.plugin_manager import plugins
-from rag_cover.redaction import Redaction, redacted_result, redacted_trace, refuse_unmarked
+from rag_cover.redaction import Redaction, redact_result, redact_trace, refuse_unmarked
 from rag_cover.registry import Models
 from rag_cover.traces import Trace
 
@@ -68,9 +68,9 @@ class EvaluationPlan:
             InvalidValueError: an unknown measure, none, one asked for twice, or one whose results cannot be redacted.
             BackendNotFoundError, NotOfferedError: no backend answers to a model's name.
         """
-        chosen = chosen_measures(measures)
+        chosen = select_measures(measures)
         asked = DEFAULT_MEASURES if measures is None else measures
-        without_gold = chosen_measures([_against_answer(each) for each in asked]) if self_consistency else None
+        without_gold = select_measures([_against_answer(each) for each in asked]) if self_consistency else None
         if redaction is not None:
             _refuse_unredactable(chosen)
         models.check(model_kinds(chosen))
@@ -100,8 +100,8 @@ class EvaluationPlan:
     def __call__(self, traces: Block) -> list[TraceResult]:
         """Measure a block of traces; one whose texts are redacted already cannot be measured."""
         whole = [trace for trace in traces if Placeholder.read(trace.question.text) is None]
-        measured = iter(self._measured(whole))
-        return [self._unmeasured(trace) if Placeholder.read(trace.question.text) else next(measured) for trace in traces]
+        measured = iter(self._measure(whole))
+        return [self._skip_redacted(trace) if Placeholder.read(trace.question.text) else next(measured) for trace in traces]
 
     @property
     def ledger(self) -> UsageMeter:
@@ -135,11 +135,11 @@ class EvaluationPlan:
         """Travel as what it was made from."""
         left_s = self.run.clock.remaining_s()
         plan = (self.measures, self.chosen, self.on_error, self.redaction, self.without_gold)
-        return _arrived, (*plan, self.run.cache, left_s)
+        return _rebuild_plan, (*plan, self.run.cache, left_s)
 
-    def _measured(self, traces: Block) -> list[TraceResult]:
+    def _measure(self, traces: Block) -> list[TraceResult]:
         try:
-            results = [result for group in self._groups(traces) for result in self._measured_together(*group)]
+            results = [result for group in self._groups(traces) for result in self._measure_together(*group)]
         except EvaluationError as failed:
             if self.redaction is None:
                 raise
@@ -155,11 +155,11 @@ class EvaluationPlan:
         for has_gold, group in groupby(traces, key=_has_gold):
             yield self.measures if has_gold else self.without_gold, list(group)
 
-    def _measured_together(self, measures: Sequence[Measure], traces: Block) -> list[TraceResult]:
+    def _measure_together(self, measures: Sequence[Measure], traces: Block) -> list[TraceResult]:
         return measure_block(traces, measures=measures, models=self.models, on_error=self.on_error)
 
-    def _unmeasured(self, trace: Trace) -> TraceResult:
-        kept = trace if self.redaction is None else redacted_trace(trace, self.redaction)  # not all of it may be redacted
+    def _skip_redacted(self, trace: Trace) -> TraceResult:
+        kept = trace if self.redaction is None else redact_trace(trace, self.redaction)  # not all of it may be redacted
         return TraceResult(kept, dict.fromkeys(self.names, NotApplicable(_REDACTED)))
 
 
@@ -177,7 +177,7 @@ def _without_texts(results: Sequence[TraceResult], measures: Sequence[Measure], 
         InvalidValueError: an outcome of a kind that may hold any text.
     """
     ours = [measure.name for measure in measures if measure.name in own_measure_names()]
-    return [redacted_result(result, by, plain_reasons=ours) for result in results]
+    return [redact_result(result, by, plain_reasons=ours) for result in results]
 
 
 def _has_gold(trace: Trace) -> bool:
@@ -188,7 +188,7 @@ def _against_answer(measure: str | Measure) -> str | Measure:
     return UtilityMeasure(references="answer") if measure == "utility" else measure
 
 
-def _arrived(  # what a plan is made of, as pickle hands it over
+def _rebuild_plan(  # what a plan is made of, as pickle hands it over
     measures: tuple[Measure, ...],
     models: Models,
     on_error: OnFailure,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
-from rag_cover.evaluation.blocks import OnFailure, chosen_measures
+from rag_cover.evaluation.blocks import OnFailure, select_measures
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.plan import EvaluationPlan
@@ -63,7 +63,7 @@ class Evaluation:
             InvalidValueError: one of ``measures`` is no measure.
             StoreError: there is no such store, it is damaged, or it holds no evaluation.
         """
-        given = chosen_measures(tuple(measures)) if measures else ()
+        given = select_measures(tuple(measures)) if measures else ()
         if Path(path).is_dir():
             return cls._of(ResultFolder(Path(path)), given)
         store = Store.open(Path(path), create=False)

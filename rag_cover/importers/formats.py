@@ -100,7 +100,7 @@ def import_traces(
         problem = "on_error='skip' needs skipped=…, a callable that is given every error, such as a list's append"
         raise InvalidValueError(problem)
     require_file(Path(path))
-    found = _found(Path(path), "table" if columns else format, columns or {}, user_ids=user_ids)
+    found = _read_found(Path(path), "table" if columns else format, columns or {}, user_ids=user_ids)
     return _traces(Path(path), found, skipped if on_error == "skip" else None)
 
 
@@ -110,7 +110,7 @@ def format_of(row: Record) -> str:
     Raises:
         InputError: it is none of those known by sight, or one whose rows make a trace only together.
     """
-    if _FORMATS[name := _detected(row)].spans_of is not None:
+    if _FORMATS[name := _detect(row)].spans_of is not None:
         problem = f"rows of {name} make a trace only together; put them together with 'rag-cover convert' first"
         raise InputError(problem, file=row.file)
     return name
@@ -157,7 +157,7 @@ def _without_users(found: Found) -> Found:
         yield each if isinstance(each, InputError) else (each[0], each[1].model_copy(update={"user_id": None}))
 
 
-def _found(path: Path, name: str | None, columns: Mapping[str, str], *, user_ids: bool) -> Found:
+def _read_found(path: Path, name: str | None, columns: Mapping[str, str], *, user_ids: bool) -> Found:
     """Read the records, choose the format by the first of them, and convert them all."""
     records = iter(_records(path))
     bad: list[InputError] = []
@@ -170,12 +170,12 @@ def _found(path: Path, name: str | None, columns: Mapping[str, str], *, user_ids
     if first is None:
         yield from bad
         return
-    name = name or _detected(first)
-    converted = _converted(_FORMATS[name], chain(bad, [first], records), _checked(columns, first))
+    name = name or _detect(first)
+    converted = _convert(_FORMATS[name], chain(bad, [first], records), _check_columns(columns, first))
     yield from converted if user_ids or name == _OWN or "user_id" in columns else _without_users(converted)
 
 
-def _checked(columns: Mapping[str, str], first: Record) -> Mapping[str, str]:
+def _check_columns(columns: Mapping[str, str], first: Record) -> Mapping[str, str]:
     try:
         tables.check_columns(columns, first.data)
     except InputError as bad:
@@ -190,7 +190,7 @@ def _records(path: Path) -> _Records:
     return csv_records(path) if suffixes & set(_SHEETS) else json_records(path)
 
 
-def _detected(first: Record) -> str:
+def _detect(first: Record) -> str:
     tabular = first.at.startswith("row")  # a table of questions and answers is a table, though its columns be a trace's
     found = (name for name, known in _FORMATS.items() if known.recognises(first.data) and not (tabular and name == _OWN))
     if (name := next(found, None)) is not None:
@@ -202,7 +202,7 @@ def _detected(first: Record) -> str:
     raise first.located(InputError(problem))
 
 
-def _converted(chosen: _Format, records: _Records, columns: Mapping[str, str]) -> Found:
+def _convert(chosen: _Format, records: _Records, columns: Mapping[str, str]) -> Found:
     if chosen.spans_of is not None:
         return from_spans(chosen.spans_of, records)
     traces_of = partial(tables.traces_of, columns=columns) if columns else chosen.traces_of

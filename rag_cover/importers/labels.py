@@ -122,9 +122,9 @@ def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> Label
     try:
         names = {kind: _names(kind, row, columns) for kind in LABEL_COLUMNS}
         return LabelledText(
-            _needed(row, "question", names),
-            _needed(row, "text", names),
-            _label(row, names["label"]) if labelled else _unlabelled(row, names["label"]),
+            _require(row, "question", names),
+            _require(row, "text", names),
+            _label(row, names["label"]) if labelled else _is_unlabelled(row, names["label"]),
             _references(row, names["references"]),
             text_in(row, names["group"]),
             _key(row, names),
@@ -148,7 +148,7 @@ def _names(kind: str, row: Row, columns: Mapping[str, str]) -> Sequence[str]:
     return found
 
 
-def _needed(row: Row, kind: str, names: Mapping[str, Sequence[str]]) -> str:
+def _require(row: Row, kind: str, names: Mapping[str, Sequence[str]]) -> str:
     value = text_in(row, names[kind])
     if value is None:
         asked = " or ".join(map(repr, names[kind] or LABEL_COLUMNS[kind]))
@@ -157,7 +157,7 @@ def _needed(row: Row, kind: str, names: Mapping[str, Sequence[str]]) -> str:
     return value
 
 
-def _unlabelled(row: Row, names: Sequence[str]) -> bool | None:
+def _is_unlabelled(row: Row, names: Sequence[str]) -> bool | None:
     if (label := _label(row, names)) is not None:
         problem = "this row has a label, and these are the unlabelled rows; move it to the labelled ones"
         raise InputError(problem, field=_field(present(row, names)))
@@ -202,7 +202,7 @@ def _user_question(row: Row, names: Mapping[str, Sequence[str]]) -> str:
     column = present(row, names["text"])
     if column is None or str(column).strip().lower() not in _REPLIES:
         return ""
-    return text_in(row, names["question"][1:]) or _needed(row, "question", names)
+    return text_in(row, names["question"][1:]) or _require(row, "question", names)
 
 
 def _field(name: str | None) -> str | None:

@@ -46,30 +46,30 @@ def spans_of(run: Row) -> Iterator[Span]:
 def _span(row: Row, trace_id: str | None, parent_id: str | None) -> Span:
     outputs = decoded(row.get("outputs"))
     kind = _kind(row, outputs)
-    span_id = _said(row, "id", "run_id")
-    given = _given(row)
+    span_id = _find_text(row, "id", "run_id")
+    given = _find_given(row)
     if span_id is None:
         problem = "this run has no id"
         raise InputError(problem)
     return Span(
         id=span_id,
-        trace_id=_said(row, "trace_id") or trace_id or span_id,
-        parent_id=_said(row, "parent_run_id") or parent_id,
+        trace_id=_find_text(row, "trace_id") or trace_id or span_id,
+        parent_id=_find_text(row, "parent_run_id") or parent_id,
         kind=kind,
-        name=_said(row, "name") or "",
+        name=_find_text(row, "name") or "",
         input=decoded(row.get("inputs")),
         output=outputs,
         passages=_passages(kind, outputs),
-        consumed=_consumed(kind, row),
+        consumed=_consume(kind, row),
         started_at=moment_of(row.get("start_time")),
         ended_at=moment_of(row.get("end_time")),
-        error=_said(row, "error"),
-        pipeline=_said(row, "session_name", "project_name"),
+        error=_find_text(row, "error"),
+        pipeline=_find_text(row, "session_name", "project_name"),
         references=_references(row),
         call=_call(row, outputs, given) if kind == "llm" else None,
         tags=_tags(row),
-        thread_id=_said(given, *_THREADS),
-        user_id=_said(given, *_USERS),
+        thread_id=_find_text(given, *_THREADS),
+        user_id=_find_text(given, *_USERS),
         metadata=dict(json_value({name: value for name, value in given.items() if name not in (*_THREADS, *_USERS)})),
     )
 
@@ -92,7 +92,7 @@ def _passages(kind: SpanKind, outputs: Any) -> list[dict[str, Any]]:
     return passages_from(documents, field="$.outputs")
 
 
-def _consumed(kind: SpanKind, row: Row) -> list[dict[str, Any]]:
+def _consume(kind: SpanKind, row: Row) -> list[dict[str, Any]]:
     return passages_from(documents_of(row.get("inputs")), field="$.inputs") if kind == "reranker" else []
 
 
@@ -102,7 +102,7 @@ def _references(row: Row) -> tuple[str, ...]:
     return () if found is None else (found,)
 
 
-def _given(row: Row) -> dict[str, Any]:
+def _find_given(row: Row) -> dict[str, Any]:
     """Read the metadata that was given with a run."""
     extra = decoded(row.get("extra"))
     given = extra.get("metadata") if isinstance(extra, Mapping) else None
@@ -120,10 +120,10 @@ def _call(row: Row, outputs: Any, given: Row) -> dict[str, Any]:
     asked = extra.get("invocation_params") if isinstance(extra, Mapping) else None
     invoked = {"model": first_of(asked, ("model", "model_name"))}
     counted = {name: whole_number(row.get(name)) for name in ("prompt_tokens", "completion_tokens")}
-    return call_data(outputs, counted, {"model": _said(given, "ls_model_name")}, invoked)
+    return call_data(outputs, counted, {"model": _find_text(given, "ls_model_name")}, invoked)
 
 
-def _said(row: Row, *names: str) -> str | None:
+def _find_text(row: Row, *names: str) -> str | None:
     values = (row.get(name) for name in names)
     said = (str(value) for value in values if value is not None and value == value)  # noqa: PLR0124 -- NaN
     return next((text for text in said if text.strip()), None)

@@ -50,16 +50,16 @@ def recognises(row: Row) -> bool:
 def spans_of(row: Row) -> Iterator[Span]:
     """Read the spans of one exported object: many of an OTLP one, else one."""
     if any(name in row for name in _TREE[0]):
-        for resource in _listed(row, _TREE[0]):
+        for resource in _make_list(row, _TREE[0]):
             project = _attributes(_mapping(resource.get("resource")).get("attributes"))
-            for scope in _listed(resource, _TREE[1]):
-                yield from (_span(span, project) for span in _listed(scope, _TREE[2]))
+            for scope in _make_list(resource, _TREE[1]):
+                yield from (_span(span, project) for span in _make_list(scope, _TREE[2]))
     else:
         yield _span(row, {})
 
 
 def _span(row: Row, project: Row) -> Span:
-    attributes = _attributes(row.get("attributes")) | _dotted(row)
+    attributes = _attributes(row.get("attributes")) | _expand_dotted(row)
     context = _mapping(row.get("context"))
     kind = _KINDS.get(str(attributes.get("openinference.span.kind") or row.get("span_kind") or "").upper(), "other")
     span_id = _first(row.get("spanId"), row.get("span_id"), row.get("context.span_id"), context.get("span_id"))
@@ -159,7 +159,7 @@ def _any_value(value: Any) -> Any:
             return None
 
 
-def _dotted(row: Row) -> dict[str, Any]:
+def _expand_dotted(row: Row) -> dict[str, Any]:
     """Read the ``attributes.…`` columns of a dataframe of spans."""
     start = "attributes."
     columns = {name.removeprefix(start): value for name, value in row.items() if name.startswith(start)}
@@ -193,7 +193,7 @@ def _any(row: Row, *names: str) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-def _listed(row: Row, names: tuple[str, ...]) -> list[Row]:
+def _make_list(row: Row, names: tuple[str, ...]) -> list[Row]:
     found = _any(row, *names)
     if found is None:
         return []

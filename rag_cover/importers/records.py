@@ -11,7 +11,7 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.stores.files import content_of, open_input
-from rag_cover.stores.jsonl import json_of, numbered_lines
+from rag_cover.stores.jsonl import json_of, number_lines
 from rag_cover.stores.validation import described
 
 __all__ = ["Record", "Row", "json_records"]
@@ -53,7 +53,7 @@ class Record:
 def json_records(path: Path) -> Iterator[Record | InputError]:
     """Read JSON: one value a line, one array, or one object that holds the rows; errors are yielded among the records."""
     if _is_lines(path):
-        for number, line in numbered_lines(path):
+        for number, line in number_lines(path):
             try:
                 value = json_of(line, file=path, number=number)
             except InputError as bad:
@@ -66,7 +66,7 @@ def json_records(path: Path) -> Iterator[Record | InputError]:
 
 def _is_lines(path: Path) -> bool:
     """Tell JSON lines from one document by the first line: it is a whole object in the one, and rarely in the other."""
-    first = next((line for _, line in numbered_lines(path)), b"").strip()
+    first = next((line for _, line in number_lines(path)), b"").strip()
     if first.startswith(b"[") or first == b"{":
         return False
     if _LINES[0] in path.suffixes or _LINES[1] in path.suffixes:
@@ -92,24 +92,24 @@ def _document(path: Path) -> object:
 
 
 def _records(value: object, path: Path, line: int | None) -> Iterator[Record | InputError]:
-    for record in _unpacked(value, Record({}, path, line)):
+    for record in _unpack(value, Record({}, path, line)):
         if isinstance(record.data, Mapping):
             yield record
         else:
             yield record.located(InputError(f"expected a JSON object, got {described(record.data)}"))
 
 
-def _unpacked(value: Any, place: Record) -> Iterator[Record]:
+def _unpack(value: Any, place: Record) -> Iterator[Record]:
     match value:
         case list():
             for index, item in enumerate(value):
                 yield replace(place, data=item, at=f"{place.at}[{index}]")
         case {"testRunData": dict() as inner} if not place.at.endswith(".testRunData"):
-            yield from _unpacked(inner, replace(place, at=f"{place.at}.testRunData"))
+            yield from _unpack(inner, replace(place, at=f"{place.at}.testRunData"))
         case dict() if name := _container(value):
-            yield from _unpacked(value[name], replace(place, at=f"{place.at}.{name}"))
+            yield from _unpack(value[name], replace(place, at=f"{place.at}.{name}"))
         case dict() if _is_columns(value):
-            yield from _transposed(value, place)
+            yield from _transpose(value, place)
         case _:
             yield replace(place, data=value)
 
@@ -130,6 +130,6 @@ def _is_columns(value: Row) -> bool:
     )
 
 
-def _transposed(columns: Row, place: Record) -> Iterator[Record]:
+def _transpose(columns: Row, place: Record) -> Iterator[Record]:
     for number, index in enumerate(next(iter(columns.values())), 1):
         yield replace(place, data={name: column[index] for name, column in columns.items()}, at=f"row {number}")

@@ -87,7 +87,7 @@ def listed(value: Any, name: str) -> list[Any]:
     """
     match value:
         case str() if value.lstrip().startswith("[") and value.rstrip().endswith("]"):
-            return _written_list(value.strip(), name)
+            return _parse_list(value.strip(), name)
         case list() | tuple():
             return list(value)
         case _:
@@ -109,7 +109,7 @@ def _text(value: object, name: str, *index: int) -> str:
             raise InputError(problem, field="$" + json_path([name, *index]))
 
 
-def _written_list(text: str, name: str) -> list[Any]:
+def _parse_list(text: str, name: str) -> list[Any]:
     for read in (json.loads, _literal):
         try:
             found = read(text)

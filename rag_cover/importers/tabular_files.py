@@ -24,7 +24,7 @@ def csv_records(path: Path) -> Iterator[Record | InputError]:
     """Read a CSV or TSV file; the delimiter is the one that cuts the header into most columns."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # a cell can hold all contexts of a question, and 128 KiB is the default
     with open_input(path) as file:
-        lines = _decoded(file, path)
+        lines = _decode(file, path)
         header = next(lines, None)
         if header is None:
             return
@@ -51,7 +51,7 @@ def parquet_records(path: Path) -> Iterator[Record | InputError]:
         raise InputError(problem, file=path) from broken
 
 
-def _decoded(file: Any, path: Path) -> Iterator[str]:
+def _decode(file: Any, path: Path) -> Iterator[str]:
     for number, line in enumerate(lines_of(file, path), 1):
         try:
             yield (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()

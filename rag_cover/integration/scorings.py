@@ -14,7 +14,7 @@ from rag_cover.belief import ReferenceSource, TraceUtility, UtilityMeasure
 from rag_cover.complexity import Complexity, ComplexityMeasure
 from rag_cover.coverage import CoverageMeasure, CoverageResult, GroundednessMeasure
 from rag_cover.errors import InvalidValueError
-from rag_cover.evaluation.blocks import chosen_measures
+from rag_cover.evaluation.blocks import select_measures
 from rag_cover.grounding import GroundednessResult
 from rag_cover.integration.feedback import (
     feedback_on_complexity,
@@ -97,7 +97,7 @@ class MeasureScoring:
         if fail_under is not None and not isinstance(fail_under, int | float):
             message = f"fail_under is {fail_under!r}; it is a number, or None"
             raise InvalidValueError(message)
-        return cls(chosen_measures([measure])[0], fail_under)
+        return cls(select_measures([measure])[0], fail_under)
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:  # noqa: ARG002  # the measure says so itself
         """Return nothing: the measure itself reports what a trace lacks."""

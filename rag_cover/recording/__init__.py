@@ -1,6 +1,6 @@
 """What pipelines do, recorded while they run and measured beside them: the part that every framework's adapter shares."""
 
-from rag_cover.recording.arguments import asked_from, refuse_closed
+from rag_cover.recording.arguments import question_context_from, refuse_closed
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.recording.collector import Noting
 from rag_cover.recording.options import RecordingOptions, document_options
@@ -21,8 +21,8 @@ __all__ = [
     "RecordingOptions",
     "References",
     "TraceDraft",
-    "asked_from",
     "document_options",
     "place",
+    "question_context_from",
     "refuse_closed",
 ]

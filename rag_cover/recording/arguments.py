@@ -10,12 +10,12 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
 
-__all__ = ["asked_from", "asked_of", "refuse_closed", "refuse_unkept", "refuse_unusable"]
+__all__ = ["make_question_context", "question_context_from", "refuse_closed", "refuse_unkept", "refuse_unusable"]
 
 _SAID = ("text", "id", "references", "sub_questions", "metadata")
 
 
-def asked_of(
+def make_question_context(
     text: str | None,
     id_: str | int | None,
     references: str | Sequence[str],
@@ -45,7 +45,7 @@ def asked_of(
     return QuestionContext(text, None if id_ is None else str(id_), given, typed, dict(metadata or {}))
 
 
-def asked_from(said: object) -> QuestionContext:
+def question_context_from(said: object) -> QuestionContext:
     """Put together what is said of a question as data: ``text``, ``id``, ``references``, ``sub_questions``, ``metadata``.
 
     Raises:
@@ -60,7 +60,7 @@ def asked_from(said: object) -> QuestionContext:
             message = f"nothing that is said of a question is called {name!r}.{nearest(str(name), _SAID)} There are: {known}."
             raise InvalidValueError(message)
     text, id_, references, sub_questions, metadata = (said.get(name) for name in _SAID)
-    return asked_of(text, id_, () if references is None else references, sub_questions, metadata)
+    return make_question_context(text, id_, () if references is None else references, sub_questions, metadata)
 
 
 def refuse_closed(is_closed: bool) -> None:  # noqa: FBT001  # what is refused

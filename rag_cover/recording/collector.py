@@ -124,7 +124,7 @@ class CallCollector:
             if not outermost:
                 return
             draft.over = True
-            done = self._taken(draft)
+            done = self._take(draft)
         if done:
             self._finished(draft)
 
@@ -136,7 +136,7 @@ class CallCollector:
                 draft.root.answer = answer
             elif answer:
                 draft.unfinished = answer
-            done = self._taken(draft)
+            done = self._take(draft)
         if done:
             self._finished(draft)
 
@@ -179,7 +179,7 @@ class CallCollector:
             return False
         self.refused += 1
         oldest.over, oldest.awaited = True, 0
-        return self._taken(oldest)
+        return self._take(oldest)
 
     def _join(self, draft: TraceDraft, call: Call) -> Call:
         if len(draft.calls) < self._most_calls:
@@ -189,7 +189,7 @@ class CallCollector:
         self._open[call.id] = (draft, call)
         return call
 
-    def _taken(self, draft: TraceDraft) -> bool:
+    def _take(self, draft: TraceDraft) -> bool:
         """Take a draft out once nothing more is to come; a second time it is not there any more."""
         if not draft.over or draft.awaited > 0 or draft.taken:
             return False

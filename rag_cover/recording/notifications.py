@@ -14,7 +14,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.plugin_manager import notify_plugins
 from rag_cover.questions import Role
 from rag_cover.recording.telemetry import emit
-from rag_cover.redaction import Redaction, redacted_failure
+from rag_cover.redaction import Redaction, redact_failure
 
 __all__ = ["LOG", "FailureLog", "log_result", "notify"]
 
@@ -37,7 +37,7 @@ class FailureLog:
         kind = type(error).__name__
         failure = Failure(kind, str(error))
         if self._redaction and not isinstance(error, StoreError):
-            failure = redacted_failure(failure, self._redaction)
+            failure = redact_failure(failure, self._redaction)
         self._times[where, kind] += 1
         times = self._times[where, kind]
         if str(times).rstrip("0") == "1":
@@ -73,7 +73,7 @@ def _lines(result: TraceResult) -> Iterator[str]:
     if result.utility is not None:
         yield from _worths(result.utility)
     if result.coverage is not None:
-        yield _covered(result.trace.question.text, result.coverage)
+        yield _describe_coverage(result.trace.question.text, result.coverage)
 
 
 def _worths(utility: TraceUtility) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _worths(utility: TraceUtility) -> Iterator[str]:
         yield f"ΔSePer {step.marginal.value:+.2f} toward {towards}: {step.kind} {step.step!r} for {_short(step.query)}"
 
 
-def _covered(question: str, coverage: CoverageResult) -> str:
+def _describe_coverage(question: str, coverage: CoverageResult) -> str:
     core = [each for each in coverage.sub_questions if each.role == Role.CORE and each.answer is not None]
     covered = sum(each.answer is not None and each.answer.covered for each in core)
     lost = [f"{_short(each.text)} ({each.loss})" for each in coverage.lost]

@@ -31,13 +31,13 @@ class Recent(Generic[T]):
 
     def extend(self, values: Iterable[T]) -> None:
         """Keep more values."""
-        self._kept.extend(map(self._packed, values))
+        self._kept.extend(map(self._pack, values))
 
     def values(self) -> tuple[T, ...]:
         """Return what is kept, the oldest first."""
         return tuple(self._read(kept) if isinstance(kept, bytes) else kept[0] for kept in tuple(self._kept))
 
-    def _packed(self, value: T) -> bytes | tuple[T]:
+    def _pack(self, value: T) -> bytes | tuple[T]:
         try:
             return self._write(value)
         except (ValueError, TypeError, KeyError, AttributeError):
@@ -51,10 +51,10 @@ def recent_traces(most: int) -> Recent[Trace]:
 
 def recent_results(most: int) -> Recent[TraceResult]:
     """Keep results; those of measures of the user's own stay what they are."""
-    return Recent(most, write=_written, read=from_json)
+    return Recent(most, write=_encode_result, read=from_json)
 
 
-def _written(result: TraceResult) -> bytes:
+def _encode_result(result: TraceResult) -> bytes:
     if any(result_type_of(name) is None and not isinstance(outcome, NumberResult) for name, outcome in result.measured.items()):
         message = "only the results of installed measures, and numbers, can be read back"
         raise ValueError(message)

@@ -20,7 +20,7 @@ from rag_cover.known_measures import DEFAULT_MEASURES
 from rag_cover.llm.session import LLMSession
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.questions import SubQuestion
-from rag_cover.recording.arguments import asked_of, refuse_closed, refuse_unkept, refuse_unusable
+from rag_cover.recording.arguments import make_question_context, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
 from rag_cover.recording.notifications import LOG, FailureLog, notify
@@ -85,7 +85,7 @@ class Recording:
         names = self._plan.names if self._plan else ()
         self._keeping = RecordingSinks(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
-        self.gathering = CallCollector(self._finished, sampling=sampling, seed=seed)
+        self.gathering = CallCollector(self._finish, sampling=sampling, seed=seed)
         self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
         self._results = recent_results(keep)
         self._traces = recent_traces(keep)
@@ -168,7 +168,7 @@ class Recording:
         Raises:
             InvalidValueError: a blank text, one text in place of a list, or references that are no texts.
         """
-        asked = asked_of(text, id, references, sub_questions, metadata)
+        asked = make_question_context(text, id, references, sub_questions, metadata)
         token = self._asked.set(asked)
         try:
             yield
@@ -208,12 +208,12 @@ class Recording:
         self.detach()
         unregister(self)
         for draft in self.gathering.abandon():
-            self._finished(draft)
+            self._finish(draft)
         try:
             self.flush(timeout_s)
         finally:  # also where somebody interrupts the waiting: what waits is kept as it is
             for draft in self._worker.stop():
-                self._recorded(draft, count="recorded")
+                self._record(draft, count="recorded")
             try:
                 self._keeping.close()
             except (OSError, RagCoverError) as unwritable:
@@ -231,7 +231,7 @@ class Recording:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _finished(self, draft: TraceDraft) -> None:
+    def _finish(self, draft: TraceDraft) -> None:
         if not self._worker.offer(draft):
             self._count("dropped")
             if self._counts["dropped"] == 1:
@@ -241,7 +241,7 @@ class Recording:
 
     def _work(self, drafts: Sequence[TraceDraft]) -> None:
         counted = "recorded" if self._plan is None else ""
-        traces = [trace for draft in drafts if (trace := self._recorded(draft, count=counted)) is not None]
+        traces = [trace for draft in drafts if (trace := self._record(draft, count=counted)) is not None]
         if self._plan is None or not traces:
             return
         try:
@@ -254,7 +254,7 @@ class Recording:
         for result in results:
             notify(result, self._on_result, self.fail)
 
-    def _recorded(self, draft: TraceDraft, *, count: str) -> Trace | None:
+    def _record(self, draft: TraceDraft, *, count: str) -> Trace | None:
         """Make a draft a trace, and keep it."""
         try:
             trace = self._assembly.trace(draft)

@@ -120,7 +120,7 @@ class RecordingSinks:
         redaction: Redaction | None = None,
     ) -> None:
         self._lock = threading.Lock()
-        self._file = None if traces is None else _opened(Path(traces))
+        self._file = None if traces is None else _open_file(Path(traces))
         self._store = None if store is None else PartWriter(Path(store), measures=measures, seed=seed, redaction=redaction)
         self._torn = False
 
@@ -166,7 +166,7 @@ class RecordingSinks:
             self._store.close()
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open_file(path: Path) -> BinaryIO:
     try:
         return path.open("ab", buffering=0)
     except OSError as broken:

@@ -78,7 +78,7 @@ def _times(step: RetrievalStep | None) -> tuple[int | None, int | None]:
 
 
 def _answer_attributes(result: TraceResult) -> Attributes:
-    values = list(_known(result))
+    values = list(_list_known(result))
     if not values:
         return {}
     attributes: Attributes = {_KIND: "EVALUATOR", "input.value": result.trace.question.text}
@@ -127,7 +127,7 @@ def _step_attributes(step: RetrievalStep) -> Attributes:
     return attributes
 
 
-def _known(result: TraceResult) -> Iterator[tuple[str, float]]:
+def _list_known(result: TraceResult) -> Iterator[tuple[str, float]]:
     """Yield what is known of an answer as a whole, by name."""
     for measure, measured in result.measured.items():
         for name, value in measured.values.items():

@@ -43,7 +43,7 @@ class TraceBuilder:
         if draft.broken:
             problem = f"one question ({draft.root.name}) made more than {len(draft.calls):,} calls: it is left out whole"
             raise InputError(problem)
-        names = dict(zip((call.id for call in draft.calls), _numbered([call.name for call in draft.calls]), strict=True))
+        names = dict(zip((call.id for call in draft.calls), _number([call.name for call in draft.calls]), strict=True))
         spans = _spans(draft, names)
         spans[0] = replace(spans[0], pipeline=self.pipeline or draft.root.name, metadata=_notes(draft, names))
         kept = spans if self.own_sub_questions else [replace(span, sub_questions=None) for span in spans]
@@ -82,10 +82,10 @@ def _notes(draft: TraceDraft, names: Mapping[str, str]) -> dict[str, Any]:
     return routed | failed | ({NAME: {**root, "steps": steps}} if root or steps else {})
 
 
-def _numbered(names: Sequence[str]) -> list[str]:
+def _number(names: Sequence[str]) -> list[str]:
     """Number what is named alike.
 
-    >>> _numbered(["BM25", "Fusion", "BM25"])
+    >>> _number(["BM25", "Fusion", "BM25"])
     ['BM25-1', 'Fusion', 'BM25-2']
     """
     often, seen = Counter(names), Counter[str]()

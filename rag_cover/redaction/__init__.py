@@ -6,16 +6,16 @@ measures stay, and so do times and the numbers of metadata.
 
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.redaction.marked import refuse_unmarked
-from rag_cover.redaction.outcomes import redacted_failure, redacted_result
-from rag_cover.redaction.refusals import redacted_problem, redaction_entry, refuse_other_redaction
-from rag_cover.redaction.traces import redacted_trace
+from rag_cover.redaction.outcomes import redact_failure, redact_result
+from rag_cover.redaction.refusals import redact_problem, redaction_entry, refuse_other_redaction
+from rag_cover.redaction.traces import redact_trace
 
 __all__ = [
     "Redaction",
-    "redacted_failure",
-    "redacted_problem",
-    "redacted_result",
-    "redacted_trace",
+    "redact_failure",
+    "redact_problem",
+    "redact_result",
+    "redact_trace",
     "redaction_entry",
     "refuse_other_redaction",
     "refuse_unmarked",

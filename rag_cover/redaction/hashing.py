@@ -84,11 +84,11 @@ class Redaction:
 
     def digest(self, text: str) -> str:
         """Hash a text: the first 24 hex digits."""
-        return self._hashed(text)[:DIGITS]
+        return self._hash(text)[:DIGITS]
 
     def content_key(self, key: str) -> str:
         """Name a redacted result by the content key of the result as it was measured."""
-        return self._hashed(f"{self.fingerprint}\n{key}")
+        return self._hash(f"{self.fingerprint}\n{key}")
 
     def text(self, text: str) -> str:
         """Replace a text; one without any character to read stays, as it tells that there is none, and so does a stand-in."""
@@ -131,7 +131,7 @@ class Redaction:
         """Replace the id of a step, unless it only tells the step's position."""
         return self.identifier(step_id) if own_name(step_id) else step_id
 
-    def _hashed(self, text: str) -> str:
+    def _hash(self, text: str) -> str:
         data = text.encode("utf-8", "surrogatepass")
         if self.key is None:
             return hashlib.sha256(data).hexdigest()

@@ -27,7 +27,7 @@ def refuse_unmarked(measure: str, kind: type[Any]) -> None:
         InvalidValueError: it is no dataclass, or a field of it may hold a text and has no mark.
     """
     hint: Any = kind
-    if problem := _unmarked(hint):
+    if problem := _find_unmarked(hint):
         message = (
             f"The results of the measure {measure!r} cannot be redacted: {problem}. Mark each text with "
             "Annotated[str, rag_cover.measures.Text()], or measure without redaction."
@@ -111,16 +111,16 @@ def _is_closed(hint: Any) -> bool:
 
 
 @cache
-def _unmarked(hint: Any, name: str = "") -> str:
+def _find_unmarked(hint: Any, name: str = "") -> str:
     """Return which part of a type may hold a text and has no mark; empty where every part has one."""
     if hint in _PLAIN or hint is Failure or _is_closed(hint) or (get_origin(hint) is Annotated and _mark(hint)):
         return ""
     if isinstance(hint, type) and is_dataclass(hint):
         hints = get_type_hints(hint, include_extras=True)
-        found = (_unmarked(hints[field.name], f"{hint.__name__}.{field.name}") for field in fields(hint))
+        found = (_find_unmarked(hints[field.name], f"{hint.__name__}.{field.name}") for field in fields(hint))
         return next(filter(None, found), "")
     if parts := [part for part in get_args(hint) if part is not Ellipsis]:
-        return next(filter(None, (_unmarked(part, name) for part in _values_of(hint, parts))), "")
+        return next(filter(None, (_find_unmarked(part, name) for part in _values_of(hint, parts))), "")
     what = getattr(hint, "__name__", str(hint))
     return f"{name} is a {what} without a mark" if name else f"{what} is no dataclass"
 

@@ -8,12 +8,12 @@ from rag_cover.backends import Failure
 from rag_cover.measures import NotApplicable, Outcome, TraceResult
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.redaction.marked import Redactor, refuse_unmarked
-from rag_cover.redaction.traces import passage_keys, redacted_trace
+from rag_cover.redaction.traces import passage_keys, redact_trace
 
-__all__ = ["redacted_failure", "redacted_result"]
+__all__ = ["redact_failure", "redact_result"]
 
 
-def redacted_result(result: TraceResult, by: Redaction, *, plain_reasons: Collection[str] = ()) -> TraceResult:
+def redact_result(result: TraceResult, by: Redaction, *, plain_reasons: Collection[str] = ()) -> TraceResult:
     """Replace every text of a result by its hash; its numbers and verdicts stay.
 
     ``plain_reasons`` names the measures whose reasons for not measuring a trace are known to quote nothing of it, and stay.
@@ -33,9 +33,9 @@ def redacted_result(result: TraceResult, by: Redaction, *, plain_reasons: Collec
         return redactor.fields_of(outcome)
 
     outcomes = {name: redact(name, outcome) for name, outcome in result.outcomes.items()}
-    return TraceResult(redacted_trace(result.trace, by), outcomes)
+    return TraceResult(redact_trace(result.trace, by), outcomes)
 
 
-def redacted_failure(failure: Failure, by: Redaction) -> Failure:
+def redact_failure(failure: Failure, by: Redaction) -> Failure:
     """Replace what a failure says, which may quote a text; its kind stays."""
     return Redactor(by).failure(failure)

@@ -11,7 +11,7 @@ from rag_cover.questions import Passage, Question, SubQuestion
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
-__all__ = ["redacted_problem", "redaction_entry", "refuse_other_redaction"]
+__all__ = ["redact_problem", "redaction_entry", "refuse_other_redaction"]
 
 _ENTRY = "redaction"
 _VALUES = (Passage, Question, RetrievalStep, Sample, SampleSet, SubQuestion, Trace)
@@ -19,24 +19,24 @@ _PART = re.compile(r"\.(\w+)|\[\d+\]")
 _ROW = re.compile(r"(row [0-9]+)(?:, |$)")
 
 
-def redacted_problem(error: InputError) -> InputError:
+def redact_problem(error: InputError) -> InputError:
     """Keep where an error is and leave out what it says, which may quote the file.
 
-    >>> print(redacted_problem(InputError("duplicate trace id 'erika@example.org'", file="traces.jsonl", field="$.id")))
+    >>> print(redact_problem(InputError("duplicate trace id 'erika@example.org'", file="traces.jsonl", field="$.id")))
     traces.jsonl, at $.id: something is wrong here, and is not quoted in a redacted run; run it without --redact to see what
     """
     problem = "something is wrong here, and is not quoted in a redacted run; run it without --redact to see what"
-    return InputError(problem, file=error.file, line=error.line, field=_known(error.field))
+    return InputError(problem, file=error.file, line=error.line, field=_keep_known(error.field))
 
 
-def _known(field: str | None) -> str | None:
+def _keep_known(field: str | None) -> str | None:
     """Keep the row of a table, and a JSON path as far as it goes by names of our own: keys of metadata may be texts."""
     row = _ROW.match(field or "")
-    path = _known_path((field or "")[row.end() if row else 0 :])
+    path = _keep_known_path((field or "")[row.end() if row else 0 :])
     return ", ".join(filter(None, (row and row[1], path))) or None
 
 
-def _known_path(field: str) -> str | None:
+def _keep_known_path(field: str) -> str | None:
     if not field.startswith("$"):
         return None
     names = {name for value in _VALUES for name in value.model_fields} - {"metadata"}

@@ -12,7 +12,7 @@ from rag_cover.questions import Passage, ReadOnly
 from rag_cover.redaction.hashing import Redaction
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
-__all__ = ["passage_keys", "redacted_trace"]
+__all__ = ["passage_keys", "redact_trace"]
 
 _LABELS = ("retriever", "query_type")
 """Metadata by which results are grouped, and whose values are names in tables."""
@@ -22,7 +22,7 @@ _READ = frozenset((*_LABELS, _TELEMETRY, "prompt_tokens"))
 _PLACE = re.compile("[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{2}")  # the ids of a distributed trace are drawn at random
 
 
-def redacted_trace(trace: Trace, by: Redaction) -> Trace:
+def redact_trace(trace: Trace, by: Redaction) -> Trace:
     """Replace every text, tag and id of a trace; its numbers, times, roles and the names of models stay."""
     question = trace.question.model_copy(
         update={

@@ -64,7 +64,7 @@ def _lukasiewicz(parts: Floats) -> Floats:
     return np.asarray(np.maximum(0.0, 1 - (1 - parts).sum(axis=0)))
 
 
-def _bounded_sum(parts: Floats) -> Floats:
+def _sum_within_1(parts: Floats) -> Floats:
     return np.asarray(np.minimum(1.0, parts.sum(axis=0)))
 
 
@@ -72,7 +72,7 @@ _NORMS: Mapping[Combination, _Norm] = {
     "product": _Norm(_product, _probabilistic_sum),
     "minimum": _Norm(_minimum, _maximum),
     "geometric": _Norm(_geometric, _dual_geometric),
-    "lukasiewicz": _Norm(_lukasiewicz, _bounded_sum),
+    "lukasiewicz": _Norm(_lukasiewicz, _sum_within_1),
 }
 
 

@@ -116,12 +116,12 @@ def _values(payload: Any) -> Iterator[tuple[str, Any]]:
             case Mapping():
                 waiting.extend((str(key), item) for key, item in value.items())
             case list() | tuple():
-                waiting.extend(_unnamed(value))
+                waiting.extend(_drop_name(value))
             case _:
                 yield name, value
 
 
-def _unnamed(values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+def _drop_name(values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     return (("", value) for value in values)
 
 

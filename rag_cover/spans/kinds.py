@@ -27,10 +27,10 @@ def read_spans(tree: Tree) -> Tree:
     What the root was given without retrieving it, or found itself, is a retrieval of its own.
     """
     reader = _Reader(tree.root)
-    spans = [*_given(tree.root), *(each for span in tree.spans for each in reader.read(span))]
+    spans = [*_find_given(tree.root), *(each for span in tree.spans for each in reader.read(span))]
     known = [*tree.root.consumed, *tree.root.remembered, *reader.known]
     inner = _inside_choices(spans, tree.root.answer)
-    read = [span if span.id in inner else _shown(span, known) for span in spans]
+    read = [span if span.id in inner else _show(span, known) for span in spans]
     if any(one is not other for one, other in zip(read, spans, strict=True)):  # models say it better than what looks like them
         unsure = {span.id for span in read if span.id in reader.guessed and span.answer != tree.root.answer}
         read = [replace(span, kind="other") if span.id in unsure else span for span in read]
@@ -58,7 +58,7 @@ class _Reader:
     def read(self, span: Span) -> list[Span]:
         """Return a span as what it is; the root with what only it tells of having found before it."""
         live = self._live.pop(span.id, [])
-        read = self._told(span, live)
+        read = self._infer_kind(span, live)
         outer = self._live[span.parent_id]
         if read.kind in _CHOOSING or (read.kind == "tool" and not live):  # a tool around a retriever says again what that found
             self.known += read.passages
@@ -68,9 +68,9 @@ class _Reader:
             outer += live
         if read.kind == "llm" or span.id in self._asked:
             self._asked.add(span.parent_id)
-        return [*_found(read), read] if span.id == self._root.id and not live else [read]
+        return [*_find_retrievals(read), read] if span.id == self._root.id and not live else [read]
 
-    def _told(self, span: Span, live: Sequence[_Passages]) -> Span:
+    def _infer_kind(self, span: Span, live: Sequence[_Passages]) -> Span:
         if span.kind != "other":
             return replace(span, query=span.query or self._root.query) if span.kind in _CHOOSING else span
         if not span.passages:
@@ -106,13 +106,13 @@ def _is_scored_anew(span: Span) -> bool:
     return any(before[key] != passage["score"] for passage in scored for key in keys_of([passage]) & set(before))
 
 
-def _given(root: Span) -> list[Span]:
+def _find_given(root: Span) -> list[Span]:
     if root.kind != "question" or not root.consumed:
         return []
     return [replace(_retrieval(root, "given"), passages=root.consumed, ended_at=root.started_at)]
 
 
-def _found(root: Span) -> list[Span]:
+def _find_retrievals(root: Span) -> list[Span]:
     found = [passage for passage in root.passages if not keys_of([passage]) & keys_of(root.consumed)]
     return [replace(_retrieval(root, "own"), passages=found)] if root.kind == "question" and found else []
 
@@ -121,7 +121,7 @@ def _retrieval(root: Span, name: str) -> Span:
     return replace(root, id=f"{root.id}/{name}", parent_id=root.id, kind="retriever", answer=None, consumed=(), error=None)
 
 
-def _shown(span: Span, known: _Passages) -> Span:
+def _show(span: Span, known: _Passages) -> Span:
     """Take a model for one that wrote from the passages whose text it was shown, in their order there."""
     if span.kind != "llm" or not span.prompt:
         return span

@@ -41,7 +41,7 @@ def passage_from(document: Any, *, field: str = "$") -> dict[str, Any]:
     if not isinstance(document, Mapping) or not is_document(document):
         problem = f"expected a text or a document with a text, got {described(document)}"
         raise InputError(problem, field=field)
-    fields = _unwrapped(document)
+    fields = _unwrap(document)
     text, identifier, title, score = (_take(fields, names) for names in (_TEXT, _ID, _TITLE, _SCORE))
     found = {"text": text, "id": _name(identifier), "title": _name(title), "score": _number(score, field)}
     metadata = _metadata(fields)
@@ -55,13 +55,13 @@ def is_document(value: object) -> bool:
     return any(isinstance(value.get(name), str) for name in _TEXT) or any(is_document(value.get(name)) for name in _WRAPPED)
 
 
-def _unwrapped(document: Mapping[str, Any]) -> dict[str, Any]:
+def _unwrap(document: Mapping[str, Any]) -> dict[str, Any]:
     """Lay the fields of an object inside beside those around it; a serialised LangChain object is its ``kwargs`` alone."""
     inner = next((name for name in _WRAPPED if is_document(document.get(name))), None)
     if inner is None:
         return dict(document)
     around = {} if inner == "kwargs" else {name: value for name, value in document.items() if name != inner}
-    return around | _unwrapped(document[inner])
+    return around | _unwrap(document[inner])
 
 
 def _take(fields: dict[str, Any], names: Iterable[str]) -> Any:

@@ -40,7 +40,7 @@ class _Steps:
         return self._found
 
     def _add(self, span: Span, inner: list[str]) -> None:
-        passages = [self._filled(passage) for passage in span.passages]
+        passages = [self._fill(passage) for passage in span.passages]
         match span.kind:
             case "retriever" if inner and (passages or not span.error):
                 self._selection(span, passages, [step for step in inner if step in self._live])
@@ -50,7 +50,7 @@ class _Steps:
                 self._reranking(span)
             case "tool" if passages and not inner:
                 self._step(span, "tool", passages, [])
-            case "tool" | "question" if span.error and not self._told(inner):
+            case "tool" | "question" if span.error and not self._is_told(inner):
                 self._step(span, "tool", [], [])
 
     def _step(self, span: Span, kind: str, passages: list[dict[str, Any]], inputs: list[str]) -> None:
@@ -72,7 +72,7 @@ class _Steps:
         self._live[span.id] = keys_of(passages)
         self._texts |= {passage["id"]: passage["text"] for passage in passages if passage.get("id") and passage["text"]}
 
-    def _told(self, inner: list[str]) -> bool:
+    def _is_told(self, inner: list[str]) -> bool:
         """Tell whether an inner step says already what went wrong."""
         return any(step["error"] for step in self._found if step["id"] in inner)
 
@@ -93,10 +93,10 @@ class _Steps:
 
     def _reranking(self, span: Span) -> None:
         """Take a reranker's passages for a choice of what it was given; what no step had brought is a step of its own."""
-        unknown = [passage for passage in map(self._filled, span.consumed) if not self._seen & keys_of([passage])]
+        unknown = [passage for passage in map(self._fill, span.consumed) if not self._seen & keys_of([passage])]
         if unknown:
             self._step(replace(span, id=f"{span.id}/given"), "retrieve", unknown, [])
-        passages = [self._filled(passage) for passage in span.passages]
+        passages = [self._fill(passage) for passage in span.passages]
         inputs = self._inputs(span)
         given = keys_of(span.consumed)
         new = [passage for passage in passages if span.consumed and not given & keys_of([passage])]
@@ -107,12 +107,12 @@ class _Steps:
         filters = span.kind == "postprocessor" and _in_order(passages, span.consumed)
         self._step(span, "filter" if filters else "rerank", passages, inputs)
 
-    def _filled(self, passage: _Passage) -> dict[str, Any]:
+    def _fill(self, passage: _Passage) -> dict[str, Any]:
         """Give a passage that was recorded by its id alone its text, and one whose text was changed on the way its own id."""
         known = self._texts.get(passage.get("id") or "", "")
         if not passage["text"] or not known or passage["text"] == known:
             return {**passage, "text": passage["text"] or known}
-        return self._filled({**passage, "id": f"{passage['id']}~"})
+        return self._fill({**passage, "id": f"{passage['id']}~"})
 
 
 def _is_part(passage: _Passage, others: Sequence[_Passage]) -> bool:

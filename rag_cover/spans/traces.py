@@ -38,7 +38,7 @@ def trace_of(tree: Tree) -> Trace:
         "id": tree.id,
         "question": {"text": question, "references": tree.root.references},
         "steps": steps,
-        "prompt": _named_as_in(steps, _prompt(tree, answer)),
+        "prompt": _name_as_in(steps, _prompt(tree, answer)),
         "answer": answer,
         "sub_questions": next((span.sub_questions for span in tree.spans if span.sub_questions), None),
         "calls": calls_of(tree, steps, answer),
@@ -102,16 +102,16 @@ def _read(syntheses: Sequence[Span], tree: Tree, answer: str | None) -> _Passage
 
 def _nearest(syntheses: Sequence[Span], answer: str | None) -> Span:
     """Return the last that wrote most of an answer, or from which most of it was taken; the last of all if none did."""
-    return max(reversed(syntheses), key=lambda span: _shared(span.answer or "", answer or ""))
+    return max(reversed(syntheses), key=lambda span: _count_shared(span.answer or "", answer or ""))
 
 
-def _shared(one: str, other: str) -> int:
+def _count_shared(one: str, other: str) -> int:
     """Count the characters of a text that makes up half of the other at least; 0: neither does."""
     shorter, longer = sorted((one.strip(), other.strip()), key=len)
     return len(shorter) if shorter in longer and 2 * len(shorter) >= len(longer) else 0
 
 
-def _named_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) -> _Passages | None:
+def _name_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) -> _Passages | None:
     """Give passages whose text was changed on the way the ids that the steps gave them."""
     found = [passage for step in steps for passage in step["passages"] if passage.get("id")]
     names = {(passage["id"].rstrip("~"), passage["text"]): passage["id"] for passage in found}

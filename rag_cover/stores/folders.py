@@ -126,7 +126,7 @@ class ResultFolder:
         Raises:
             StoreError: one of them cannot be removed.
         """
-        self._remove(_OURS, but={*parts, *(skipped_beside(part) for part in parts)})
+        self._remove(_OURS, but={*parts, *(path_of_skipped(part) for part in parts)})
 
     def keep_skipped(self, part: str, refusals: Sequence[Mapping[str, Any]]) -> None:
         """Write down what was left out of a part, before the part itself is written.
@@ -134,7 +134,7 @@ class ResultFolder:
         Raises:
             StoreError: it cannot be written.
         """
-        path = self.path / skipped_beside(part)
+        path = self.path / path_of_skipped(part)
         if not refusals:
             with suppress(FileNotFoundError):
                 path.unlink()
@@ -144,7 +144,7 @@ class ResultFolder:
 
     def skipped(self, part: str) -> list[dict[str, Any]]:
         """Return what was left out of a part."""
-        path = self.path / skipped_beside(part)
+        path = self.path / path_of_skipped(part)
         return list(json.loads(path.read_bytes())) if path.exists() else []
 
     def unpack(self, name: str, content: bytes) -> Path:
@@ -185,10 +185,10 @@ class ResultFolder:
                 raise StoreError(problem) from denied
 
 
-def skipped_beside(part: str) -> str:
+def path_of_skipped(part: str) -> str:
     """Name the file that tells what was left out of a part.
 
-    >>> skipped_beside("part-00000-0000003-0123456789abcdef.parquet")
+    >>> path_of_skipped("part-00000-0000003-0123456789abcdef.parquet")
     'part-00000-0000003-0123456789abcdef.skipped.json'
     """
     return f"{part.rpartition('.')[0]}.skipped.json"

@@ -20,8 +20,8 @@ __all__ = [
     "duplicate_on",
     "json_of",
     "no_traces_in",
+    "number_lines",
     "numbered",
-    "numbered_lines",
     "read_traces",
     "refuse_an_array",
     "trace_on",
@@ -63,7 +63,7 @@ def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:
     return count
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def number_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers from 1 and without a byte order mark."""
     with open_input(path) as file:
         yield from numbered(lines_of(file, path))
@@ -110,7 +110,7 @@ def _traces(path: Path, skipped: Skipped | None) -> Iterator[Trace]:
     refuse_an_array(path)
     lines_of_ids: SpillingDict[int] = SpillingDict()
     number = 0
-    for number, line in numbered_lines(path):
+    for number, line in number_lines(path):
         try:
             trace = trace_on(line, path, number)
             if trace.id is not None and (earlier := lines_of_ids.setdefault(trace.id, number)) != number:

@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, model_validator
 from rag_cover.errors import InputError, StoreError
 from rag_cover.questions import NotBlank, Role, Value
 from rag_cover.stores.files import require_file
-from rag_cover.stores.jsonl import json_of, numbered_lines
+from rag_cover.stores.jsonl import json_of, number_lines
 from rag_cover.stores.validation import described, value_from
 
 __all__ = ["Label", "append_labels", "current_labels", "labels_beside", "read_label_file"]
@@ -91,12 +91,12 @@ def read_label_file(path: Path | str) -> tuple[Label, ...]:
     """
     file = Path(path)
     require_file(file)
-    return tuple(_label(json_of(line, file=file, number=number), file, number) for number, line in numbered_lines(file))
+    return tuple(_label(json_of(line, file=file, number=number), file, number) for number, line in number_lines(file))
 
 
 def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Keep the last label that each person gave to a text: who labels a text again takes back what was said before."""
-    last = {(each.annotator, _labelled(each)) if each.annotator else number: each for number, each in enumerate(labels)}
+    last = {(each.annotator, _make_labelled(each)) if each.annotator else number: each for number, each in enumerate(labels)}
     return tuple(last.values())
 
 
@@ -117,7 +117,7 @@ def _label(data: object, file: Path, number: int) -> Label:
     return value_from(Label, data, called="label", file=file, line=number)
 
 
-def _labelled(label: Label) -> tuple[str | None, ...]:
+def _make_labelled(label: Label) -> tuple[str | None, ...]:
     return label.trace_id or label.question_id, label.question, label.sub_question, label.passage, label.answer
 
 

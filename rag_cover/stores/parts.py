@@ -122,7 +122,7 @@ def read_part(path: Path, *, results: bool = True) -> Iterator[Row]:
     try:
         yield from reading(path, results=results)
     except (ValueError, KeyError, TypeError, OSError) as damaged:  # Arrow's errors are ValueErrors and OSErrors
-        raise _damaged(path, damaged) from damaged
+        raise _damage_error(path, damaged) from damaged
 
 
 def rows_in(path: Path) -> int:
@@ -132,9 +132,9 @@ def rows_in(path: Path) -> int:
         CorruptFileError: it cannot be read.
     """
     try:
-        return _counted(path)
+        return _count(path)
     except (ValueError, OSError) as damaged:
-        raise _damaged(path, damaged) from damaged
+        raise _damage_error(path, damaged) from damaged
 
 
 def failures_in(path: Path) -> int:
@@ -150,11 +150,11 @@ def _result(row: Row, path: Path, result_type: ResultType) -> TraceResult:
     try:
         data = json.loads(row.result)
     except ValueError as damaged:
-        raise _damaged(path, damaged) from damaged
+        raise _damage_error(path, damaged) from damaged
     return result_from(data, path, result_type)
 
 
-def _damaged(path: Path, damaged: Exception) -> CorruptFileError:
+def _damage_error(path: Path, damaged: Exception) -> CorruptFileError:
     problem = (
         f"{path} cannot be read ({str(damaged).partition(chr(10))[0]}); run the same command with --resume to measure it again"
     )
@@ -171,7 +171,7 @@ def _json(data: object) -> str:
     return text
 
 
-def _counted(path: Path) -> int:
+def _count(path: Path) -> int:
     if path.suffix != ".parquet":
         with path.open("rb") as file:
             return sum(1 for _ in file)

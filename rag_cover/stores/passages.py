@@ -9,7 +9,7 @@ from pathlib import Path
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.questions import Passage
 from rag_cover.stores.files import content_of, open_input, require_file
-from rag_cover.stores.jsonl import json_of, numbered_lines
+from rag_cover.stores.jsonl import json_of, number_lines
 from rag_cover.stores.validation import described, passage_from
 
 __all__ = ["read_passages"]
@@ -67,11 +67,11 @@ def _refuse_a_taken_id(passage: Passage, places: Mapping[str, str]) -> None:
 
 def _values(path: Path) -> Iterator[_Placed]:
     """Read one value a line; a file whose first line opens a JSON array is that array."""
-    first = next((line for _, line in numbered_lines(path)), b"")
+    first = next((line for _, line in number_lines(path)), b"")
     if first.lstrip().startswith(b"["):
         yield from _array(path)
         return
-    for number, line in numbered_lines(path):
+    for number, line in number_lines(path):
         yield json_of(line, file=path, number=number), number, "$"
 
 
@@ -88,13 +88,13 @@ def _passage(value: object, names: Mapping[str, str]) -> Passage:
         case str():
             return passage_from({"text": value})
         case Mapping():
-            return passage_from(_named(value, names))
+            return passage_from(_name(value, names))
         case _:
             problem = f"expected a passage, which is an object with a text, got {described(value)}"
             raise InputError(problem, field="$")
 
 
-def _named(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+def _name(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
     """Give fields the names and forms of a passage's own; those that nobody knows stay, to be refused by name."""
     fields: dict[str, object] = {}
     for column, value in row.items():
@@ -102,11 +102,11 @@ def _named(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, obj
         if name in fields:
             problem = f"two fields hold the {name} of this passage; leave one of them out"
             raise InputError(problem, field=f"$.{column}")
-        fields |= _formed(name, value)
+        fields |= _form(name, value)
     return fields
 
 
-def _formed(name: str, value: object) -> dict[str, object]:
+def _form(name: str, value: object) -> dict[str, object]:
     match name, value:
         case ("id", int()) if not isinstance(value, bool):
             return {name: str(value)}

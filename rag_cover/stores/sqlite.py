@@ -319,9 +319,9 @@ class StoredResults(Sequence[TraceResult]):
     def __iter__(self) -> Iterator[TraceResult]:
         last = -(1 << 63)
         while rows := self._store.rows(_AFTER, last, self._last, self._chunk):
-            yield from (self._unpacked(content) for _, content in rows)
+            yield from (self._unpack(content) for _, content in rows)
             last = rows[-1][0]
-        yield from map(self._unpacked, self._more)
+        yield from map(self._unpack, self._more)
 
     @overload
     def __getitem__(self, index: int) -> TraceResult: ...
@@ -343,7 +343,7 @@ class StoredResults(Sequence[TraceResult]):
         first, stored = min(positions), self._stored
         rows = self._store.rows(_RANGE, self._last, max(positions) - first + 1, first)
         packed = [content for (content,) in rows] + list(self._more[max(0, first - stored) :])
-        return [self._unpacked(packed[position - first]) for position in positions]
+        return [self._unpack(packed[position - first]) for position in positions]
 
-    def _unpacked(self, content: bytes) -> TraceResult:
+    def _unpack(self, content: bytes) -> TraceResult:
         return unpacked(content, self._store.path, self._result_type)

@@ -172,7 +172,7 @@ def _merge(connection: sqlite3.Connection, store: Path, part: Path) -> None:
 
 def _refuse_other(connection: sqlite3.Connection, store: Path, part: Path) -> None:
     """Refuse a part whose results would not be one evaluation together with those of the store, which it describes if empty."""
-    with _opened(part) as source:
+    with _open(part) as source:
         found = source.execute(_EVALUATION).fetchone() if _is_laid_out(source) else None
     ours = connection.execute(_EVALUATION).fetchone()
     if found and not ours:
@@ -196,14 +196,14 @@ def _rows(part: Path, after: int) -> Iterator[Row]:
     Raises:
         FileNotFoundError: there is no such part any more.
     """
-    with _opened(part) as source:
+    with _open(part) as source:
         while _is_laid_out(source) and (rows := source.execute(_AFTER, (after, _CHUNK)).fetchall()):
             yield from rows
             after = rows[-1][0]
 
 
 @contextmanager
-def _opened(part: Path) -> Iterator[sqlite3.Connection]:
+def _open(part: Path) -> Iterator[sqlite3.Connection]:
     """Open a part.
 
     Raises:

@@ -70,7 +70,7 @@ def value_from(
         made = kind.model_validate(data)
         refuse_unwritable(data, file=file, line=line, at=at)
     except ValidationError as invalid:
-        problem, path = _explained(invalid, data, called)
+        problem, path = _explain(invalid, data, called)
         raise InputError(problem, file=file, line=line, field=at + path) from invalid
     except (ValueError, RecursionError) as invalid:
         if isinstance(invalid, InputError):
@@ -154,7 +154,7 @@ def _leaves(data: object) -> Iterator[tuple[tuple[int | str, ...], object]]:
                 yield location, value
 
 
-def _explained(invalid: ValidationError, data: object, called: str) -> tuple[str, str]:
+def _explain(invalid: ValidationError, data: object, called: str) -> tuple[str, str]:
     """Tell the first problem and its path, and how many other fields have one."""
     problems = {_path_of(error, data): error for error in reversed(invalid.errors(include_url=False))}
     path, first = next(reversed(problems.items()))

@@ -22,7 +22,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from rag_cover import Evaluation, Redaction, Trace
 from rag_cover.measures import TraceResult
-from rag_cover.redaction import redacted_trace
+from rag_cover.redaction import redact_trace
 from rag_cover.testing import KeywordScorer
 from rag_cover_langchain.attachment import attach
 from rag_cover_langchain.callbacks import RagCoverCallbackHandler
@@ -443,7 +443,7 @@ def test_redacted_results_hold_no_text(store: InMemoryVectorStore, model: BaseCh
     with RagCoverCallbackHandler(measures=["coverage"], judge=KeywordScorer(), store=kept, redact=True) as handler:
         chain.invoke(SKY, config(handler))
 
-    assert handler.results[0].trace == redacted_trace(handler.traces[0], Redaction())
+    assert handler.results[0].trace == redact_trace(handler.traces[0], Redaction())
     assert list(Evaluation.open(kept).results) == list(handler.results)
 
 

@@ -28,7 +28,7 @@ from pydantic import BaseModel
 
 from rag_cover import Models, Redaction
 from rag_cover.recording import Recording
-from rag_cover.redaction import redacted_trace
+from rag_cover.redaction import redact_trace
 from rag_cover.testing import KeywordScorer
 from rag_cover_llama_index import RetrievalComplexitySelector
 from rag_cover_llama_index.attachment import attach
@@ -465,4 +465,4 @@ def test_redacted_results_hold_no_text(index: VectorStoreIndex, llm: ScriptedLLM
     with attach(measures=["coverage"], judge=KeywordScorer(), redact=True) as recording:
         index.as_query_engine(llm=llm, similarity_top_k=1).query(SKY)
 
-    assert recording.results[0].trace == redacted_trace(recording.traces[0], Redaction())
+    assert recording.results[0].trace == redact_trace(recording.traces[0], Redaction())

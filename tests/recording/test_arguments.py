@@ -8,13 +8,13 @@ import pytest
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Role, SubQuestion
-from rag_cover.recording import QuestionContext, asked_from
+from rag_cover.recording import QuestionContext, question_context_from
 
 
 def test_what_is_said_as_data_is_what_is_said() -> None:
     typed = SubQuestion("How?", role=Role.BACKGROUND)
 
-    asked = asked_from(
+    asked = question_context_from(
         {"text": "Why?", "id": "q1", "references": ["Air."], "sub_questions": ["What?", typed], "metadata": {"user": "Ada"}}
     )
 
@@ -23,18 +23,18 @@ def test_what_is_said_as_data_is_what_is_said() -> None:
 
 
 def test_a_sub_question_may_be_data_and_an_id_a_number() -> None:
-    asked = asked_from({"id": 7, "sub_questions": [{"text": "How?", "role": "background"}]})
+    asked = question_context_from({"id": 7, "sub_questions": [{"text": "How?", "role": "background"}]})
 
     assert asked == QuestionContext(id="7", sub_questions=(SubQuestion("How?", role=Role.BACKGROUND),))
 
 
 def test_one_reference_may_be_a_text() -> None:
-    assert asked_from({"references": "Air."}) == QuestionContext(references=("Air.",))
+    assert question_context_from({"references": "Air."}) == QuestionContext(references=("Air.",))
 
 
 @pytest.mark.parametrize("said", [{}, {"references": None}, {"sub_questions": None, "metadata": None}])
 def test_what_is_not_said_is_not_known(said: object) -> None:
-    assert asked_from(said) == QuestionContext()
+    assert question_context_from(said) == QuestionContext()
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_what_is_not_said_is_not_known(said: object) -> None:
 )
 def test_what_cannot_be_meant_is_refused(said: object, problem: str) -> None:
     with pytest.raises(InvalidValueError, match=re.escape(problem)):
-        asked_from(said)
+        question_context_from(said)

@@ -23,7 +23,7 @@ from rag_cover.llm_calls import LLMCall
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
 from rag_cover.placeholder import Placeholder
-from rag_cover.redaction import Redaction, redacted_result
+from rag_cover.redaction import Redaction, redact_result
 from rag_cover.stores import read_traces
 from rag_cover.studies import study_components
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedReceiver
@@ -182,7 +182,7 @@ def test_samples_stay_with_the_passages_that_they_are_of() -> None:
     ]
     result = TraceResult(Trace(question="Why?", steps=(step,), samples=drawn))
 
-    redacted = redacted_result(result, BY).trace
+    redacted = redact_result(result, BY).trace
 
     assert redacted.samples[1].step == redacted.steps[0].id
     assert redacted.samples[1].passage == redacted.steps[0].passages[0].key
@@ -196,7 +196,7 @@ def test_what_tells_groups_apart_is_found_under_its_name() -> None:
         steps=(RetrievalStep(id="bm25"),),
     )
 
-    redacted = redacted_result(TraceResult(trace), Redaction(names=("tenant", "k"))).trace
+    redacted = redact_result(TraceResult(trace), Redaction(names=("tenant", "k"))).trace
 
     assert redacted.metadata["query_type"] == Redaction().identifier("bridge")
     assert redacted.metadata["retriever"] == {redacted.steps[0].id: Redaction().identifier("Lucene")}
@@ -221,7 +221,7 @@ def test_a_token_tells_nothing_of_the_question_by_itself() -> None:
 def test_reasons_stay_only_where_they_are_known_to_quote_nothing() -> None:
     result = TraceResult(Trace(question="Why?"), {"ours": NotApplicable("it lacks steps"), "theirs": NotApplicable("Erika?")})
 
-    redacted = redacted_result(result, BY, plain_reasons=["ours"])
+    redacted = redact_result(result, BY, plain_reasons=["ours"])
 
     assert redacted.outcomes["ours"] == NotApplicable("it lacks steps")
     assert "Erika" not in str(redacted.outcomes["theirs"])
@@ -230,7 +230,7 @@ def test_reasons_stay_only_where_they_are_known_to_quote_nothing() -> None:
 def test_a_failure_keeps_its_kind_and_its_attempts() -> None:
     result = TraceResult(Trace(question="Why?"), {"coverage": Failure("malformed", "not JSON: Erika", 3, raw="Erika")})
 
-    failure = redacted_result(result, BY).failures["coverage"]
+    failure = redact_result(result, BY).failures["coverage"]
 
     assert (failure.kind, failure.attempts) == ("malformed", 3)
     assert Placeholder.read(failure.message)
@@ -239,7 +239,7 @@ def test_a_failure_keeps_its_kind_and_its_attempts() -> None:
 
 def test_an_outcome_that_is_not_known_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="'theirs' cannot be redacted: dict is no dataclass"):
-        redacted_result(TraceResult(Trace(question="Why?"), {"theirs": {"quote": "Erika"}}), BY)  # type: ignore[dict-item]
+        redact_result(TraceResult(Trace(question="Why?"), {"theirs": {"quote": "Erika"}}), BY)  # type: ignore[dict-item]
 
 
 def test_what_is_redacted_is_not_measured_again() -> None:

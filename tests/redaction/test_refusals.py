@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_cover.errors import InputError, StoreError
-from rag_cover.redaction import Redaction, redacted_problem, refuse_other_redaction
+from rag_cover.redaction import Redaction, redact_problem, refuse_other_redaction
 
 ONE, OTHER = Redaction(b"the one key, which is long enough"), Redaction(b"the other key, which is long enough")
 
@@ -25,7 +25,7 @@ ONE, OTHER = Redaction(b"the one key, which is long enough"), Redaction(b"the ot
     ],
 )
 def test_a_redacted_problem_says_where_it_is_by_our_own_names_alone(field: str | None, kept: str | None) -> None:
-    told = redacted_problem(InputError("got the string 'Erika'", file="traces.jsonl", line=3, field=field))
+    told = redact_problem(InputError("got the string 'Erika'", file="traces.jsonl", line=3, field=field))
 
     assert (told.file, told.line, told.field) == ("traces.jsonl", 3, kept)
     assert "Erika" not in str(told)

@@ -130,7 +130,7 @@ class Work:
         pool = ThreadPoolExecutor(self.workers)
         try:
             for trace in traces:
-                pending.append(pool.submit(self._augmented, trace))
+                pending.append(pool.submit(self._augment_questions, trace))
                 if len(pending) > 2 * self.workers:
                     yield pending.popleft().result()
             while pending:
@@ -153,7 +153,7 @@ class Work:
             sides = ((each, Failure("baseline", "not asked") if each.plain is None else each.plain) for each in results)
             write_traces(baseline, (_trace(each.asked, plain, _PLAIN, alone=True) for each, plain in sides))
 
-    def _augmented(self, trace: Trace) -> Augmented:
+    def _augment_questions(self, trace: Trace) -> Augmented:
         try:
             made = self.augmenter.augment(trace.question, sub_questions=trace.sub_questions or None)
         except ModelFailedError as failed:

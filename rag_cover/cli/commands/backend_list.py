@@ -51,7 +51,7 @@ def list_backends(options: BackendListOptions) -> None:
 
       rag-cover backends
     """
-    listed = sorted(_listed(), key=lambda backend: backend.scheme)
+    listed = sorted(_list_backend(), key=lambda backend: backend.scheme)
     if options.as_json:
         print_json([asdict(backend) for backend in listed])
         return
@@ -66,16 +66,16 @@ def _engines() -> Iterator[str]:
     """Name the engines that plugins bring, with what must be installed before one can be used."""
     for implementation in plugins().hook.engines.get_hookimpls():
         missing = tuple(_missing(implementation.plugin_name))
-        needs = f" (pip install {' '.join(_quoted(implementation.plugin_name, missing))})" if missing else ""
+        needs = f" (pip install {' '.join(_quote(implementation.plugin_name, missing))})" if missing else ""
         yield from (f"{name}{needs}" for name in cast("Mapping[str, object]", implementation.function()))
 
 
-def _listed() -> Iterator[_Listed]:
+def _list_backend() -> Iterator[_Listed]:
     installed_backends()  # refuses two plugins with one scheme
     for implementation in plugins().hook.backends.get_hookimpls():
         plugin = implementation.plugin_name
         missing = tuple(_missing(plugin))
-        install = f"pip install {' '.join(_quoted(plugin, missing))}" if missing else None
+        install = f"pip install {' '.join(_quote(plugin, missing))}" if missing else None
         for backend in cast("list[Backend]", implementation.function()):
             yield _Listed(backend.scheme, backend.summary, backend.offers, plugin, missing, install)
 
@@ -102,7 +102,7 @@ def _requirements(plugin: str) -> list[str]:
     ]
 
 
-def _quoted(plugin: str, missing: tuple[str, ...]) -> tuple[str, ...]:
+def _quote(plugin: str, missing: tuple[str, ...]) -> tuple[str, ...]:
     """Name the extra where the distribution has one for the plugin, else the packages."""
     for entry in entry_points(group=PROJECT, name=plugin):
         if entry.dist and plugin in (entry.dist.metadata.get_all("Provides-Extra") or []):

@@ -18,7 +18,7 @@ from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
 from rag_cover.cli.options import INPUT, MEASURING, Judge, NoCache, Prices, Report, Workers
 from rag_cover.cli.parameters import expand_options
-from rag_cover.cli.run import Run, kept_or_evaluated, store_for
+from rag_cover.cli.run import Run, open_or_evaluate, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.registry import Models
@@ -91,7 +91,7 @@ class CompareOptions:
             redaction=self.redaction.read(),
         )
         sources = [self.file.trace_file(path) for path in self.files]
-        return [kept_or_evaluated(run(source, store)) for source, store in zip(sources, _stores(self.files), strict=True)]
+        return [open_or_evaluate(run(source, store)) for source, store in zip(sources, _stores(self.files), strict=True)]
 
 
 @expand_options

@@ -177,7 +177,7 @@ def describe_questions(options: ComplexityOptions) -> None:
         described = asked.described(results, options.only)
         if described:
             write_traces(options.out, described)
-        say(_written(len(described), options.out, options.only), quiet=run.quiet)
+        say(_write_result(len(described), options.out, options.only), quiet=run.quiet)
     ending.come(
         run,
         evaluation,
@@ -204,7 +204,7 @@ def _refuse_texts(out: Path | None, index: Path | None) -> None:
         raise typer.BadParameter(message, param_hint="--index")
 
 
-def _written(count: int, out: Path, only: Standing | None) -> str:
+def _write_result(count: int, out: Path, only: Standing | None) -> str:
     if not count:
         return f"No question is {only}: {out} was not written."
     return f"{count:,} {'question' if count == 1 else 'questions'} written to {out}."

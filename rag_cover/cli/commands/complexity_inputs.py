@@ -47,7 +47,7 @@ class Questions:
     def described(self, results: Sequence[TraceResult], only: Standing | None) -> list[Trace]:
         """Return the questions as they came, each with what was found under ``complexity`` in its metadata."""
         found = zip(self.asked, results, strict=True)
-        return [_described(trace, result) for trace, result in found if only is None or stands(result, only)]
+        return [_describe(trace, result) for trace, result in found if only is None or stands(result, only)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,6 @@ def _plain(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalpha())
 
 
-def _described(trace: Trace, result: TraceResult) -> Trace:
+def _describe(trace: Trace, result: TraceResult) -> Trace:
     metadata = {**trace.metadata, "complexity": description_of(result)}
     return Trace.model_validate({**trace.to_dict(), "metadata": metadata})

@@ -106,13 +106,13 @@ def evaluate_many(options: EvaluateFilesOptions) -> None:
     page = None if options.no_report else options.report or Path(f"{options.into.name}.html")
     ending = Ending.read(page, screen=options.screen, gates=options.gates, prices=options.prices)
     run = options.run()
-    evaluation = _evaluated(run, options.traces, options.format)
+    evaluation = _evaluate(run, options.traces, options.format)
     summary = evaluation.summary()
     write = partial(write_report, results=evaluation.results, summary=summary)
     ending.come(run, evaluation, summary, write=write, show=partial(show_coverage, evaluation, summary))
 
 
-def _evaluated(run: Run, files: list[Path], written_as: Literal["parquet", "jsonl"]) -> Evaluation:
+def _evaluate(run: Run, files: list[Path], written_as: Literal["parquet", "jsonl"]) -> Evaluation:
     """Evaluate; skipped traces are told on stderr, an interrupt says how to go on."""
     into = run.store or Path()
     try:

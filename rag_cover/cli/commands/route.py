@@ -107,7 +107,7 @@ def route_questions(options: RouteOptions) -> None:
 
       rag-cover route --questions questions.jsonl --skills skills --json
     """
-    asked = _asked(options.question, options.questions)
+    asked = _read_questions(options.question, options.questions)
     router = _router(options)
     if not options.screen.as_json and len(asked) == 1:
         say(router.explain(asked[0]), quiet=options.screen.quiet)
@@ -119,7 +119,7 @@ def route_questions(options: RouteOptions) -> None:
         screen(quiet=options.screen.quiet).print(_table(asked, routes))
 
 
-def _asked(texts: list[str] | None, path: Path | None) -> list[Question]:
+def _read_questions(texts: list[str] | None, path: Path | None) -> list[Question]:
     for text in texts or ():
         if not text.strip():
             message = "a question needs a text; this one is blank"
@@ -177,7 +177,7 @@ def _skill_router(skills: Path, options: RouteOptions, probe: ComplexityRouter |
         warn("These skills hold an adjustment by complexity; give --corpus to use it.")
     try:
         return SkillRouter(
-            _loaded(skills, embedder),
+            _load_router(skills, embedder),
             read_costs(options.costs) if options.costs else None,
             embedder=embedder,
             target=options.target,
@@ -189,7 +189,7 @@ def _skill_router(skills: Path, options: RouteOptions, probe: ComplexityRouter |
         raise typer.BadParameter(str(wrong)) from wrong
 
 
-def _loaded(skills: Path, embedder: object) -> Caimira:
+def _load_router(skills: Path, embedder: object) -> Caimira:
     from rag_cover.backends import fingerprint_of
 
     return Caimira.load(skills, encoder=fingerprint_of(embedder))

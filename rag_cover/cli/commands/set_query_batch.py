@@ -63,7 +63,7 @@ class Asked:
         if questions is not None:
             traces = list(opened(TraceFile(questions)))
             return cls(traces, _read_all(parser_called(parser, run), [each.question.text for each in traces]), many=True)
-        parsed = parser_called(parser, run)(question) if question is not None else _given(expression or "")
+        parsed = parser_called(parser, run)(question) if question is not None else _read_given(expression or "")
         return cls([Trace(question=parsed.question)], [parsed], many=False)
 
 
@@ -114,7 +114,7 @@ def write_answers(path: Path, answers: Sequence[Answered]) -> None:
     write_traces(path, map(_trace, answers))
 
 
-def _given(expression: str) -> ParsedQuery:
+def _read_given(expression: str) -> ParsedQuery:
     """Read set algebra as it is given, with no doubt about it.
 
     Raises:

@@ -159,7 +159,7 @@ def fit_skills(options: SkillFitOptions) -> None:
     model, record = options.learn()
     model.save(out)
     record.save(out)
-    description = _described(model, record, None)
+    description = _describe(model, record, None)
     if options.screen.as_json:
         print_json(_document(description) | {"skills": str(out)})
         return
@@ -193,7 +193,7 @@ def report_skills(options: SkillReportOptions) -> None:
     """
     record = SkillRecord.load(options.skills)
     costs = read_costs(options.costs) if options.costs else None
-    description = _described(Caimira.load(options.skills), record, costs)
+    description = _describe(Caimira.load(options.skills), record, costs)
     page = options.out or Path(f"{options.skills.name}.html")
     write_page(page, partial(write_skills, page, description))
     if options.screen.as_json:
@@ -242,7 +242,7 @@ def _results(stores: list[Path]) -> Iterator[tuple[str, TraceResult]]:
             yield name_of(path), result
 
 
-def _described(model: Caimira, record: SkillRecord, costs: Mapping[str, float] | None) -> SkillDescription:
+def _describe(model: Caimira, record: SkillRecord, costs: Mapping[str, float] | None) -> SkillDescription:
     return describe_skills(record, model.skills, model.skill_intervals, costs=costs)
 
 

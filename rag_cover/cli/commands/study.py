@@ -16,7 +16,7 @@ from rag_cover.cli.json_output import write_page
 from rag_cover.cli.option_groups import BeliefOptions, FileOptions, RedactionOptions, RemoteOptions, ScreenOptions
 from rag_cover.cli.options import MEASURING, OUTPUT, Entailer, Receiver, Report, Workers
 from rag_cover.cli.parameters import expand_options
-from rag_cover.cli.run import Run, kept_or_evaluated, store_for
+from rag_cover.cli.run import Run, open_or_evaluate, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
 from rag_cover.reports import study_table, write_study
@@ -95,7 +95,7 @@ class StudyOptions:
             redaction=self.redaction.read(names=[part for name in self.components for part in (name, *name.split("."))]),
         )
         paths = _apart(self.traces)
-        return [kept_or_evaluated(run(self.file.trace_file(path), store_for(path, "utility"))) for path in paths]
+        return [open_or_evaluate(run(self.file.trace_file(path), store_for(path, "utility"))) for path in paths]
 
 
 @expand_options

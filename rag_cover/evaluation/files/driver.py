@@ -26,7 +26,7 @@ from rag_cover.evaluation.run import Evaluation
 from rag_cover.importers.formats import is_parquet
 from rag_cover.llm.usage import UsageReport
 from rag_cover.plugin_manager import notify_plugins, plugins
-from rag_cover.redaction import redacted_problem, redaction_entry, refuse_other_redaction
+from rag_cover.redaction import redact_problem, redaction_entry, refuse_other_redaction
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
 from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
@@ -137,7 +137,7 @@ class PartSink:
             yield from cut(path, number, part_bytes=self.part_bytes)
         except InputError as wrong:
             if self.plan.redaction and is_parquet(path):  # of which the names of columns may be quoted
-                raise redacted_problem(wrong) from None
+                raise redact_problem(wrong) from None
             raise
 
     def _part_of(self, piece: Slice, around: str) -> str:
@@ -147,9 +147,9 @@ class PartSink:
 
     def _keeps(self, part: str) -> bool:
         """A part that left out a repeated id is measured again: the line that gave it first may be another now."""
-        return self.folder.holds(part) and not any(each.repeated for each in self._left_out(part))
+        return self.folder.holds(part) and not any(each.repeated for each in self._list_left_out(part))
 
-    def _left_out(self, part: str) -> list[Refusal]:
+    def _list_left_out(self, part: str) -> list[Refusal]:
         return [Refusal.from_dict(each) for each in self.folder.skipped(part)]
 
     def _within_reach(self, each: Cut) -> Slice:
@@ -163,7 +163,7 @@ class PartSink:
             due = self.due.popleft()
             rows = tuple(read_part(self.folder.path / due.part, results=False))
             self.resumed += len(rows)
-            self._settle(due, Packed(rows, tuple(self._left_out(due.part))))
+            self._settle(due, Packed(rows, tuple(self._list_left_out(due.part))))
 
     def _settle(self, due: _Due, packed: Packed) -> None:
         """Put a slice's rows in their places, and write them, where they are not written already."""

@@ -13,7 +13,7 @@ from rag_cover.errors import InputError, needs_extra
 from rag_cover.evaluation.files.slices import Slice, changed
 from rag_cover.importers.formats import from_format
 from rag_cover.importers.records import Record
-from rag_cover.redaction import redacted_problem
+from rag_cover.redaction import redact_problem
 from rag_cover.stores.jsonl import duplicate_on, numbered, trace_on
 from rag_cover.traces import Trace
 
@@ -49,7 +49,7 @@ class Refusal:
 
     def redacted(self, file: Path) -> Self:
         """Keep where it is wrong alone."""
-        return self.of(redacted_problem(self.error(file)), self.number, repeated=self.repeated)
+        return self.of(redact_problem(self.error(file)), self.number, repeated=self.repeated)
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""

@@ -147,7 +147,7 @@ def _cut_table(file: Path, file_number: int, part_bytes: int) -> Iterator[Cut]:
             rows = _some_rows(table)
             first = next((row for batch in table.iter_batches(batch_size=1) for row in batch.to_pylist()), None)
             name = None if first is None else format_of(Record(first, file, at="row 1"))
-            for number, chunk in enumerate(_grouped(table.iter_batches(batch_size=rows), part_bytes, _packed)):
+            for number, chunk in enumerate(_group(table.iter_batches(batch_size=rows), part_bytes, _pack)):
                 yield Cut(_slice(file, file_number, number, chunk, name), chunk.content)
     except (pa.ArrowException, OSError) as broken:
         problem = f"this is not a Parquet file that can be read: {str(broken).splitlines()[0]}"
@@ -161,9 +161,9 @@ def _some_rows(table: Any) -> int:
     return max(1, min(_ROWS, _LEAST * int(about.num_rows) // max(1, size)))
 
 
-def _grouped(batches: Iterator[Any], part_bytes: int, packed: Callable[[list[Any]], bytes]) -> Iterator[_Chunk]:
+def _group(batches: Iterator[Any], part_bytes: int, packed: Callable[[list[Any]], bytes]) -> Iterator[_Chunk]:
     number, first, held = 0, 1, list[Any]()
-    for batch in chain.from_iterable(_halved(each, min(_LEAST, part_bytes)) for each in batches):
+    for batch in chain.from_iterable(_halve(each, min(_LEAST, part_bytes)) for each in batches):
         size = sum(each.nbytes for each in held)
         if held and size + batch.nbytes > _size(number, part_bytes):
             yield _Chunk(first, 0, packed(held))
@@ -173,17 +173,17 @@ def _grouped(batches: Iterator[Any], part_bytes: int, packed: Callable[[list[Any
         yield _Chunk(first, 0, packed(held))
 
 
-def _halved(batch: Any, most: int) -> Iterator[Any]:
+def _halve(batch: Any, most: int) -> Iterator[Any]:
     """Cut rows that are larger than their file told: what repeats is small there."""
     if len(batch) == 1 or batch.nbytes <= most:
         yield batch
     else:
         middle = len(batch) // 2
-        yield from _halved(batch[:middle], most)
-        yield from _halved(batch[middle:], most)
+        yield from _halve(batch[:middle], most)
+        yield from _halve(batch[middle:], most)
 
 
-def _packed(batches: list[Any]) -> bytes:
+def _pack(batches: list[Any]) -> bytes:
     """Write rows as an Arrow stream."""
     import pyarrow as pa
 
