@@ -28,7 +28,7 @@ from benchmarks.support.tables import plain, show
 from rag_cover import demo
 from rag_cover.stats.intervals import bootstrap
 from rag_cover_transformers.classifiers import classifier_of, open_classifier
-from rag_cover_transformers.devices import Placement, placed
+from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import TextEncoder
 from rag_cover_transformers.entailer import NliEntailer
 from rag_cover_transformers.labels import THREE_CLASSES
@@ -49,7 +49,7 @@ def pairs_of(count: int, seed: int) -> list[Pair]:
 
 def entailer_of(options: argparse.Namespace) -> tuple[NliEntailer, Placement]:
     """Open the named model, or make one of the shape."""
-    placement = placed(options.device, options.precision, options.batch_tokens)
+    placement = choose_placement(options.device, options.precision, options.batch_tokens)
     if options.model:
         source = Source(options.model, None, options.device, options.precision, None, options.batch_tokens)
         return NliEntailer(open_classifier(source), THREE_CLASSES), placement

@@ -25,7 +25,7 @@ from benchmarks.support.tables import plain, show
 from rag_cover.backends import Sampling
 from rag_cover.stats.intervals import bootstrap
 from rag_cover_transformers.checkpoints import find_checkpoint
-from rag_cover_transformers.devices import CACHED_TOKENS, Placement, placed
+from rag_cover_transformers.devices import CACHED_TOKENS, Placement, choose_placement
 from rag_cover_transformers.sampling.sampler import CausalSampler
 
 
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    placement = placed(options.device, options.precision, None, usual=CACHED_TOKENS)
+    placement = choose_placement(options.device, options.precision, None, usual=CACHED_TOKENS)
     sampler, vocabulary = sampler_of(options, placement)
     rng = random.Random(options.seed)  # noqa: S311  # a prompt, not a secret
     prompt: Any = np.array([rng.randrange(vocabulary) for _ in range(options.context)], np.int64)

@@ -49,7 +49,7 @@ from rag_cover.stats.intervals import Interval, bootstrap
 from rag_cover_embedded.answers import WINDOW
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge
-from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 
 Floats = NDArray[np.float64]
@@ -117,7 +117,7 @@ def window_items(block: Sequence[Trace], tokenizer: Tokenizer) -> list[ScoringIt
     found = []
     for trace in block:
         texts = texts_of(trace)
-        for text, cut in zip(texts, segmented(tokenizer, texts), strict=True):
+        for text, cut in zip(texts, segment_texts(tokenizer, texts), strict=True):
             spans = [Span(cut.sentences[first].start, cut.sentences[stop - 1].end) for first, stop in cut.windows(WINDOW)]
             found += [ScoringItem(each.text, span.of(text)) for each in trace.sub_questions or () for span in spans]
     return found

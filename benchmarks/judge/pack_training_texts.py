@@ -28,7 +28,7 @@ from benchmarks.support.judges import overlap
 from benchmarks.support.scores import auc
 from benchmarks.support.tables import arguments, plain, show
 from rag_cover.errors import InputError
-from rag_cover_embedded.training.crossed import TEXTS, crossed_examples, is_held_out
+from rag_cover_embedded.training.crossed import TEXTS, is_held_out, make_crossed_examples
 from rag_cover_embedded.training.splits import LEARNING
 
 FOLDERS = {
@@ -196,7 +196,7 @@ def show_overlap(rows: list[dict[str, Any]], data: Path, seed: int) -> None:
         for side, cell in (("yes", "same"), ("yes", "other"), ("no", "mention"), ("no", "other"))
     ]
     rng = random.Random(seed)  # noqa: S311  # samples, not secrets
-    drawn = [each for each in crossed_examples(data, rng, LEARNING) if each.label is not None]
+    drawn = [each for each in make_crossed_examples(data, rng, LEARNING) if each.label is not None]
     read = [(each.first, each.second, bool(each.label)) for each in drawn]
     table = []
     for title, found in (("all cells", cells), ("same, other, mention, other", four), ("one pass of training", read)):

@@ -37,7 +37,7 @@ from rag_cover import demo
 from rag_cover.stats.intervals import wilson
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing, evidence_of
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join, open_tokenizer
-from rag_cover_embedded.segments import SegmentedText, segmented
+from rag_cover_embedded.segments import SegmentedText, segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.authored_examples import TEXTS
 from rag_cover_embedded.training.crossed import is_held_out
@@ -166,7 +166,7 @@ def case_pairs() -> list[Asked]:
 def judged_windows(weights: Weights, pairs: Sequence[Asked]) -> Windows:
     """Run both stages over every window of every pair."""
     session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
-    texts = segmented(tokenizer, [text for text, _ in pairs])
+    texts = segment_texts(tokenizer, [text for text, _ in pairs])
     questions = list(dict.fromkeys(question for _, asked in pairs for question in asked))
     asked_of = question_vectors(session, tokenizer, [encodable(question) for question in questions], longest=MAX_QUESTION)
     vectors = dict(zip(questions, asked_of, strict=True))

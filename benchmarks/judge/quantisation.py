@@ -38,7 +38,7 @@ from rag_cover.backends import ScoringItem
 from rag_cover.stats.intervals import Interval
 from rag_cover_embedded.answers import likeliest_span
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, open_tokenizer
-from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.splits import trains_by_document
 from rag_cover_embedded.verdicts import correctness_inputs
@@ -81,7 +81,7 @@ def correct_head(data: Path, tokenizer: Tokenizer, limit: int, seed: int) -> Hea
     asked = [(row, system) for row in part_of(rows, "test", key=lambda row: str(row["question"])) for system in SYSTEMS]
     chosen = sample(asked, limit, seed)
     items = [ScoringItem(row["question"], row[f"answer_{system}"] or "?", golden(row)) for row, system in chosen]
-    texts = segmented(tokenizer, [item.text for item in items])
+    texts = segment_texts(tokenizer, [item.text for item in items])
     encoded = [correctness_inputs(tokenizer, item, text)[0] for item, text in zip(items, texts, strict=True)]
     truth = np.array([row[f"judge_{system}"] for row, system in chosen], dtype=np.float64)
     return Head("correct", encoded, truth, {"accuracy": (_positive, _agreement)})

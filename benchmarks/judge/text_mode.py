@@ -116,10 +116,10 @@ def _embedded_by_the_original(texts: Sequence[str]) -> NDArray[np.float32]:
     import torch
     from transformers import AutoTokenizer, BertModel
 
-    from rag_cover_embedded.training.network import mean_pooled, pretrained_folder
+    from rag_cover_embedded.training.network import find_pretrained_folder, mean_pooled
 
-    tokenizer = AutoTokenizer.from_pretrained(pretrained_folder())
-    encoder = BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False).eval()
+    tokenizer = AutoTokenizer.from_pretrained(find_pretrained_folder())
+    encoder = BertModel.from_pretrained(find_pretrained_folder(), add_pooling_layer=False).eval()
     order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
     vectors = np.zeros((len(texts), encoder.config.hidden_size), dtype=np.float32)
     with torch.inference_mode():

@@ -38,7 +38,7 @@ from rag_cover import Passage
 from rag_cover.stats.intervals import bootstrap
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval.encoding import Encoder
-from rag_cover_embedded.retrieval.fusion import ranked
+from rag_cover_embedded.retrieval.fusion import rank_scores
 from rag_cover_embedded.retrieval.index import Index, digest_of
 from rag_cover_embedded.retrieval.retriever import CANDIDATES
 from rag_cover_embedded.weights import Weights
@@ -97,7 +97,7 @@ def rankings(found: Collection, folder: Path) -> Rankings:
     """Rank the passages for every question in every way."""
     retriever = EmbeddedRetriever(found.passages, folder)
     encoder = Encoder(Weights.open())
-    index = Index.kept(found.passages, encoder, folder)
+    index = Index.open_or_build(found.passages, encoder, folder)
     ways: Rankings = {"BM25, as bm25s comes": by_bm25s(found)}
     for question in found.questions:
         for way, places in _ways(index, encoder, question).items():
@@ -111,7 +111,7 @@ def _ways(index: Index, encoder: Encoder, question: str) -> dict[str, list[int]]
     if asked is None:
         return {"BM25, ours": [], "cosine": [], "late interaction": []}
     scores = index.keywords.scores(question)
-    words = ranked(scores, min(CANDIDATES, int((scores > 0).sum())))
+    words = rank_scores(scores, min(CANDIDATES, int((scores > 0).sum())))
     cosines = index.vectors.cosines(asked.embedding)
     near = index.vectors.nearest(cosines, CANDIDATES)
     late = index.vectors.interacting(asked, cosines, np.union1d(words, near))

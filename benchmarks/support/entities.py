@@ -40,7 +40,7 @@ from benchmarks.support.entities_wording import Kind, WorldName, wording
 from rag_cover.backends import Retriever
 from rag_cover.questions import Passage
 from rag_cover.setqueries.algebra import SetQuery
-from rag_cover_embedded.retrieval.fusion import ranked
+from rag_cover_embedded.retrieval.fusion import rank_scores
 from rag_cover_embedded.retrieval.keywords import Keywords
 
 SIZE = 2_100
@@ -230,7 +230,7 @@ def _others(sets: Sequence[frozenset[str]], each: frozenset[str]) -> list[frozen
 
 def _by_words(passages: Sequence[Passage]) -> Search:
     keywords = Keywords.of(passages)
-    return lambda atom: [str(passages[place].id) for place in ranked(keywords.scores(atom), _RETRIEVED)]
+    return lambda atom: [str(passages[place].id) for place in rank_scores(keywords.scores(atom), _RETRIEVED)]
 
 
 def _by(retriever: Retriever) -> Search:

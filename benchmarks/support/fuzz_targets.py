@@ -153,9 +153,9 @@ def _embedding(text: str) -> object:
 
 
 def _fault(text: str) -> object:
-    from rag_cover_openai.errors import redacted, without_secrets
+    from rag_cover_openai.errors import redact_secrets, without_secrets
 
-    shown = redacted(text, ["hunter2", "0123456789abcdef"])
+    shown = redact_secrets(text, ["hunter2", "0123456789abcdef"])
     if "hunter2 " in shown or "0123456789abcdef" in shown + without_secrets(text, ["0123456789abcdef"]):
         message = "a secret is left"
         raise AssertionError(message)

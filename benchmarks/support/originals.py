@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import Encoded
 from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled
-from rag_cover_embedded.training.trainer import padded
+from rag_cover_embedded.training.trainer import pad_batch
 
 Floats = NDArray[np.float32]
 
@@ -38,7 +38,7 @@ class Original:
 
     @torch.inference_mode()
     def _batched(self, batch: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
-        ids, mask, segments = padded(batch, torch.device("cpu"))
+        ids, mask, segments = pad_batch(batch, torch.device("cpu"))
         vectors = self._network.token_vectors(ids, mask, segments)
         features = torch.zeros(len(batch), len(FEATURES))
         for row, encoded in enumerate(batch):

@@ -35,7 +35,7 @@ def plain_rankings(passages: Sequence[Passage], questions: Sequence[str], folder
     where = kept_index(passages) if folder is None else folder
     hybrid = build_retriever("embedded", passages, index=where)
     encoder = Encoder(Weights.open())
-    index = Index.kept(passages, encoder, where)
+    index = Index.open_or_build(passages, encoder, where)
     return {
         "BM25": _by_words(passages, questions),
         "dense": [_by_meaning(index, encoder, passages, question) for question in questions],

@@ -20,9 +20,9 @@ from benchmarks.support.shapes import CLASSIFIERS, at, peak_flops, tokenizer
 from rag_cover.backends import Entailer
 from rag_cover.belief.entailment import normal_form
 from rag_cover_embedded.inputs import Task, encode_pairs
-from rag_cover_transformers.batches import Runner, by_length, padded
+from rag_cover_transformers.batches import Runner, by_length, pad_rows
 from rag_cover_transformers.classifiers import Classifier, classifier_of
-from rag_cover_transformers.devices import placed
+from rag_cover_transformers.devices import choose_placement
 from rag_cover_transformers.encodings import TextEncoder
 from rag_cover_transformers.entailer import NliEntailer, by_class
 from rag_cover_transformers.labels import THREE_CLASSES
@@ -76,10 +76,10 @@ class Shaped:
     def forward(self, pairs: Sequence[Pair]) -> Floats:
         """Judge pairs in one batch."""
         encoder, runner = self.classifier.encoder, self.classifier.runner
-        texts = encoder.tokenised([text for pair in pairs for text in pair])
-        rows = [encoder.joined(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))]
+        texts = encoder.tokenise([text for pair in pairs for text in pair])
+        rows = [encoder.join_pair(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))]
         self.forwards.count([len(row) for row in rows])
-        logits = runner.network(**padded(rows, pad=runner.pad, device=runner.placement.device)).logits
+        logits = runner.network(**pad_rows(rows, pad=runner.pad, device=runner.placement.device)).logits
         return by_class(logits.float().cpu().numpy(), THREE_CLASSES).astype(np.float64)
 
 
@@ -98,7 +98,7 @@ class CountingRunner(Runner):
 
 def shaped(device: str, precision: str, seed: int) -> Shaped:
     """Make a network of DeBERTa-v2-xlarge's shape."""
-    placement, planned = placed(device, precision, None), Tally()
+    placement, planned = choose_placement(device, precision, None), Tally()
     network = at(placement, CLASSIFIERS["deberta-xlarge"], seed=seed)
     made = classifier_of(network, TextEncoder(tokenizer(), _LONGEST), placement, name="random", fingerprint="random")
     runner = CountingRunner(network, placement, made.runner.pad, Lock(), planned)

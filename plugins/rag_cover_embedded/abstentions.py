@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Abstention
 from rag_cover_embedded.answers import WHOLE_REPLY, Asked
 from rag_cover_embedded.inputs import Encoded, Task, join, reply_question
-from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 
 __all__ = ["abstention", "combine"]
@@ -24,7 +24,7 @@ _WINDOWS = 16
 def abstention(session: Session, tokenizer: Tokenizer, asked: Sequence[Asked], cut: float) -> list[Abstention]:
     """Classify replies to a question (asked alone, or as a part of the user's question); ``cut`` is of P(partly or wholly)."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(text for _, text, _ in asked))}
-    texts = segmented(tokenizer, list(distinct))
+    texts = segment_texts(tokenizer, list(distinct))
     encoded: list[Encoded] = []
     counts: list[int] = []
     for question, written, user_question in asked:

@@ -26,7 +26,7 @@ from rag_cover.backends import Span
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import Memory
-from rag_cover_embedded.segments import SegmentedText, Window, segmented
+from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
@@ -170,7 +170,7 @@ class Proposing:
         """Rank the windows, best first, and keep as many as are read at most."""
         return [int(window) for window in np.argsort(-scores, kind="stable")[: self.most]]
 
-    def ranked(self, scores: NDArray[np.float32]) -> list[int]:
+    def rank_windows(self, scores: NDArray[np.float32]) -> list[int]:
         """Rank the windows worth judging, best first."""
         order = self.first(scores)
         least = max(self.floor, float(scores[order[0]]) - self.margin)
@@ -248,12 +248,12 @@ class AnswerJudge:
 
     def _begin(self, asked: Sequence[Asked]) -> list[_Reading | None]:
         """Segment each text once, and choose the windows to judge for each of its questions."""
-        texts = _numbered(text for _, text, _ in asked)
-        cut = segmented(self._tokenizer, list(texts))
+        texts = _number_values(text for _, text, _ in asked)
+        cut = segment_texts(self._tokenizer, list(texts))
         windows = [text.windows(WINDOW) for text in cut]
         places = [texts[text] for _, text, _ in asked]
         readings = [
-            self._opened(question, user_question, cut[place], windows[place])
+            self._start_reading(question, user_question, cut[place], windows[place])
             for (question, _, user_question), place in zip(asked, places, strict=True)
         ]
         ranked = [row for row, reading in enumerate(readings) if reading is not None and self._is_ranked(reading)]
@@ -263,7 +263,9 @@ class AnswerJudge:
                 self._rank(reading, found)
         return readings
 
-    def _opened(self, question: str, user_question: str, text: SegmentedText, windows: Sequence[Window]) -> _Reading | None:
+    def _start_reading(
+        self, question: str, user_question: str, text: SegmentedText, windows: Sequence[Window]
+    ) -> _Reading | None:
         if not windows:
             return None
         if user_question and int(text.bounds[-1]) <= WHOLE_REPLY:
@@ -283,23 +285,23 @@ class AnswerJudge:
         reading.similarity = float(scores.max())
         if self._proposing is None:
             return
-        chosen = self._proposing.first(scores) if reading.is_reply else self._proposing.ranked(scores)
+        chosen = self._proposing.first(scores) if reading.is_reply else self._proposing.rank_windows(scores)
         reading.waiting = [reading.waiting[window] for window in chosen]
         if not chosen:
             reading.probability = self._proposing.estimate(reading.similarity, self._cuts[reading.is_reply])
 
     def _first_part(self, question: str, user_question: str) -> tuple[int, ...]:
         """Encode what stands before the text."""
-        return self._firsts.recall([(question, user_question)], self._encoded)[question, user_question]
+        return self._firsts.recall([(question, user_question)], self._encode_questions)[question, user_question]
 
-    def _encoded(self, asked: Sequence[tuple[str, str]]) -> list[tuple[int, ...]]:
+    def _encode_questions(self, asked: Sequence[tuple[str, str]]) -> list[tuple[int, ...]]:
         return [tuple(reply_question(self._tokenizer, question, user_question)) for question, user_question in asked]
 
     def _scores(
         self, pairs: Sequence[tuple[str, int]], texts: Sequence[SegmentedText], windows: Sequence[Sequence[Window]]
     ) -> list[NDArray[np.float32]]:
         """Score every window of a text for a question, for each (question, number of the text)."""
-        questions = _numbered(question for question, _ in pairs)
+        questions = _number_values(question for question, _ in pairs)
         vectors = question_vectors(
             self._session, self._tokenizer, [encodable(question) for question in questions], longest=MAX_QUESTION
         )
@@ -387,7 +389,7 @@ def _by_text(asked: Sequence[Asked]) -> Iterator[list[int]]:
         yield group
 
 
-def _numbered(values: Iterator[str]) -> Mapping[str, int]:
+def _number_values(values: Iterator[str]) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for value in values:
         found.setdefault(value, len(found))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import ScoringItem
 from rag_cover_embedded.judge import EmbeddedJudge
 
-__all__ = ["AnswerEntailer", "asked_of_both", "declines"]
+__all__ = ["AnswerEntailer", "declines", "split_question_pair"]
 
 VERSION = 1
 """Part of the fingerprint: another way of asking is another entailer."""
@@ -43,7 +43,7 @@ class AnswerEntailer:
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
-        items = [asked_of_both(premise, hypothesis) for premise, hypothesis in pairs]
+        items = [split_question_pair(premise, hypothesis) for premise, hypothesis in pairs]
         others = [row for row, item in enumerate(items) if item is None]
         asked = {row: item for row, item in enumerate(items) if item is not None}
         declined = {row: (declines(item.text), all(map(declines, item.references))) for row, item in asked.items()}
@@ -59,10 +59,10 @@ class AnswerEntailer:
         return found
 
 
-def asked_of_both(premise: str, hypothesis: str) -> ScoringItem | None:
+def split_question_pair(premise: str, hypothesis: str) -> ScoringItem | None:
     """Take ``question? answer`` pairs apart; None where the two do not begin with one question.
 
-    >>> asked_of_both("Who wrote Emma? Jane Austen", "Who wrote Emma? Austen")
+    >>> split_question_pair("Who wrote Emma? Jane Austen", "Who wrote Emma? Austen")
     ScoringItem(question='Who wrote Emma?', text='Jane Austen', references=('Austen',), user_question='')
     """
     end = 0

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-__all__ = ["FEATURES", "likeness", "normalised_words", "ranked_references"]
+__all__ = ["FEATURES", "likeness", "normalise_words", "rank_references"]
 
 FEATURES = (
     "a reference's words stand in the text in a row",
@@ -60,14 +60,14 @@ def likeness(question: str, references: Sequence[str], text: str) -> tuple[float
     >>> found[0], found[3]
     (1.0, 1.0)
     """
-    words, asked = normalised_words(text), normalised_words(question)
-    wanted = [found for found in map(normalised_words, references) if found]
+    words, asked = normalise_words(text), normalise_words(question)
+    wanted = [found for found in map(normalise_words, references) if found]
     joined = f" {' '.join(words)} "
     letters = "".join(words)
     starts = [joined.find(f" {' '.join(reference)} ") for reference in wanted]
     begun = [start for start in starts if start >= 0]
     counted = Counter(words)
-    shares = [_shared(counted, reference) for reference in wanted]
+    shares = [_overlap_with(counted, reference) for reference in wanted]
     numbers = [[word for word in reference if word[0].isdigit()] for reference in wanted]
     numbers = [found for found in numbers if found]
     known = {number for found in numbers for number in found} | {word for word in asked if word[0].isdigit()}
@@ -91,21 +91,21 @@ def likeness(question: str, references: Sequence[str], text: str) -> tuple[float
     )
 
 
-def ranked_references(references: Sequence[str], text: str) -> list[str]:
+def rank_references(references: Sequence[str], text: str) -> list[str]:
     """Order references by how many of their words a text holds, best first; equally good ones keep their order.
 
-    >>> ranked_references(["Jane", "Moselle", "the Mosel"], "On the Moselle.")
+    >>> rank_references(["Jane", "Moselle", "the Mosel"], "On the Moselle.")
     ['Moselle', 'Jane', 'the Mosel']
     """
-    counted = Counter(normalised_words(text))
-    return sorted(references, key=lambda reference: -_shared(counted, normalised_words(reference))[0])
+    counted = Counter(normalise_words(text))
+    return sorted(references, key=lambda reference: -_overlap_with(counted, normalise_words(reference))[0])
 
 
 @lru_cache(maxsize=65_536)
-def normalised_words(text: str) -> tuple[str, ...]:
+def normalise_words(text: str) -> tuple[str, ...]:
     """Cut a text into lower-case words without accents, articles and punctuation, numbers in figures.
 
-    >>> normalised_words("The 1,200 Cafés' third owner")
+    >>> normalise_words("The 1,200 Cafés' third owner")
     ('1200', 'cafes', '3', 'owner')
     """
     plain = "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(char))
@@ -113,7 +113,7 @@ def normalised_words(text: str) -> tuple[str, ...]:
     return tuple(_NUMBERS.get(word, word) for word in _WORD.findall(plain) if word not in _ARTICLES)
 
 
-def _shared(counted: Counter[str], reference: Sequence[str]) -> tuple[float, float]:
+def _overlap_with(counted: Counter[str], reference: Sequence[str]) -> tuple[float, float]:
     """Return the share of a reference's words that a text holds, and the F1 of both."""
     shared = sum(min(count, counted[word]) for word, count in Counter(reference).items())
     if not shared:

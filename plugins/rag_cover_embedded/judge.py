@@ -71,7 +71,7 @@ class EmbeddedJudge:
         """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
         found = np.zeros(len(items), dtype=np.float32)
         free = [row for row, item in enumerate(items) if not item.references]
-        found[free] = [judgment.probability for judgment in self._judged([items[row] for row in free])]
+        found[free] = [judgment.probability for judgment in self._judge_items([items[row] for row in free])]
         given = [row for row, item in enumerate(items) if item.references and item.text.strip()]
         if given:
             chosen = [items[row] for row in given]
@@ -80,7 +80,7 @@ class EmbeddedJudge:
 
     def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
         """Return the sentences of each text that answer its question, None where none does; references are not read."""
-        return [judgment.fragment for judgment in self._judged(items)]
+        return [judgment.fragment for judgment in self._judge_items(items)]
 
     def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
         """Tell whether each text declines to answer its question; a blank text does not, as it says nothing."""
@@ -106,13 +106,13 @@ class EmbeddedJudge:
 
     def __reduce__(self) -> tuple[Callable[..., EmbeddedJudge], tuple[object, ...]]:
         """Travel to another process as what it was opened with: the network is opened there."""
-        return _reopened, self._options
+        return _reopen, self._options
 
-    def _judged(self, items: Sequence[ScoringItem]) -> list[Judgment]:
+    def _judge_items(self, items: Sequence[ScoringItem]) -> list[Judgment]:
         asked = [(item.question, item.text, item.user_question) for item in items]
         judged = self._remembered.recall(asked, self._answers.judge)
         return [judged[each] for each in asked]
 
 
-def _reopened(weights: Path | None, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # as it travelled
+def _reopen(weights: Path | None, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # as it travelled
     return EmbeddedJudge(weights, threads=threads, exhaustive=exhaustive)

@@ -27,7 +27,7 @@ from rag_cover.traces import Sample
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, evidence_of
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
 from rag_cover_embedded.memory import Memory, QuestionText, digest_of
-from rag_cover_embedded.segments import SegmentedText, Window, segmented
+from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.weights import Weights
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
@@ -84,7 +84,9 @@ class EmbeddedReader:
         Raises:
             InvalidValueError: n is below 1.
         """
-        return [_drawn(answers, question, n, seed) for (question, _), answers in zip(items, self.answers(items), strict=True)]
+        return [
+            _draw_samples(answers, question, n, seed) for (question, _), answers in zip(items, self.answers(items), strict=True)
+        ]
 
     def answers(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[dict[str, float]]:
         """Return, for each (question, passages), what `sample` draws from: every answer's probability."""
@@ -94,7 +96,7 @@ class EmbeddedReader:
 
     def __reduce__(self) -> tuple[Callable[..., EmbeddedReader], tuple[object, ...]]:
         """Travel to another process as what it was opened with: the network is opened there."""
-        return _reopened, self._options
+        return _reopen, self._options
 
     def _in_blocks(self, pairs: Sequence[QuestionText]) -> list[tuple[AnswerSpans, ...]]:
         """Read pairs, so many at once that memory stays bounded."""
@@ -104,10 +106,10 @@ class EmbeddedReader:
     def _read(self, pairs: Sequence[QuestionText]) -> list[tuple[AnswerSpans, ...]]:
         """Read the windows that the first stage proposes."""
         questions, texts = zip(*pairs, strict=True)
-        cut = segmented(self._tokenizer, texts)
+        cut = segment_texts(self._tokenizer, texts)
         encodings = self._tokenizer.encode_batch([encodable(question) for question in questions], add_special_tokens=False)
         asked = [tuple(encoding.ids[:MAX_QUESTION]) for encoding in encodings]
-        proposed = list(self._ranked(questions, cut))
+        proposed = list(self._rank_windows(questions, cut))
         chosen = [(row, window) for row, (ranked, _) in enumerate(proposed) for window in ranked]
         encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window in chosen]
         found: list[tuple[AnswerSpans, ...]] = [()] * len(pairs)
@@ -117,10 +119,10 @@ class EmbeddedReader:
             evidence = evidence_of(text, float(logit[0]), windows=len(text.windows(WINDOW)), similarity=similarity)
             likely = self._fitted.calibrations.probability(Task.ANSWERS, evidence)
             probability = min(likely, _MOST)
-            found[row] += (AnswerSpans(probability, _spoken(texts[row], cut[row], window, span[pair.start : -1])),)
+            found[row] += (AnswerSpans(probability, _write_spans(texts[row], cut[row], window, span[pair.start : -1])),)
         return found
 
-    def _ranked(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[tuple[list[Window], float]]:
+    def _rank_windows(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[tuple[list[Window], float]]:
         """Yield the windows of each text that are worth reading for its question, best first, and the best one's score."""
         asked = [encodable(question) for question in questions]
         vectors = question_vectors(self._session, self._tokenizer, asked, longest=MAX_QUESTION)
@@ -131,10 +133,10 @@ class EmbeddedReader:
                 yield [], 0.0
                 continue
             scores = window_scores(found, question.weights, windows)
-            yield [windows[each] for each in self._fitted.proposing.ranked(scores)], float(scores.max())
+            yield [windows[each] for each in self._fitted.proposing.rank_windows(scores)], float(scores.max())
 
 
-def _reopened(weights: Path | None, threads: int | None) -> EmbeddedReader:
+def _reopen(weights: Path | None, threads: int | None) -> EmbeddedReader:
     return EmbeddedReader(weights, threads=threads)
 
 
@@ -174,7 +176,7 @@ def likely_spans(logits: NDArray[np.float32], sentences: NDArray[np.intp]) -> li
     return list(zip(first[best].tolist(), last[best].tolist(), (powers / powers.sum()).tolist(), strict=True))
 
 
-def _spoken(text: str, cut: SegmentedText, window: Window, logits: NDArray[np.float32]) -> dict[str, float]:
+def _write_spans(text: str, cut: SegmentedText, window: Window, logits: NDArray[np.float32]) -> dict[str, float]:
     """Write a window's likeliest spans out, in whole words."""
     offsets = cut.offsets[cut.tokens(window)]
     sentences = np.repeat(np.arange(*window), np.diff(cut.bounds[window[0] : window[1] + 1]))
@@ -193,7 +195,7 @@ def _whole_words(text: str, start: int, end: int) -> str:
     return text[start:end]
 
 
-def _drawn(answers: Mapping[str, float], question: str, n: int, seed: int) -> tuple[Sample, ...]:
+def _draw_samples(answers: Mapping[str, float], question: str, n: int, seed: int) -> tuple[Sample, ...]:
     if n < 1:
         message = f"n is {n}; at least 1 answer is sampled"
         raise InvalidValueError(message)

@@ -12,10 +12,10 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Span, TokenRelevance
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import Task, join
-from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 
-__all__ = ["asked_words", "token_relevance", "words_of_tokens"]
+__all__ = ["find_content_words", "token_relevance", "words_of_tokens"]
 
 WINDOW = 152
 MAX_QUESTION = 96
@@ -30,10 +30,10 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def asked_words(question: str) -> list[Span]:
+def find_content_words(question: str) -> list[Span]:
     """Find the words that say what a question is about: all but function words, or all if there are no others.
 
-    >>> [span.of("Who wrote the novel Emma?") for span in asked_words("Who wrote the novel Emma?")]
+    >>> [span.of("Who wrote the novel Emma?") for span in find_content_words("Who wrote the novel Emma?")]
     ['wrote', 'novel', 'Emma']
     """
     words = [Span(*match.span()) for match in _WORD.finditer(question)]
@@ -51,7 +51,7 @@ def words_of_tokens(words: Sequence[Span], offsets: Sequence[tuple[int, int]]) -
 
 
 def token_relevance(session: Session, tokenizer: Tokenizer, question: str, texts: Sequence[str]) -> TokenRelevance:
-    """Return P(a text says something about a word of the question) for each text and each of `asked_words`.
+    """Return P(a text says something about a word of the question) for each text and each of `find_content_words`.
 
     A word's value is that of its likeliest token in the text's likeliest window; a blank text has zeros. Of a question with
     more than 96 tokens the words after the first 96 are left out.
@@ -60,10 +60,10 @@ def token_relevance(session: Session, tokenizer: Tokenizer, question: str, texts
     encoding = tokenizer.encode(asked, add_special_tokens=False)
     ids, offsets = encoding.ids[:MAX_QUESTION], encoding.offsets[:MAX_QUESTION]
     reach = offsets[-1][1] if offsets else 0
-    words = [word for word in asked_words(asked) if word.start < reach]
+    words = [word for word in find_content_words(asked) if word.start < reach]
     places = np.array(words_of_tokens(words, offsets), dtype=np.intp)
     rows, encoded = [], []
-    for row, text in enumerate(segmented(tokenizer, texts)):
+    for row, text in enumerate(segment_texts(tokenizer, texts)):
         for window in text.windows(WINDOW):
             rows.append(row)
             encoded.append(join(Task.ANSWERS, ids, text.ids[text.tokens(window)].tolist()))

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Span
 from rag_cover.texts import encodable, flatten, grouped, sentences
 
-__all__ = ["SegmentedText", "Window", "segmented"]
+__all__ = ["SegmentedText", "Window", "segment_texts"]
 
 Window = tuple[int, int]
 """A half-open range of segments."""
@@ -48,7 +48,7 @@ class SegmentedText:
         """Return the range of tokens a window holds."""
         return slice(int(self.bounds[window[0]]), int(self.bounds[window[1]]))
 
-    def written(self, text: str, window: Window) -> str:
+    def window_text(self, text: str, window: Window) -> str:
         """Cut a window out of the text it was made from."""
         return text[self.sentences[window[0]].start : self.sentences[window[1] - 1].end]
 
@@ -59,7 +59,7 @@ class SegmentedText:
         return Span(self.sentences[segments[0]].start, self.sentences[segments[1]].end)
 
 
-def segmented(tokenizer: Tokenizer, texts: Sequence[str]) -> list[SegmentedText]:
+def segment_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[SegmentedText]:
     """Cut texts into segments of at most 80 tokens; no word is lost, a blank text has none.
 
     Markup is read as white space (`flatten`), and a title on the first line as a sentence that ends there.
@@ -67,8 +67,8 @@ def segmented(tokenizer: Tokenizer, texts: Sequence[str]) -> list[SegmentedText]
     cleaned = [flatten(encodable(text)) for text in texts]
     spans = [sentences(text) for text in cleaned]
     pieces = (piece for text, found in zip(cleaned, spans, strict=True) for piece in _pieces(text, found))
-    encodings = _encoded(tokenizer, list(pieces))
-    return [_segmented(found, [next(encodings) for _ in found]) for found in spans]
+    encodings = _encode_pieces(tokenizer, list(pieces))
+    return [_segment_text(found, [next(encodings) for _ in found]) for found in spans]
 
 
 def _pieces(text: str, spans: Sequence[Span]) -> Iterator[str]:
@@ -82,14 +82,14 @@ def _pieces(text: str, spans: Sequence[Span]) -> Iterator[str]:
             yield text[span.start : span.end] + ("." if 0 <= span.start < end == span.end else "")
 
 
-def _encoded(tokenizer: Tokenizer, pieces: Sequence[str]) -> Iterator[_Encoding]:
+def _encode_pieces(tokenizer: Tokenizer, pieces: Sequence[str]) -> Iterator[_Encoding]:
     for start in range(0, len(pieces), _CHUNK):
         for encoding in tokenizer.encode_batch(pieces[start : start + _CHUNK], add_special_tokens=False):
             offsets = np.array(encoding.offsets, dtype=np.int32).reshape(-1, 2)
             yield np.array(encoding.ids, dtype=np.int32), offsets
 
 
-def _segmented(spans: Sequence[Span], encodings: Sequence[_Encoding]) -> SegmentedText:
+def _segment_text(spans: Sequence[Span], encodings: Sequence[_Encoding]) -> SegmentedText:
     bounds, parts = [0], []
     for span, (ids, _) in zip(spans, encodings, strict=True):
         for start in range(0, len(ids), LONGEST_SEGMENT):

@@ -17,9 +17,9 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
 from rag_cover.texts import encodable
-from rag_cover_embedded.features import likeness, ranked_references
+from rag_cover_embedded.features import likeness, rank_references
 from rag_cover_embedded.inputs import Encoded, Task, groups_of_references, join
-from rag_cover_embedded.segments import SegmentedText, segmented
+from rag_cover_embedded.segments import SegmentedText, segment_texts
 from rag_cover_embedded.session import Session
 
 __all__ = ["correctness", "correctness_inputs", "entailment"]
@@ -36,7 +36,7 @@ _BARE = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
     """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references."""
-    texts = segmented(tokenizer, [item.text for item in items])
+    texts = segment_texts(tokenizer, [item.text for item in items])
     encoded = [correctness_inputs(tokenizer, item, text) for item, text in zip(items, texts, strict=True)]
     rows = np.repeat(np.arange(len(items)), [len(inputs) for inputs in encoded])
     logits = np.array([logit[0] for (logit,) in session.run([*chain(*encoded)], ["correct"])], dtype=np.float32)
@@ -74,10 +74,10 @@ def _leading_yes_or_no(text: str) -> str:
 def correctness_inputs(tokenizer: Tokenizer, item: ScoringItem, text: SegmentedText) -> list[Encoded]:
     """Pair every window of a text with every group of references; references that are likeliest found come first."""
     question = _ids(tokenizer, item.question)
-    groups = groups_of_references(tokenizer, question, ranked_references(item.references, item.text))
+    groups = groups_of_references(tokenizer, question, rank_references(item.references, item.text))
     encoded = []
     for window in text.windows(WINDOW):
-        features = likeness(item.question, item.references, text.written(item.text, window))
+        features = likeness(item.question, item.references, text.window_text(item.text, window))
         ids = text.ids[text.tokens(window)].tolist()
         encoded += [join(Task.CORRECT, group, ids, features=features) for group in groups]
     return encoded
@@ -90,7 +90,7 @@ def entailment(session: Session, tokenizer: Tokenizer, pairs: Sequence[tuple[str
     blank premise or hypothesis is neutral. Of a premise with more than 64 windows (some 7,000 words) each part meets 64.
     """
     distinct = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
-    cut = segmented(tokenizer, list(distinct))
+    cut = segment_texts(tokenizer, list(distinct))
     encoded: list[Encoded] = []
     plan = [_plan(cut[distinct[premise]], cut[distinct[hypothesis]], encoded) for premise, hypothesis in pairs]
     logits = [logit for (logit,) in session.run(encoded, ["entailment"])]

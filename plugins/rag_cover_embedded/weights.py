@@ -72,7 +72,7 @@ class Weights:
             print_ = hashlib.sha256(
                 json.dumps([VERSION, about["sha256"]["judge.onnx"], about["fitted"]], sort_keys=True).encode()
             )
-            return cls(folder, about["sha256"]["judge.onnx"], _fitted(about["fitted"]), print_.hexdigest())
+            return cls(folder, about["sha256"]["judge.onnx"], _parse_fitted(about["fitted"]), print_.hexdigest())
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
             raise CorruptFileError(message) from missing
@@ -116,7 +116,7 @@ def _refuse_changed(path: Path, wanted: str) -> None:
         raise CorruptFileError(message)
 
 
-def _fitted(numbers: Mapping[str, Any]) -> Fitted:
+def _parse_fitted(numbers: Mapping[str, Any]) -> Fitted:
     return Fitted(
         threshold=float(numbers["threshold"]),
         reply_threshold=float(numbers["reply_threshold"]),

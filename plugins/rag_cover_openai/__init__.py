@@ -114,7 +114,7 @@ def open_judge(  # noqa: PLR0913  # every option is a keyword
         generator = OpenAIGenerator(client, thinking_tokens=thinking_tokens, cache=cache)
         return PromptedJudge(generator, threshold=threshold, longest=longest)
 
-    return _shared(("judge", id(client), id(cache), thinking_tokens, threshold, longest), make)
+    return _share(("judge", id(client), id(cache), thinking_tokens, threshold, longest), make)
 
 
 def open_embedder(
@@ -144,7 +144,7 @@ def _client(
         from rag_cover_openai.connections import Connection
     secret = SecretStr(api_key) if isinstance(api_key, str) else api_key
     connection = Connection(base_url, secret, organization, project, policy)
-    return _shared(("client", model, connection, _environment()), lambda: Client(model, connection))
+    return _share(("client", model, connection, _environment()), lambda: Client(model, connection))
 
 
 def _environment() -> int:
@@ -156,7 +156,7 @@ _lock = threading.Lock()
 _in_use: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 
 
-def _shared(key: tuple[Any, ...], make: Callable[[], T]) -> T:
+def _share(key: tuple[Any, ...], make: Callable[[], T]) -> T:
     """Share an object for as long as somebody uses it."""
     with _lock:
         found: T | None = _in_use.get(key)

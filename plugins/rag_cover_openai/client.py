@@ -16,8 +16,8 @@ from openai import OpenAIError
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.retry import Called, Caller
-from rag_cover_openai.connections import Connected, Connection, connected
-from rag_cover_openai.errors import broken_off, fault_of, late, redacted, without_secrets
+from rag_cover_openai.connections import Connected, Connection, open_sdk_client
+from rag_cover_openai.errors import connection_error, fault_of, late, redact_secrets, without_secrets
 from rag_cover_openai.server_quirks import Dialect
 
 __all__ = ["Client"]
@@ -45,7 +45,7 @@ class Client:
     @property
     def base_url(self) -> str:
         """Return the server's address, without credentials."""
-        return self._connected().base_url
+        return self._open_connection().base_url
 
     def chat(self, body: Mapping[str, Any], *, tokens: int, clock: Deadline) -> Called[object]:
         """Ask for a chat completion.
@@ -53,7 +53,7 @@ class Client:
         Raises:
             ModelFailedError: there is none, after its retries.
         """
-        create = self._connected().sdk.chat.completions.with_streaming_response.create
+        create = self._open_connection().sdk.chat.completions.with_streaming_response.create
         return self._call(create, body, tokens, clock)
 
     def embeddings(self, body: Mapping[str, Any], *, tokens: int, clock: Deadline) -> Called[object]:
@@ -62,18 +62,18 @@ class Client:
         Raises:
             ModelFailedError: there are none, after its retries.
         """
-        return self._call(self._connected().sdk.embeddings.with_streaming_response.create, body, tokens, clock)
+        return self._call(self._open_connection().sdk.embeddings.with_streaming_response.create, body, tokens, clock)
 
     def _call(self, create: Callable[..., Any], body: Mapping[str, Any], tokens: int, clock: Deadline) -> Called[object]:
         known = {name: value for name, value in body.items() if name not in _NOT_OF_SDK}
         extra = {name: value for name, value in body.items() if name in _NOT_OF_SDK}
         arguments = {"model": self.model, **known, "extra_body": extra or None}
-        return self.caller.call(lambda timeout_s: self._sent(create, arguments, timeout_s), tokens=tokens, clock=clock)
+        return self.caller.call(lambda timeout_s: self._send(create, arguments, timeout_s), tokens=tokens, clock=clock)
 
-    def _sent(self, create: Callable[..., Any], arguments: Mapping[str, Any], timeout_s: float) -> object:
+    def _send(self, create: Callable[..., Any], arguments: Mapping[str, Any], timeout_s: float) -> object:
         """Send one request; errors are raised outside of the SDK's, whose requests hold the key."""
         fault: ModelFailedError
-        secrets = self._connected().secrets
+        secrets = self._open_connection().secrets
         try:
             text = without_secrets(_read(create, arguments, timeout_s), secrets)
         except OpenAIError as error:
@@ -81,12 +81,12 @@ class Client:
         except (TimeoutError, _HTTP.TimeoutException):
             fault = late(self.name)
         except _HTTP.HTTPError as error:
-            fault = broken_off(self.name, redacted(str(error), secrets))
+            fault = connection_error(self.name, redact_secrets(str(error), secrets))
         else:
             try:
                 return json.loads(text)
             except (ValueError, RecursionError):
-                fault = self._undecodable(redacted(text, secrets))
+                fault = self._undecodable(redact_secrets(text, secrets))
         try:
             raise fault
         finally:
@@ -102,10 +102,10 @@ class Client:
         fault.raw = text
         return fault
 
-    def _connected(self) -> Connected:
+    def _open_connection(self) -> Connected:
         with self._lock:
             if self._made is None:
-                self._made = connected(self.name, self._connection)
+                self._made = open_sdk_client(self.name, self._connection)
                 weakref.finalize(self, self._made.sdk.close)
             return self._made
 

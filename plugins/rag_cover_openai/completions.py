@@ -67,12 +67,12 @@ class Request:
             "response_format": _response_format(self.schema, dialect.format) if self.schema else None,
         }
         parameters |= {name: value for name, value in optional.items() if value is not None}
-        return {"messages": _messages(self, dialect.format), **dialect.adapted(parameters)}
+        return {"messages": _messages(self, dialect.format), **dialect.adapt_parameters(parameters)}
 
     @property
     def attempts(self) -> tuple[Callable[[str, str], Request], ...]:
         """Return how to ask again, and again, after a reply that cannot be used and what is wrong with it."""
-        return (self._repairing, self._afresh) if self.schema else (self._unchanged,)
+        return (self._repairing, self._afresh) if self.schema else (self._ask_again,)
 
     def _repairing(self, reply: str, problem: str) -> Request:
         asked = f"That reply cannot be read: {problem}. Reply again, with complete and valid JSON and nothing else."
@@ -84,7 +84,7 @@ class Request:
         warm, seed = max(self.sampling.temperature, _WARM), (self.sampling.seed or 0) + _OTHER_SEED
         return replace(self, sampling=replace(self.sampling, n=1, temperature=warm, seed=seed))
 
-    def _unchanged(self, _reply: str, _problem: str) -> Request:
+    def _ask_again(self, _reply: str, _problem: str) -> Request:
         """Ask for another sample of the same distribution."""
         return replace(self, sampling=replace(self.sampling, n=1))
 

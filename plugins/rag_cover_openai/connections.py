@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from rag_cover.errors import InvalidValueError
 from rag_cover.llm.retry import RetryPolicy
 
-__all__ = ["Connected", "Connection", "connected"]
+__all__ = ["Connected", "Connection", "open_sdk_client"]
 
 _OPENAI = ".openai.com"
 _NO_KEY = "unneeded"  # what servers without keys are sent: the SDK wants to send something
@@ -39,7 +39,7 @@ class Connected:
     secrets: tuple[str, ...] = field(repr=False)
 
 
-def connected(name: str, connection: Connection) -> Connected:
+def open_sdk_client(name: str, connection: Connection) -> Connected:
     """Make the SDK's client; nothing is sent yet.
 
     User and password in an address become a header: addresses are logged.

@@ -66,19 +66,19 @@ class OpenAIEmbedder:
         """
         readable = [encodable(text) if text.strip() else " " for text in texts]
         keys = {text: self._key(text) for text in dict.fromkeys(readable)}
-        vectors = self._recalled(keys)
+        vectors = self._recall_vectors(keys)
         batches = list(_batches([text for text in keys if text not in vectors]))
         if batches:
             workers = min(self._client.caller.policy.max_concurrency, len(batches))
             with ThreadPoolExecutor(workers, thread_name_prefix="rag-cover-openai") as pool:
-                for new in pool.map(self._embedded, batches):
+                for new in pool.map(self._request_vectors, batches):
                     vectors |= new
         if len({len(vector) for vector in vectors.values()}) > 1:
             message = f"{self.name}: the server gave vectors of different lengths"
             raise ModelFailedError(message, kind="malformed")
         return np.array([vectors[text] for text in readable], dtype=np.float32).reshape(len(texts), -1 if texts else 0)
 
-    def _recalled(self, keys: Mapping[str, str]) -> dict[str, Vector]:
+    def _recall_vectors(self, keys: Mapping[str, str]) -> dict[str, Vector]:
         kept = self._run.recall(list(keys.values()))
         if kept:
             self._run.ledger.add(Usage(self.name, _PURPOSE, cache_hits=len(kept)))
@@ -88,7 +88,7 @@ class OpenAIEmbedder:
         around = {"kind": "embedding", "base_url": self._client.base_url, "model": self._client.model}
         return content_hash({**around, "dimensions": self._dimensions, "text": text})
 
-    def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
+    def _request_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:
         body: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
         if self._dimensions:
             body["dimensions"] = self._dimensions

@@ -12,7 +12,7 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIEr
 from rag_cover.errors import ModelFailedError, TransientError
 from rag_cover.llm.retry import is_transient
 
-__all__ = ["RefusedError", "broken_off", "fault_of", "late", "redacted", "without_secrets"]
+__all__ = ["RefusedError", "connection_error", "fault_of", "late", "redact_secrets", "without_secrets"]
 
 _SENTENCE = 400  # characters of a server's own words
 _ALIKE = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(?<![\w-])[\w-]*+\*{3,}[\w*-]*")
@@ -35,11 +35,11 @@ def fault_of(error: OpenAIError, *, name: str, secrets: Sequence[str]) -> ModelF
         case APITimeoutError():
             return late(name)
         case APIConnectionError():
-            return broken_off(name, redacted(str(error.__cause__ or ""), secrets))
+            return connection_error(name, redact_secrets(str(error.__cause__ or ""), secrets))
         case APIStatusError():
-            return _status(error, name, redacted(_words(error), secrets))
+            return _status(error, name, redact_secrets(_words(error), secrets))
         case _:
-            return ModelFailedError(f"{name}: {redacted(str(error), secrets)}", kind=type(error).__name__)
+            return ModelFailedError(f"{name}: {redact_secrets(str(error), secrets)}", kind=type(error).__name__)
 
 
 def late(name: str) -> TransientError:
@@ -47,15 +47,15 @@ def late(name: str) -> TransientError:
     return TransientError(f"{name}: the server did not answer in time", kind="timeout")
 
 
-def broken_off(name: str, why: str) -> TransientError:
+def connection_error(name: str, why: str) -> TransientError:
     """Say that the connection failed."""
     return TransientError(f"{name}: the connection failed{f' ({why})' if why else ''}", kind="connection")
 
 
-def redacted(text: str, secrets: Sequence[str] = ()) -> str:
+def redact_secrets(text: str, secrets: Sequence[str] = ()) -> str:
     """Take secrets, and whatever looks like one, out of what a server says, and shorten it.
 
-    >>> redacted("Incorrect API key provided: sk-abc123***xyz. Use another than hunter2 or hun***er2.", ["hunter2"])
+    >>> redact_secrets("Incorrect API key provided: sk-abc123***xyz. Use another than hunter2 or hun***er2.", ["hunter2"])
     'Incorrect API key provided: ***. Use another than *** or ***.'
     """
     for secret in secrets:

@@ -133,7 +133,7 @@ class OpenAIGenerator:
     def _samples(self, task: _Task) -> tuple[Sample, ...]:
         """Recall what is known, ask for the rest, and keep each sample as soon as it is there."""
         keys = task.request.keys(self._client.base_url, self._client.model)
-        samples = self._recalled(task, keys)
+        samples = self._recall_samples(task, keys)
         if samples:
             self._run.ledger.add(Usage(self.name, task.purpose, cache_hits=len(samples)))
         dialect = self._client.dialect
@@ -144,18 +144,18 @@ class OpenAIGenerator:
                 dialect.learn_one_at_a_time()
             for index, sample in zip(missing, given, strict=False):
                 samples[index] = self._usable(task, sample, index)
-                self._run.keep({keys[index]: _packed(samples[index])})
+                self._run.keep({keys[index]: _pack_sample(samples[index])})
         return tuple(samples[index] for index in range(len(keys)))
 
-    def _recalled(self, task: _Task, keys: Sequence[str]) -> dict[int, Sample]:
+    def _recall_samples(self, task: _Task, keys: Sequence[str]) -> dict[int, Sample]:
         known = self._run.recall(keys)
-        read = {index: _unpacked(known[key], task.request.schema) for index, key in enumerate(keys) if key in known}
+        read = {index: _unpack_sample(known[key], task.request.schema) for index, key in enumerate(keys) if key in known}
         return {index: sample for index, sample in read.items() if sample is not None}
 
     def _answer(self, task: _Task, request: Request, n: int, index: int) -> Answer:
         """Ask until the server takes the request as it is put."""
         tokens = request.tokens(n)
-        called, refusals = self._taken(task, request, n, index)
+        called, refusals = self._send_adapting(task, request, n, index)
         try:
             answer = answer_of(called.value, request.sampling)
         except ModelFailedError as unreadable:
@@ -168,7 +168,7 @@ class OpenAIGenerator:
             self._client.caller.settle(tokens, answer.prompt_tokens + answer.completion_tokens)
         return answer
 
-    def _taken(self, task: _Task, request: Request, n: int, index: int) -> tuple[Called[object], int]:
+    def _send_adapting(self, task: _Task, request: Request, n: int, index: int) -> tuple[Called[object], int]:
         """Send, put otherwise for as long as a refusal teaches how; return how many refusals it took."""
         if self._shut_out is not None:
             raise ModelFailedError(str(self._shut_out), kind=self._shut_out.kind)
@@ -209,14 +209,14 @@ class OpenAIGenerator:
         tried = [sample]
         for again in task.request.attempts:
             try:
-                return _held(self.name, tried[-1], task.request.schema)
+                return _check_sample(self.name, tried[-1], task.request.schema)
             except MalformedReplyError as malformed:
                 if _is_cut_thought(tried[-1]):
                     self._client.dialect.learn_thoughts()
                 request = again(tried[-1].text, str(malformed))
                 tried += self._answer(task, request, 1, index).samples[:1]
         try:
-            return _held(self.name, tried[-1], task.request.schema)
+            return _check_sample(self.name, tried[-1], task.request.schema)
         except MalformedReplyError as malformed:
             cut = "; it was cut off, allow it more tokens" if any(each.finish_reason == "length" for each in tried) else ""
             message = f"{self.name}: {malformed}, asked {len(tried)} times{cut}"
@@ -225,7 +225,7 @@ class OpenAIGenerator:
             raise failed from None
 
 
-def _held(name: str, sample: Sample, schema: type[BaseModel] | None) -> Sample:
+def _check_sample(name: str, sample: Sample, schema: type[BaseModel] | None) -> Sample:
     """Return a sample that is what was asked for; what fits a schema is written as plain JSON.
 
     Raises:
@@ -248,11 +248,11 @@ def _is_cut_thought(sample: Sample) -> bool:
     return not without_thoughts(sample.text) and (sample.finish_reason == "length" or bool(sample.text.strip()))
 
 
-def _packed(sample: Sample) -> bytes:
+def _pack_sample(sample: Sample) -> bytes:
     return json.dumps(sample.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _unpacked(packed: bytes, schema: type[BaseModel] | None) -> Sample | None:
+def _unpack_sample(packed: bytes, schema: type[BaseModel] | None) -> Sample | None:
     """Read a kept sample; None where it cannot be read, or does not fit."""
     try:
         sample = Sample.model_validate(json.loads(packed))

@@ -65,7 +65,7 @@ class Dialect:
         """Tell whether several samples take several calls."""
         return self._one_at_a_time or "n" in self._dropped
 
-    def adapted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def adapt_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Leave out what the server refuses."""
         return {name: value for name, value in parameters.items() if name not in self._dropped}
 
@@ -91,7 +91,7 @@ class Dialect:
         with self._lock:
             if "response_format" in sent and _is_about_format(refusal):
                 self._fall_back(sent["response_format"]["type"])
-            elif (name := _refused(refusal, sent)) is not None and name not in self._dropped:
+            elif (name := _find_refused_parameter(refusal, sent)) is not None and name not in self._dropped:
                 self._dropped.add(name)
                 if name == "max_tokens" and "max_completion_tokens" in words:
                     self._renamed = True
@@ -113,7 +113,7 @@ def _is_about_format(refusal: RefusedError) -> bool:
     return named.startswith("response_format") or (named not in _DROPPABLE and bool(_ABOUT_FORMAT.search(str(refusal))))
 
 
-def _refused(refusal: RefusedError, sent: Mapping[str, Any]) -> str | None:
+def _find_refused_parameter(refusal: RefusedError, sent: Mapping[str, Any]) -> str | None:
     """Name the parameter that a refusal is about, where it is refused as such and not for its value."""
     words = str(refusal)
     if not _UNSUPPORTED.search(words):

@@ -60,7 +60,7 @@ class Worker:
 
     def __init__(self, function: ray.ObjectRef, attempts: ray.actor.ActorHandle, cpus: float) -> None:
         allot(cpus)
-        self._function = _arrived(function)
+        self._function = _fetch_function(function)
         self._attempts = attempts
 
     def __call__(self, batch: _Row) -> _Row:
@@ -98,7 +98,7 @@ class Pool:
             return cls(ray.put(Parcel(function)), min(workers or room, room), cpus, gpus)
         except TypeError as stays:
             message = (
-                f"A model, measure or function cannot be sent to Ray's workers ({_told(stays)}); "
+                f"A model, measure or function cannot be sent to Ray's workers ({_describe_cause(stays)}); "
                 "give models by name, such as 'embedded' or 'openai:gpt-4.1-mini', or as objects that can be pickled"
             )
             raise InvalidValueError(message) from stays
@@ -129,23 +129,25 @@ class Pool:
                     raise made.error
                 yield parcel.content
         except RayError as failed:
-            message = f"Ray could not go on: {_told(failed)}. Where there is a store, --resume goes on with what it holds"
+            message = (
+                f"Ray could not go on: {_describe_cause(failed)}. Where there is a store, --resume goes on with what it holds"
+            )
             raise EngineError(message) from failed
 
 
-def _arrived(function: ray.ObjectRef) -> Callable[[Any], Any]:
+def _fetch_function(function: ray.ObjectRef) -> Callable[[Any], Any]:
     """Take the function out of the object store; one that cannot be taken out says so for every item."""
     try:
         return cast("Callable[[Any], Any]", ray.get(function).content)
     except RayError as unopened:
         message = (
-            f"A worker cannot open what it was sent: {_told(unopened)}. Install on every machine of the cluster what is "
-            "installed here, and keep models of your own in a module that can be imported there"
+            f"A worker cannot open what it was sent: {_describe_cause(unopened)}. Install on every machine of the cluster what "
+            "is installed here, and keep models of your own in a module that can be imported there"
         )
-        return partial(_refused, EngineError(message))
+        return partial(_raise_for_item, EngineError(message))
 
 
-def _refused(error: EngineError, _item: object) -> NoReturn:
+def _raise_for_item(error: EngineError, _item: object) -> NoReturn:
     raise error
 
 
@@ -185,11 +187,11 @@ def _column(values: Sequence[Any]) -> Any:
     return column
 
 
-def _told(error: BaseException) -> str:
+def _describe_cause(error: BaseException) -> str:
     """Say in one line what an error goes back to: Ray wraps it, and adds where it came from."""
     inner = getattr(error, "cause", None) or error.__cause__
     if isinstance(inner, BaseException):
-        return _told(inner)
+        return _describe_cause(inner)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     named = [line for line in lines if _NAMED.match(line)]
     return (named or lines or [type(error).__name__])[-1 if named else 0]

@@ -12,13 +12,13 @@ import ray
 
 from rag_cover.errors import EngineError
 
-__all__ = ["connected"]
+__all__ = ["connect"]
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[None]:
+def connect(address: str | None) -> Iterator[None]:
     """Connect to Ray for a while; a connection that was there before is used, and left.
 
     Raises:

@@ -17,7 +17,7 @@ from rag_cover.errors import ModelFailedError
 from rag_cover_transformers.devices import Placement
 from rag_cover_transformers.encodings import Encoded
 
-__all__ = ["Runner", "by_length", "in_halves", "logistic", "padded"]
+__all__ = ["Runner", "by_length", "in_halves", "logistic", "pad_rows"]
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def logistic(logits: Floats) -> Floats:
     return np.asarray((1 + np.tanh(logits / 2)) / 2, dtype=np.float32)
 
 
-def padded(rows: Sequence[Encoded], *, pad: int, device: torch.device) -> dict[str, Tensor]:
+def pad_rows(rows: Sequence[Encoded], *, pad: int, device: torch.device) -> dict[str, Tensor]:
     """Stack rows into (rows, tokens) ids, mask and, where the rows have them, segments, padded on the right."""
     width = max(len(row) for row in rows)
     arrays = {"input_ids": np.full((len(rows), width), pad, np.int64), "attention_mask": np.zeros((len(rows), width), np.int64)}
@@ -102,11 +102,13 @@ class Runner:
         if self.network.config.model_type in _PADDING_SEEPS:
             groups = [list(alike) for group in groups for _, alike in groupby(group, key=lengths.__getitem__)]
 
-        def found(group: list[int]) -> Tensor:
-            return read(self.network, padded([rows[row] for row in group], pad=self.pad, device=self.placement.device)).float()
+        def run_group(group: list[int]) -> Tensor:
+            return read(
+                self.network, pad_rows([rows[row] for row in group], pad=self.pad, device=self.placement.device)
+            ).float()
 
         with self.lock, torch.inference_mode():
-            queued = [done for group in groups for done in in_halves(group, found)]
+            queued = [done for group in groups for done in in_halves(group, run_group)]
             values = [(group, tensor.cpu().numpy()) for group, tensor in queued]  # once all is queued: a GPU never waits for us
         results: list[Floats] = [np.zeros(0, np.float32)] * len(rows)
         for group, array in values:

@@ -173,7 +173,7 @@ def find_checkpoint(name: str, *, revision: str | None = None) -> Checkpoint:
         return Checkpoint(name, folder)
     if folder.exists() or _is_path(name):
         raise CheckpointNotFoundError(name, "there is no such folder. Check the path (it is relative to where you are).")
-    return Checkpoint(name, _downloaded(name, revision))
+    return Checkpoint(name, _download(name, revision))
 
 
 def _is_path(name: str) -> bool:
@@ -185,7 +185,7 @@ def _is_path(name: str) -> bool:
     return name.startswith((".", "~", "/")) or name.count("/") > 1 or "\\" in name
 
 
-def _downloaded(name: str, revision: str | None) -> Path:
+def _download(name: str, revision: str | None) -> Path:
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=list(_READ), ignore_patterns=list(_NOT_READ)))
     except (HfHubHTTPError, OSError, ValueError) as error:

@@ -14,7 +14,7 @@ from transformers import AutoModelForSequenceClassification
 
 from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import Checkpoint, find_checkpoint
-from rag_cover_transformers.devices import Placement, placed
+from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import Encoded, PairEncoder, TextEncoder, longest_input
 from rag_cover_transformers.model_source import Source
 
@@ -75,8 +75,8 @@ class Classifier:
 
 def join_texts(encoder: PairEncoder, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
     """Join short pairs, which are not windowed."""
-    texts = encoder.tokenised([text for pair in pairs for text in pair])
-    return [encoder.joined(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))]
+    texts = encoder.tokenise([text for pair in pairs for text in pair])
+    return [encoder.join_pair(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))]
 
 
 def open_classifier(source: Source) -> Classifier:
@@ -87,7 +87,7 @@ def open_classifier(source: Source) -> Classifier:
 def read_classifier(checkpoint: Checkpoint, source: Source) -> Classifier:
     """Read a checkpoint that was trained as a sequence classifier."""
     config, tokenizer = checkpoint.config(), checkpoint.tokenizer()
-    placement = placed(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
+    placement = choose_placement(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
     longest = longest_input(tokenizer, config, source.max_tokens)
     network = checkpoint.network(AutoModelForSequenceClassification, placement)
     fingerprint = f"{checkpoint.fingerprint()}:{placement.precision}:{longest}"

@@ -64,13 +64,13 @@ def best_answers(classifier: PairClassifier, order: Sequence[str], asked: Sequen
     Encoders may differ in how they join, not in their tokens. A question is read up to half of an input.
     """
     strings = list(dict.fromkeys(text for _, *texts in asked for text in texts))
-    tokenised = dict(zip(strings, classifier.encoder.tokenised(strings), strict=True))
+    tokenised = dict(zip(strings, classifier.encoder.tokenise(strings), strict=True))
     rows: list[Encoded] = []
     owners: list[int] = []
     for number, (encoder, question, text) in enumerate(asked):
         first = tokenised[question].ids[: encoder.pair_room // 2]
         windows = tokenised[text].windows(encoder.pair_room - len(first))
-        rows += [encoder.joined(first, window) for window in windows]
+        rows += [encoder.join_pair(first, window) for window in windows]
         owners += [number] * len(windows)
     best = np.zeros(len(asked), np.float32)
     np.maximum.at(best, np.array(owners, np.intp), answer_probabilities(classifier.logits(rows), order))

@@ -9,7 +9,7 @@ import torch
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["BATCH_TOKENS", "CACHED_TOKENS", "Placement", "placed"]
+__all__ = ["BATCH_TOKENS", "CACHED_TOKENS", "Placement", "choose_placement"]
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _OVERFLOW_IN_FLOAT16 = ("t5", "mt5", "umt5", "gemma")
@@ -32,7 +32,7 @@ class Placement:
         return str(self.dtype).removeprefix("torch.")
 
 
-def placed(
+def choose_placement(
     device: str, precision: str, batch_tokens: int | None, *, model_type: str = "", usual: Mapping[str, int] = BATCH_TOKENS
 ) -> Placement:
     """Choose what ``"auto"`` leaves open: the GPU where there is one, half precision there, and float32 on the CPU."""

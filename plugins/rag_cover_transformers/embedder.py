@@ -14,11 +14,11 @@ from torch import Tensor
 
 from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import encoder_class, find_checkpoint
-from rag_cover_transformers.devices import Placement, placed
+from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
 from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.model_source import Source
-from rag_cover_transformers.pooling import Pooling, densely, pooled, read_pooling
+from rag_cover_transformers.pooling import Pooling, densely, pool_vectors, read_pooling
 
 __all__ = ["TextEmbedder", "open_text_embedder"]
 
@@ -37,7 +37,7 @@ class TextEmbedder:
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return (n, d) vectors of unit length; a blank text has the vector of nothing but special tokens."""
         prepared = [self._pooling.prompt + (text.lower() if self._pooling.lower else text) for text in texts]
-        windows = [text.windows(self._encoder.room) or [text.ids] for text in self._encoder.tokenised(prepared)]
+        windows = [text.windows(self._encoder.room) or [text.ids] for text in self._encoder.tokenise(prepared)]
         rows: list[Encoded] = [self._encoder.alone(window) for several in windows for window in several]
         found = iter(self._runner.run(rows, partial(_vectors, pooling=self._pooling)))
         summed = [np.sum([max(1, len(window)) * next(found) for window in several], axis=0) for several in windows]
@@ -47,7 +47,7 @@ class TextEmbedder:
 
 def _vectors(network: Any, batch: dict[str, Tensor], *, pooling: Pooling) -> Tensor:
     vectors = network(**batch).last_hidden_state
-    found = densely(pooled(vectors, batch["attention_mask"], pooling.modes), pooling)
+    found = densely(pool_vectors(vectors, batch["attention_mask"], pooling.modes), pooling)
     return found / found.float().norm(dim=1, keepdim=True).clamp(min=1e-12)
 
 
@@ -60,7 +60,7 @@ def open_text_embedder(source: Source, *, prompt: str | None = None) -> TextEmbe
     if not pooling.told and any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in config.architectures or ()):
         problem = "it is a language model, and no modules.json says how its token vectors make one of a text; take an encoder"
         raise WrongKindError(checkpoint.name, problem)
-    placement = placed(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
+    placement = choose_placement(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
     asked = pooling.max_tokens if source.max_tokens is None else source.max_tokens
     longest = longest_input(tokenizer, config, asked)
     network = checkpoint.network(encoder_class(config), placement, may_lack=("pooler",), subfolder=pooling.subfolder)

@@ -80,11 +80,11 @@ class PairEncoder(Protocol):
         """Return how many tokens the two parts of a pair may have together."""
         ...
 
-    def tokenised(self, texts: Sequence[str]) -> list[TokenisedText]:
+    def tokenise(self, texts: Sequence[str]) -> list[TokenisedText]:
         """Tokenise texts, without special tokens; a blank text has no token."""
         ...
 
-    def joined(self, first: Ids, second: Ids) -> Encoded:
+    def join_pair(self, first: Ids, second: Ids) -> Encoded:
         """Join the tokens of two texts to one input."""
         ...
 
@@ -108,11 +108,11 @@ class TextEncoder:
         """Return how many tokens a single text may have."""
         return self.max_tokens - self._single.size
 
-    def tokenised(self, texts: Sequence[str]) -> list[TokenisedText]:
+    def tokenise(self, texts: Sequence[str]) -> list[TokenisedText]:
         """Tokenise texts, without special tokens; a blank text has no token, whatever its tokenizer makes of white space."""
         cleaned = [encodable(text) if text.strip() else "" for text in texts]
         return [
-            _tokenised(text, encoding)
+            _tokenise_text(text, encoding)
             for start in range(0, len(cleaned), _CHUNK)
             for text, encoding in zip(
                 cleaned[start : start + _CHUNK],
@@ -121,7 +121,7 @@ class TextEncoder:
             )
         ]
 
-    def joined(self, first: Ids, second: Ids) -> Encoded:
+    def join_pair(self, first: Ids, second: Ids) -> Encoded:
         """Join two parts as the tokenizer joins a pair."""
         frame = self._pair
         parts = (frame.before, first, frame.between, second, frame.after)
@@ -195,7 +195,7 @@ def _segments(frame: _Frame, parts: Sequence[Ids]) -> Ids | None:
     return np.repeat(np.array(kinds, dtype=np.int64), [len(part) for part in parts])
 
 
-def _tokenised(text: str, encoding: Any) -> TokenisedText:
+def _tokenise_text(text: str, encoding: Any) -> TokenisedText:
     ids = np.array(encoding.ids, dtype=np.int64)
     offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
     ends = np.maximum.accumulate(offsets[:, 1]) if len(ids) else offsets[:, 1]

@@ -46,7 +46,7 @@ class NliEntailer:
         encoder = self._classifier.encoder
         spaced = [(lead, f" {premise}" if lead else premise, hypothesis) for lead, premise, hypothesis in triples]
         strings = list(dict.fromkeys(text for triple in spaced for text in triple))
-        texts = dict(zip(strings, encoder.tokenised(strings), strict=True))
+        texts = dict(zip(strings, encoder.tokenise(strings), strict=True))
         longest_lead = encoder.pair_room // _LEAD_SHARE
         rows: list[Encoded] = []
         plans = [
@@ -66,7 +66,7 @@ class NliEntailer:
         for part in hypothesis.windows(max(room // 2, room - len(premise.ids))):
             windows = premise.windows(room - len(part))
             plan.append(range(len(rows), len(rows) + len(windows)))
-            rows += [encoder.joined(np.concatenate([lead, window]), part) for window in windows]
+            rows += [encoder.join_pair(np.concatenate([lead, window]), part) for window in windows]
         return [places for places in plan if places]
 
 

@@ -16,7 +16,7 @@ from rag_cover_transformers.canaries import CANARIES, QUESTIONS, Canary, refuse_
 from rag_cover_transformers.checkpoints import Checkpoint, find_checkpoint
 from rag_cover_transformers.classifiers import Classifier, PairClassifier, read_classifier
 from rag_cover_transformers.cross_encoder import CrossEncoderScorer
-from rag_cover_transformers.devices import CACHED_TOKENS, placed
+from rag_cover_transformers.devices import CACHED_TOKENS, choose_placement
 from rag_cover_transformers.encodings import longest_input
 from rag_cover_transformers.entailer import NliEntailer
 from rag_cover_transformers.errors import WrongKindError
@@ -48,11 +48,11 @@ Task = Literal["answers", "entailment"]
 """What a checkpoint was trained to tell: whether a text answers a question, or what follows from it."""
 
 
-def _shared(held: WeakValueDictionary[Hashable, T], source: Source, make: Callable[[Checkpoint, Source], T]) -> T:
-    return _shared_of(find_checkpoint(source.model, revision=source.revision), held, source, make)
+def _share(held: WeakValueDictionary[Hashable, T], source: Source, make: Callable[[Checkpoint, Source], T]) -> T:
+    return _share_checkpoint(find_checkpoint(source.model, revision=source.revision), held, source, make)
 
 
-def _shared_of(
+def _share_checkpoint(
     checkpoint: Checkpoint,
     held: WeakValueDictionary[Hashable, T],
     source: Source,
@@ -93,11 +93,11 @@ def entailer_from(
 def _network(checkpoint: Checkpoint, source: Source, words: Sequence[str] | None) -> Classifier | Seq2SeqModel:
     """Read a classifier or a model that writes; entailer and scorer of one source share it."""
     if is_seq2seq(checkpoint.config()):
-        return _shared_of(checkpoint, _writing, source, read_seq2seq)
+        return _share_checkpoint(checkpoint, _writing, source, read_seq2seq)
     if words is not None:
         message = f"{checkpoint.name!r} is no model that writes its answers (T5, BART and their kin), and takes no words"
         raise InvalidValueError(message)
-    return _shared_of(checkpoint, _classifiers, source, read_classifier)
+    return _share_checkpoint(checkpoint, _classifiers, source, read_classifier)
 
 
 def _as_entailment(network: Classifier | Seq2SeqModel, words: Sequence[str] | None) -> PairClassifier:
@@ -189,17 +189,17 @@ def _answer_order(classifier: Classifier, labels: Sequence[str] | None) -> tuple
 
 def relevance_from(source: Source) -> GenEvalJudge:
     """Open a GenEval folder."""
-    return _shared(_geneval, source, open_geneval)
+    return _share(_geneval, source, open_geneval)
 
 
 def generator_from(source: Source) -> CausalGenerator:
     """Open a causal language model to write."""
-    return CausalGenerator(_shared(_causal, source, _sampler))
+    return CausalGenerator(_share(_causal, source, _sampler))
 
 
 def receiver_from(source: Source, sampling: Sampling, instruction: str) -> SamplingReceiver:
     """Open a causal language model whose belief is measured."""
-    return SamplingReceiver(_shared(_causal, source, _sampler), sampling, instruction=instruction)
+    return SamplingReceiver(_share(_causal, source, _sampler), sampling, instruction=instruction)
 
 
 def _sampler(checkpoint: Checkpoint, source: Source) -> CausalSampler:
@@ -207,7 +207,9 @@ def _sampler(checkpoint: Checkpoint, source: Source) -> CausalSampler:
     if config.is_encoder_decoder:
         problem = "it is an encoder-decoder, and samples are drawn from causal language models; take one of those"
         raise WrongKindError(checkpoint.name, problem)
-    placement = placed(source.device, source.precision, source.batch_tokens, model_type=config.model_type, usual=CACHED_TOKENS)
+    placement = choose_placement(
+        source.device, source.precision, source.batch_tokens, model_type=config.model_type, usual=CACHED_TOKENS
+    )
     longest = longest_input(tokenizer, config, source.max_tokens)
     network = checkpoint.network(AutoModelForCausalLM, placement)
     fingerprint = f"{checkpoint.fingerprint()}:{placement.precision}:{longest}"

@@ -39,20 +39,20 @@ def label_order(name: str, id2label: Mapping[int, str], given: Sequence[str] | N
     """
     found = tuple(id2label[place] for place in sorted(id2label))
     if given is not None:
-        return _checked(tuple(given), len(found))
+        return _check_labels(tuple(given), len(found))
     order = tuple(_MEANT.get(label.strip().lower().replace("-", "_").replace(" ", "_"), "") for label in found)
     if sorted(order) not in (sorted(THREE_CLASSES), sorted(TWO_CLASSES)):
-        raise LabelOrderError(name, found, _allowed(len(found)))
+        raise LabelOrderError(name, found, _possible_orders(len(found)))
     return order
 
 
-def _checked(given: tuple[str, ...], outputs: int) -> tuple[str, ...]:
-    if sorted(given) not in [sorted(order) for order in _allowed(outputs)]:
-        allowed = " or ".join(str(order) for order in _allowed(outputs)) or "none"
+def _check_labels(given: tuple[str, ...], outputs: int) -> tuple[str, ...]:
+    if sorted(given) not in [sorted(order) for order in _possible_orders(outputs)]:
+        allowed = " or ".join(str(order) for order in _possible_orders(outputs)) or "none"
         message = f"labels={given} does not name the {outputs} outputs of this classifier; in the checkpoint's order: {allowed}"
         raise InvalidValueError(message)
     return given
 
 
-def _allowed(outputs: int) -> list[tuple[str, ...]]:
+def _possible_orders(outputs: int) -> list[tuple[str, ...]]:
     return [order for order in (THREE_CLASSES[::-1], THREE_CLASSES, TWO_CLASSES) if len(order) == outputs]

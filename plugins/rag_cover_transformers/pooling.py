@@ -16,7 +16,7 @@ from torch import Tensor
 from rag_cover_transformers.checkpoints import Checkpoint
 from rag_cover_transformers.errors import UnsuitableCheckpointError
 
-__all__ = ["Pooling", "pooled", "read_pooling"]
+__all__ = ["Pooling", "pool_vectors", "read_pooling"]
 
 MODES = ("cls", "mean", "max", "lasttoken")
 _NAMES = {f"pooling_mode_{mode}_token" if mode == "cls" else f"pooling_mode_{mode}": mode for mode in MODES} | {
@@ -104,11 +104,11 @@ def _dense(folder: Path) -> tuple[Tensor, Tensor | None, str]:
     return weights["linear.weight"], weights.get("linear.bias"), activation
 
 
-def pooled(vectors: Tensor, mask: Tensor, modes: tuple[str, ...]) -> Tensor:
+def pool_vectors(vectors: Tensor, mask: Tensor, modes: tuple[str, ...]) -> Tensor:
     """Pool (rows, tokens, d) token vectors, padded on the right, into (rows, d * modes).
 
     >>> vectors, mask = torch.tensor([[[1.0], [3.0], [9.0]]]), torch.tensor([[1, 1, 0]])
-    >>> [pooled(vectors, mask, (mode,)).item() for mode in MODES]
+    >>> [pool_vectors(vectors, mask, (mode,)).item() for mode in MODES]
     [1.0, 2.0, 3.0, 3.0]
     """
     weights = mask[..., None].to(vectors.dtype)

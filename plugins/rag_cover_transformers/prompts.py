@@ -84,30 +84,30 @@ class PromptEncoder:
         """
         contents = [encodable(message.content) for message in messages]
         if not any(special in content for special in self._special for content in contents):
-            written = self._written(messages, contents)
+            written = self._write_messages(messages, contents)
             return np.array(self._marked.encode(written, add_special_tokens=False).ids, dtype=np.int64)
-        parts = _PLACE.split(self._written(messages, [f"\ue000{number}\ue001" for number in range(len(messages))]))
+        parts = _PLACE.split(self._write_messages(messages, [f"\ue000{number}\ue001" for number in range(len(messages))]))
         ids: list[int] = []
         for number, part in enumerate(parts):
             encoder, text = (self._literal, contents[int(part)]) if number % 2 else (self._marked, part)
             ids += encoder.encode(text, add_special_tokens=False).ids
         return np.array(ids, dtype=np.int64)
 
-    def _written(self, messages: Sequence[Message], contents: Sequence[str]) -> str:
+    def _write_messages(self, messages: Sequence[Message], contents: Sequence[str]) -> str:
         """Write messages with these contents; a system message that the template refuses goes before the user's."""
         turns = [{"role": message.role, "content": content} for message, content in zip(messages, contents, strict=True)]
         try:
-            return self._templated(turns)
+            return self._apply_template(turns)
         except TemplateError as error:
             if [turn["role"] for turn in turns[:2]] != ["system", "user"]:
                 raise self._refusal(messages, error) from error
         rules, asked, *others = turns
         try:
-            return self._templated([asked | {"content": f"{rules['content']}\n\n{asked['content']}"}, *others])
+            return self._apply_template([asked | {"content": f"{rules['content']}\n\n{asked['content']}"}, *others])
         except TemplateError as error:
             raise self._refusal(messages, error) from error
 
-    def _templated(self, turns: Sequence[dict[str, str]]) -> str:
+    def _apply_template(self, turns: Sequence[dict[str, str]]) -> str:
         return str(self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
 
     @staticmethod

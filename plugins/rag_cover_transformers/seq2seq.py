@@ -21,14 +21,14 @@ from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import Checkpoint
 from rag_cover_transformers.classifiers import join_texts
-from rag_cover_transformers.devices import placed
+from rag_cover_transformers.devices import choose_placement
 from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
 from rag_cover_transformers.errors import WordsError, WrongKindError
 from rag_cover_transformers.labels import TWO_CLASSES
 from rag_cover_transformers.model_source import Source
 from rag_cover_transformers.templates import WORDING, Template, TemplateEncoder
 
-__all__ = ["WORDS", "Seq2SeqClassifier", "Seq2SeqModel", "checked_words", "is_seq2seq", "read_seq2seq"]
+__all__ = ["WORDS", "Seq2SeqClassifier", "Seq2SeqModel", "check_words", "is_seq2seq", "read_seq2seq"]
 
 WORDS = ("yes", "no")
 
@@ -50,7 +50,7 @@ class Seq2SeqModel:
         Raises:
             WordsError: the two words begin with the same token, or with one that the model does not know.
         """
-        pair = checked_words(words)
+        pair = check_words(words)
         return Seq2SeqClassifier(self, TemplateEncoder(self.encoder, template, pair), pair, self._tokens(pair))
 
     def _tokens(self, words: tuple[str, str]) -> tuple[int, int]:
@@ -61,7 +61,7 @@ class Seq2SeqModel:
         return first, second
 
     def _first_token(self, word: str, words: tuple[str, str]) -> int:
-        (text,) = self.encoder.tokenised([word])
+        (text,) = self.encoder.tokenise([word])
         if not len(text.ids) or text.ids[0] == self.unknown:
             problem = f"its vocabulary has no token that begins {word!r}"
             raise WordsError(self.name, words, problem)
@@ -111,10 +111,10 @@ class Seq2SeqClassifier:
         return logits
 
 
-def checked_words(words: Sequence[str] | None) -> tuple[str, str]:
+def check_words(words: Sequence[str] | None) -> tuple[str, str]:
     """Return the two words of an answer, yes and no unless given.
 
-    >>> checked_words(None), checked_words(["true", "false"])
+    >>> check_words(None), check_words(["true", "false"])
     (('yes', 'no'), ('true', 'false'))
 
     Raises:
@@ -136,7 +136,7 @@ def is_seq2seq(config: Any) -> bool:
 def read_seq2seq(checkpoint: Checkpoint, source: Source) -> Seq2SeqModel:
     """Read an encoder-decoder that was trained to write."""
     config, tokenizer = checkpoint.config(), checkpoint.tokenizer()
-    placement = placed(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
+    placement = choose_placement(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
     longest = longest_input(tokenizer, config, source.max_tokens)
     network = checkpoint.network(AutoModelForSeq2SeqLM, placement)
     encoder = TextEncoder(tokenizer, longest)

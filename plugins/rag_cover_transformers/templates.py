@@ -29,10 +29,10 @@ class Template:
     between: str
     after: str
 
-    def filled(self, first: str, second: str, words: tuple[str, str]) -> str:
+    def fill_in(self, first: str, second: str, words: tuple[str, str]) -> str:
         r"""Write the prompt as the model reads it.
 
-        >>> print(ENTAILS.filled("It rains.", "It is wet.", ("yes", "no")))
+        >>> print(ENTAILS.fill_in("It rains.", "It is wet.", ("yes", "no")))
         Premise: It rains.
         Hypothesis: It is wet.
         Does the hypothesis follow from the premise?
@@ -64,17 +64,17 @@ class TemplateEncoder:
     def __init__(self, encoder: TextEncoder, template: Template, words: tuple[str, str]) -> None:
         parts = (template.before, template.between, template.ending(words))
         self._encoder = encoder
-        self._before, self._between, self._after = (text.ids for text in encoder.tokenised(parts))
+        self._before, self._between, self._after = (text.ids for text in encoder.tokenise(parts))
         self.pair_room = encoder.room - len(self._before) - len(self._between) - len(self._after)
         if self.pair_room < SHORTEST:
             least = encoder.max_tokens - self.pair_room + SHORTEST
             message = f"inputs of {encoder.max_tokens} tokens are too short for the prompt: max_tokens is at least {least}"
             raise InvalidValueError(message)
 
-    def tokenised(self, texts: Sequence[str]) -> list[TokenisedText]:
+    def tokenise(self, texts: Sequence[str]) -> list[TokenisedText]:
         """Tokenise texts as they stand in a prompt: after a space."""
-        return self._encoder.tokenised([text if text[:1].isspace() else f" {text}" for text in texts])
+        return self._encoder.tokenise([text if text[:1].isspace() else f" {text}" for text in texts])
 
-    def joined(self, first: Ids, second: Ids) -> Encoded:
+    def join_pair(self, first: Ids, second: Ids) -> Encoded:
         """Set two texts into the template."""
         return self._encoder.alone(np.concatenate([self._before, first, self._between, second, self._after]))

@@ -12,7 +12,7 @@ import pytest
 from rag_cover.english.words import content_words
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training import crossed
-from rag_cover_embedded.training.crossed import TEXTS, crossed_examples, is_held_out, single_examples
+from rag_cover_embedded.training.crossed import TEXTS, is_held_out, make_crossed_examples, single_examples
 from rag_cover_embedded.training.example import NO_SPAN, Example
 from rag_cover_embedded.training.splits import FITTING, LEARNING
 
@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def examples(data: Path) -> list[Example]:
-    return [*crossed_examples(data, random.Random(1), LEARNING)]
+    return [*make_crossed_examples(data, random.Random(1), LEARNING)]
 
 
 def test_every_sub_question_has_every_cell() -> None:
@@ -80,7 +80,7 @@ def test_a_text_that_does_not_answer_holds_none_of_the_question_s_own_answers(ex
 
 def test_held_out_domains_are_in_the_fitting_part_alone(data: Path, examples: list[Example]) -> None:
     held_out = {sub["s"] for row in ROWS if is_held_out(row["domain"]) for sub in row["subs"]}
-    fitted = {each.first for each in crossed_examples(data, random.Random(1), FITTING) if each.label is not None}
+    fitted = {each.first for each in make_crossed_examples(data, random.Random(1), FITTING) if each.label is not None}
 
     assert fitted == held_out
     assert held_out.isdisjoint(each.first for each in examples)
@@ -94,8 +94,8 @@ def test_refusals_abstain_and_answers_do_not(examples: list[Example]) -> None:
 
 
 def test_the_same_seed_composes_the_same_texts(data: Path, examples: list[Example]) -> None:
-    assert examples == [*crossed_examples(data, random.Random(1), LEARNING)]
-    assert examples != [*crossed_examples(data, random.Random(2), LEARNING)]
+    assert examples == [*make_crossed_examples(data, random.Random(1), LEARNING)]
+    assert examples != [*make_crossed_examples(data, random.Random(2), LEARNING)]
 
 
 def test_templates_name_the_question_s_words() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rag_cover import open_entailer
 from rag_cover.backends import Entailer, ScoringItem
 from rag_cover.belief.kernels import in_context
-from rag_cover_embedded.equivalence import AnswerEntailer, asked_of_both, declines
+from rag_cover_embedded.equivalence import AnswerEntailer, declines, split_question_pair
 from rag_cover_embedded.judge import EmbeddedJudge
 
 ASKED = "Who wrote the novel Emma?"
@@ -29,19 +29,21 @@ def test_it_is_what_the_registry_opens(entailer: AnswerEntailer) -> None:
 
 
 def test_answers_are_taken_from_behind_the_question() -> None:
-    assert asked_of_both(f"{ASKED} Jane Austen", f"{ASKED} Austen") == ScoringItem(ASKED, "Jane Austen", ("Austen",))
+    assert split_question_pair(f"{ASKED} Jane Austen", f"{ASKED} Austen") == ScoringItem(ASKED, "Jane Austen", ("Austen",))
 
 
 @pytest.mark.parametrize("question", [ASKED, "Name the author of Emma", "Emma: who wrote it?  ", "¿Quién?"])
 def test_what_belief_asks_is_seen_as_answers_to_one_question(question: str) -> None:
-    asked = asked_of_both(in_context(question, "Jane Austen"), in_context(question, "Austen"))
+    asked = split_question_pair(in_context(question, "Jane Austen"), in_context(question, "Austen"))
 
     assert asked is not None
     assert (asked.text, asked.references) == ("Jane Austen", ("Austen",))
 
 
 def test_a_question_may_hold_another_one() -> None:
-    assert asked_of_both("Really? Who did? Ada", "Really? Who did? Bob") == ScoringItem("Really? Who did?", "Ada", ("Bob",))
+    assert split_question_pair("Really? Who did? Ada", "Really? Who did? Bob") == ScoringItem(
+        "Really? Who did?", "Ada", ("Bob",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_a_question_may_hold_another_one() -> None:
     ],
 )
 def test_other_pairs_are_no_answers_to_one_question(premise: str, hypothesis: str) -> None:
-    assert asked_of_both(premise, hypothesis) is None
+    assert split_question_pair(premise, hypothesis) is None
 
 
 def test_other_pairs_get_the_verdict_of_the_entailment_head(entailer: AnswerEntailer, judge: EmbeddedJudge) -> None:

@@ -189,20 +189,20 @@ def test_two_products_fit_in_16_bits() -> None:
 
 
 def test_the_largest_weight_of_each_row_uses_the_last_level() -> None:
-    from rag_cover_embedded.training.arithmetic import quantised
+    from rag_cover_embedded.training.arithmetic import quantise_rows
 
     matrix = np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32)
 
-    levels, scales = quantised(matrix, 64)
+    levels, scales = quantise_rows(matrix, 64)
 
     assert np.abs(levels).max(axis=1).tolist() == [64] * 5
     assert np.abs(levels * scales[:, None] - matrix).max() <= scales.max() / 2 * 1.0001
 
 
 def test_a_row_of_zeros_stays_zero() -> None:
-    from rag_cover_embedded.training.arithmetic import quantised
+    from rag_cover_embedded.training.arithmetic import quantise_rows
 
-    levels, scales = quantised(np.zeros((2, 8), dtype=np.float32), 64)
+    levels, scales = quantise_rows(np.zeros((2, 8), dtype=np.float32), 64)
 
     assert not (levels * scales[:, None]).any()
 

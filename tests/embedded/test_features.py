@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover_embedded.features import FEATURES, likeness, normalised_words, ranked_references
+from rag_cover_embedded.features import FEATURES, likeness, normalise_words, rank_references
 
 WHOLE, LETTERS, INSIDE, RECALL, F1 = range(5)
 NUMBERS, HAS_NUMBERS, OTHER_NUMBERS, NEGATES, DECLINES = range(8, 13)
@@ -22,7 +22,7 @@ def test_there_is_one_number_between_0_and_1_for_each_feature(question: str, ref
 
 @given(st.text(alphabet="abc ", min_size=1).filter(str.strip), st.text(alphabet="abc ", max_size=20))
 def test_a_reference_that_stands_in_the_text_is_found(reference: str, around: str) -> None:
-    words = normalised_words(reference)
+    words = normalise_words(reference)
     found = likeness("", [reference], f"{around} {reference} {around}")
 
     assert not words or (found[WHOLE], found[LETTERS], found[RECALL]) == (1, 1, 1)
@@ -65,4 +65,4 @@ def test_refusals_are_seen(text: str) -> None:
 
 @given(st.lists(st.text(alphabet="ab ", max_size=5), max_size=5), st.text(alphabet="ab ", max_size=9))
 def test_ranking_keeps_every_reference(references: list[str], text: str) -> None:
-    assert sorted(ranked_references(references, text)) == sorted(references)
+    assert sorted(rank_references(references, text)) == sorted(references)

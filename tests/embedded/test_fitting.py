@@ -14,11 +14,11 @@ from rag_cover_embedded.answers import Calibration, Evidence
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.example import NOT_ENTAILED, Example
 from rag_cover_embedded.training.fitting import (
+    attach_labels,
     certain_cuts,
     correctness_temperature,
     entailment_temperature,
     fit_calibration,
-    labelled,
 )
 
 RNG = np.random.default_rng(5)
@@ -40,7 +40,7 @@ def test_texts_that_were_not_read_are_left_out_of_the_calibration() -> None:
     evidence = [Evidence(-2.0), Evidence(2.0), None] * 50
     rows = [(("Why?", "A text.", ""), label) for label in (0.0, 1.0, 1.0)] * 50
 
-    found = fit_calibration({"all": labelled(evidence, rows)})
+    found = fit_calibration({"all": attach_labels(evidence, rows)})
 
     assert found.probability(Evidence(2.0)) > 0.5 > found.probability(Evidence(-2.0))
 

@@ -21,7 +21,7 @@ from rag_cover_embedded.inputs import open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER
 
-INJECTIONS: list[str] = json.loads((Path(__file__).parents[1] / "judges" / "injections.json").read_text(encoding="utf-8"))
+INJECTIONS: list[str] = json.loads((Path(__file__).parents[1] / "llm" / "injections.json").read_text(encoding="utf-8"))
 
 PASSAGES = """\
 The lighthouse at Carn Head was finished in 1874 after three years of work. Its lamp burned rape oil until 1921, when

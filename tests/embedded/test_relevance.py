@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Relevance, Span
 from rag_cover_embedded.judge import EmbeddedJudge
-from rag_cover_embedded.relevance import asked_words, words_of_tokens
+from rag_cover_embedded.relevance import find_content_words, words_of_tokens
 
 QUESTION = "Which river flows through the town of Zell in Germany?"
 
 
 @given(st.text())
 def test_asked_words_stand_in_the_question_in_order(question: str) -> None:
-    words = [*asked_words(question), Span(len(question), len(question))]
+    words = [*find_content_words(question), Span(len(question), len(question))]
 
     assert all(0 <= a.start < a.end <= b.start for a, b in pairwise(words))
 
 
 def test_of_function_words_alone_all_count() -> None:
-    assert [word.of("Who is it?") for word in asked_words("Who is it?")] == ["Who", "is", "it"]
+    assert [word.of("Who is it?") for word in find_content_words("Who is it?")] == ["Who", "is", "it"]
 
 
 def test_every_piece_of_a_word_belongs_to_it_and_nothing_else_does() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover_embedded.retrieval.encoding import Vectorised
-from rag_cover_embedded.retrieval.vectors import MOST_PIECES, WIDTH, Vectors, packed
+from rag_cover_embedded.retrieval.vectors import MOST_PIECES, WIDTH, Vectors, pack_signs
 
 Floats = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -24,7 +24,7 @@ def vectors_of(passages: list[list[Floats]]) -> Vectors:
     return Vectors(
         owners=np.array([number for number, _ in pieces], dtype=np.int32),
         bounds=np.cumsum([0, *(len(piece) for _, piece in pieces)]),
-        signs=packed(np.concatenate([piece for _, piece in pieces])),
+        signs=pack_signs(np.concatenate([piece for _, piece in pieces])),
         embeddings=means / np.linalg.norm(means, axis=1, keepdims=True),
         frequencies=np.ones(100, dtype=np.int32),
     )
@@ -44,7 +44,7 @@ def by_hand(query: Floats, passage: list[Floats]) -> float:
 def test_signs_take_a_bit_a_dimension_and_zero_counts_as_positive() -> None:
     tokens = np.array([[0.0] * 8 + [-1.0] * 8 + [1.0, -1.0] * 184], dtype=np.float32)
 
-    assert packed(tokens).tolist() == [[0b11111111, 0, *[0b10101010] * 46]]
+    assert pack_signs(tokens).tolist() == [[0b11111111, 0, *[0b10101010] * 46]]
 
 
 @given(st.integers(0, 2**32), st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=3), min_size=1, max_size=6))

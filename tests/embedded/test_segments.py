@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from rag_cover.texts import encodable
-from rag_cover_embedded.segments import LONGEST_SEGMENT, SegmentedText, segmented
+from rag_cover_embedded.segments import LONGEST_SEGMENT, SegmentedText, segment_texts
 
 PLAIN = string.ascii_letters + string.digits + ".,!?'\"()-"
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "sea", *PLAIN.lower(), *(f"##{char}" for char in PLAIN.lower())]
@@ -32,7 +32,7 @@ TOKENIZER = _tiny()
 
 
 def _cut(text: str) -> SegmentedText:
-    return segmented(TOKENIZER, [text])[0]
+    return segment_texts(TOKENIZER, [text])[0]
 
 
 @given(texts)
@@ -105,7 +105,7 @@ def test_a_fragment_holds_the_tokens_it_is_made_from(text: str, data: st.DataObj
 
 
 def test_a_blank_text_has_no_segments() -> None:
-    found = segmented(TOKENIZER, ["", " \n ", "the sea"])
+    found = segment_texts(TOKENIZER, ["", " \n ", "the sea"])
 
     assert [len(each.ids) for each in found] == [0, 0, 2]
     assert found[0].windows(96) == []

@@ -8,14 +8,14 @@ import pytest
 
 from rag_cover_embedded.training.example import ENTAILMENT, NOT_ENTAILED
 from rag_cover_embedded.training.swaps import (
-    exchanged_roles,
+    exchange_roles,
+    make_swapped_claims,
     near_number,
-    negated,
+    negate_sentence,
     opposite_word,
     other_month,
     other_name,
     other_number,
-    swapped_claims,
 )
 
 PASSAGE = (
@@ -47,13 +47,13 @@ def test_one_digit_changes() -> None:
 
 
 def test_roles_are_exchanged_within_a_sentence() -> None:
-    assert exchanged_roles(SECOND, PASSAGE, random.Random(0)) == (
+    assert exchange_roles(SECOND, PASSAGE, random.Random(0)) == (
         "Its builder, Tessaly County, sold it to Marrow Works for 4200 pounds in 1954."
     )
 
 
 def test_names_in_a_row_are_no_roles() -> None:
-    assert exchanged_roles("It was built by Ada Lorne and Ben Vale.", PASSAGE, random.Random(0)) is None
+    assert exchange_roles("It was built by Ada Lorne and Ben Vale.", PASSAGE, random.Random(0)) is None
 
 
 def test_a_month_and_a_word_have_others() -> None:
@@ -66,11 +66,11 @@ def test_a_month_and_a_word_have_others() -> None:
 
 @pytest.mark.parametrize(("said", "denied"), [("It was sold.", "It was not sold."), ("It was not sold.", "It was sold.")])
 def test_a_denial_is_put_in_or_taken_out(said: str, denied: str) -> None:
-    assert negated(said, PASSAGE, random.Random(0)) == denied
+    assert negate_sentence(said, PASSAGE, random.Random(0)) == denied
 
 
 def test_each_false_claim_comes_with_a_true_one() -> None:
-    found = [*swapped_claims([PASSAGE] * 8, random.Random(3), most=10)]
+    found = [*make_swapped_claims([PASSAGE] * 8, random.Random(3), most=10)]
 
     assert found
     assert [each.label for each in found] == [NOT_ENTAILED, ENTAILMENT["entailment"]] * (len(found) // 2)

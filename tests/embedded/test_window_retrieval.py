@@ -16,32 +16,32 @@ scores = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30).map(lambd
 
 
 def test_the_best_windows_come_first() -> None:
-    ranked = PROPOSING.ranked(np.array([0.5, 0.9, 0.8, 0.75], dtype=np.float32))
+    ranked = PROPOSING.rank_windows(np.array([0.5, 0.9, 0.8, 0.75], dtype=np.float32))
 
     assert ranked == [1, 2, 3]
 
 
 def test_a_window_far_below_the_best_is_not_read() -> None:
-    ranked = PROPOSING.ranked(np.array([0.9, 0.69, 0.71], dtype=np.float32))
+    ranked = PROPOSING.rank_windows(np.array([0.9, 0.69, 0.71], dtype=np.float32))
 
     assert ranked == [0, 2]
 
 
 def test_a_window_below_the_floor_is_not_read() -> None:
-    ranked = PROPOSING.ranked(np.array([0.39, 0.45], dtype=np.float32))
+    ranked = PROPOSING.rank_windows(np.array([0.39, 0.45], dtype=np.float32))
 
     assert ranked == [1]
 
 
 def test_of_equal_windows_the_earlier_goes_first() -> None:
-    ranked = PROPOSING.ranked(np.array([0.5, 0.6, 0.6], dtype=np.float32))
+    ranked = PROPOSING.rank_windows(np.array([0.5, 0.6, 0.6], dtype=np.float32))
 
     assert ranked == [1, 2, 0]
 
 
 @given(scores)
 def test_never_more_windows_than_allowed_and_never_worse_before_better(values: NDArray[np.float32]) -> None:
-    ranked = PROPOSING.ranked(values)
+    ranked = PROPOSING.rank_windows(values)
 
     found = values[ranked].tolist()
     assert len(ranked) <= 3

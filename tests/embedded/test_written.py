@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra 'train'")
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.authored_examples import TEXTS, written_examples
+from rag_cover_embedded.training.authored_examples import TEXTS, read_authored_examples
 from rag_cover_embedded.training.example import NO_SPAN, Example
 from rag_cover_embedded.training.splits import FITTING, LEARNING
 
@@ -22,7 +22,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def examples() -> list[Example]:
-    return [*written_examples(random.Random(1), LEARNING)]
+    return [*read_authored_examples(random.Random(1), LEARNING)]
 
 
 def test_every_fragment_stands_once_in_its_text() -> None:
@@ -59,15 +59,15 @@ def test_a_window_that_answers_holds_its_fragment_and_one_that_does_not_has_none
 
 def test_learning_and_fitting_share_no_text(examples: list[Example]) -> None:
     learned = {example.first for example in examples}
-    fitted = {example.first for example in written_examples(random.Random(1), FITTING)}
+    fitted = {example.first for example in read_authored_examples(random.Random(1), FITTING)}
 
     assert fitted
     assert not learned & fitted
 
 
 def test_the_same_seed_cuts_the_same_windows(examples: list[Example]) -> None:
-    assert examples == [*written_examples(random.Random(1), LEARNING)]
-    assert examples != [*written_examples(random.Random(2), LEARNING)]
+    assert examples == [*read_authored_examples(random.Random(1), LEARNING)]
+    assert examples != [*read_authored_examples(random.Random(2), LEARNING)]
 
 
 def test_the_texts_are_described() -> None:

@@ -13,9 +13,9 @@ def cluster() -> Iterator[None]:
     from rag_cover_ray.environment import prepare
 
     prepare(None)
-    from rag_cover_ray.clusters import connected
+    from rag_cover_ray.clusters import connect
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_OVERRIDE_RESOURCES", '{"GPU": 1}')
-        with connected(None):
+        with connect(None):
             yield

@@ -14,20 +14,20 @@ ray = pytest.importorskip("ray", reason="needs ray (extra ray)")
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rag_cover_ray.clusters import connected
+    from rag_cover_ray.clusters import connect
 
     monkeypatch.undo()  # connecting is what this is about
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
 
-    with pytest.raises(EngineError, match=rf"No Ray cluster answers at '{address}': .*refused"), connected(address):
+    with pytest.raises(EngineError, match=rf"No Ray cluster answers at '{address}': .*refused"), connect(address):
         pass
 
 
 @pytest.mark.usefixtures("cluster")
 def test_a_connection_that_was_there_is_left() -> None:
-    from rag_cover_ray.clusters import connected
+    from rag_cover_ray.clusters import connect
 
-    with connected(None):
+    with connect(None):
         pass
 
     assert ray.is_initialized()

@@ -44,7 +44,7 @@ def corpus() -> list[str]:
     from rag_cover_transformers.templates import AGREES, ANSWERS, ENTAILS
 
     texts = [text for case in (*CANARIES, *QUESTIONS) for text in case]
-    asked = [template.filled("", "", ("yes", "no")) for template in (AGREES, ANSWERS, ENTAILS)]
+    asked = [template.fill_in("", "", ("yes", "no")) for template in (AGREES, ANSWERS, ENTAILS)]
     framing = [f"{INSTRUCTION}\nContext: \nQuestion: \nAnswer:", "question: reference: document: ;"]
     return [*texts, *framing, HYPOTHESIS.format(question=""), *asked]
 

@@ -15,7 +15,7 @@ from transformers import ConvBertConfig, ConvBertModel
 
 from rag_cover.errors import ModelFailedError
 from rag_cover_transformers.batches import Runner, by_length, in_halves
-from rag_cover_transformers.devices import placed
+from rag_cover_transformers.devices import choose_placement
 from rag_cover_transformers.encodings import Encoded
 
 ROWS = [Encoded(np.arange(1, length)) for length in (5, 9, 3, 12, 9)]
@@ -58,7 +58,7 @@ def test_where_padding_changes_its_neighbours_rows_are_batched_by_length() -> No
     torch.manual_seed(0)
     sizes = {"hidden_size": 32, "embedding_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
     network = ConvBertModel(ConvBertConfig(vocab_size=20, **sizes)).eval()
-    runner = Runner(network, placed("cpu", "auto", 1000), 0, Lock())
+    runner = Runner(network, choose_placement("cpu", "auto", 1000), 0, Lock())
 
     def read(network: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         return network(**batch).last_hidden_state[:, 0]

@@ -19,11 +19,11 @@ def tokenizer(request: pytest.FixtureRequest) -> Any:
 
 def test_pairs_and_texts_are_framed_as_the_tokenizer_frames_them(tokenizer: Any) -> None:
     encoder = TextEncoder(tokenizer, 64)
-    first, second = encoder.tokenised(["She bought a car.", "Who paid?"])
+    first, second = encoder.tokenise(["She bought a car.", "Who paid?"])
 
     pair, alone = tokenizer("She bought a car.", "Who paid?"), tokenizer("She bought a car.")
 
-    joined = encoder.joined(first.ids, second.ids)
+    joined = encoder.join_pair(first.ids, second.ids)
     assert joined.ids.tolist() == pair["input_ids"]
     assert encoder.alone(first.ids).ids.tolist() == alone["input_ids"]
     if "token_type_ids" in pair:
@@ -34,7 +34,7 @@ def test_pairs_and_texts_are_framed_as_the_tokenizer_frames_them(tokenizer: Any)
 
 @pytest.mark.parametrize("size", [3, 8, 20, 500])
 def test_windows_hold_every_token_in_order_and_none_is_too_long(tokenizer: Any, size: int) -> None:
-    (text,) = TextEncoder(tokenizer, 64).tokenised([TEXT])
+    (text,) = TextEncoder(tokenizer, 64).tokenise([TEXT])
 
     windows = text.windows(size)
 
@@ -48,7 +48,7 @@ def test_windows_hold_every_token_in_order_and_none_is_too_long(tokenizer: Any, 
 
 def test_windows_end_where_sentences_do(bert_tokenizer: Any) -> None:
     encoder = TextEncoder(bert_tokenizer, 64)
-    (text,) = encoder.tokenised([TEXT])
+    (text,) = encoder.tokenise([TEXT])
 
     ends = [bert_tokenizer.decode(window[-1:]) for window in text.windows(24)]
 
@@ -57,7 +57,7 @@ def test_windows_end_where_sentences_do(bert_tokenizer: Any) -> None:
 
 @pytest.mark.parametrize("blank", ["", " ", " \n\t"])
 def test_a_blank_text_has_no_window(tokenizer: Any, blank: str) -> None:
-    (text,) = TextEncoder(tokenizer, 64).tokenised([blank])
+    (text,) = TextEncoder(tokenizer, 64).tokenise([blank])
 
     assert text.windows(10) == []
     assert text.ids.dtype == np.int64

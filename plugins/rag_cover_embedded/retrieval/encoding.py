@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import CLS, MAX_TOKENS, SEP, Encoded, open_tokenizer
-from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.weights import Weights
 
@@ -60,7 +60,7 @@ class Encoder:
         A passage without a letter or digit has none. Of a title the first 64 tokens are read.
         """
         titles = self._tokenizer.encode_batch([encodable(each.title or "") for each in passages], add_special_tokens=False)
-        texts = segmented(self._tokenizer, [passage.text for passage in passages])
+        texts = segment_texts(self._tokenizer, [passage.text for passage in passages])
         for number, (title, text) in enumerate(zip(titles, texts, strict=True), first):
             lead = np.array(title.ids[:LONGEST_TITLE], dtype=np.int32)
             windows = text.windows(MAX_TOKENS - 2 - len(lead), overlap=0)

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Places", "fused", "ranked"]
+__all__ = ["Places", "fuse_rankings", "rank_scores"]
 
 Places = NDArray[np.intp]
 """Row numbers of passages (or pieces of them), best first."""
 
 
-def ranked(scores: NDArray[np.float32], most: int) -> Places:
+def rank_scores(scores: NDArray[np.float32], most: int) -> Places:
     """Return the places of the ``most`` highest scores, best first; of equal scores the earlier place goes first.
 
-    >>> ranked(np.array([0.5, 0.9, 0.5, 0.1], dtype=np.float32), 2).tolist()
+    >>> rank_scores(np.array([0.5, 0.9, 0.5, 0.1], dtype=np.float32), 2).tolist()
     [1, 0]
     """
     if (most := min(most, len(scores))) <= 0:
@@ -31,10 +31,10 @@ def ranked(scores: NDArray[np.float32], most: int) -> Places:
     return near[np.argsort(-scores[near], kind="stable")][:most]
 
 
-def fused(rankings: Sequence[Places], *, kappa: float) -> tuple[Places, NDArray[np.float64]]:
+def fuse_rankings(rankings: Sequence[Places], *, kappa: float) -> tuple[Places, NDArray[np.float64]]:
     """Fuse rankings: what any of them holds, best first, and scores in (0, 1]; of equal scores the earlier place goes first.
 
-    >>> places, scores = fused([np.array([7, 3]), np.array([3])], kappa=10)
+    >>> places, scores = fuse_rankings([np.array([7, 3]), np.array([3])], kappa=10)
     >>> places.tolist(), scores.round(4).tolist()
     ([3, 7], [0.9583, 0.5])
     """

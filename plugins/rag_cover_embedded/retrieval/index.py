@@ -23,7 +23,7 @@ from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval.encoding import Encoder, Vectorised
 from rag_cover_embedded.retrieval.keywords import Keywords
-from rag_cover_embedded.retrieval.vectors import WIDTH, Vectors, packed
+from rag_cover_embedded.retrieval.vectors import WIDTH, Vectors, pack_signs
 
 __all__ = ["Index", "digest_of"]
 
@@ -51,7 +51,7 @@ class Index:
         return cls(Keywords.of(passages), _vectors(passages, encoder, lambda _, shape, kind: np.empty(shape, kind)))
 
     @classmethod
-    def kept(cls, passages: Sequence[Passage], encoder: Encoder, folder: Path) -> Self:
+    def open_or_build(cls, passages: Sequence[Passage], encoder: Encoder, folder: Path) -> Self:
         """Open the index that a folder holds, or build it there first.
 
         Raises:
@@ -66,9 +66,9 @@ class Index:
             arrays = {field.name: np.asarray(np.load(folder / f"{field.name}.npy", mmap_mode="r")) for field in fields(Vectors)}
             opened = cls(Keywords.open(folder / "keywords"), Vectors(**arrays))
         except (OSError, ValueError, KeyError, TypeError) as error:  # TypeError: bm25s takes its parameters from its file
-            raise _damaged(folder, error) from error
+            raise _corrupt_file_error(folder, error) from error
         if len(opened.keywords) != len(passages) or not opened.vectors.consistent:
-            raise _damaged(folder, "its files do not fit together")
+            raise _corrupt_file_error(folder, "its files do not fit together")
         return opened
 
 
@@ -126,7 +126,7 @@ def _vectors(passages: Sequence[Passage], encoder: Encoder, allocate: _Allocate)
     found.owners[:] = [piece.passage for piece in pieces]
     found.bounds[:] = np.cumsum([0, *sizes])
     found.frequencies[:] = 0
-    for start in _watched(range(0, len(pieces), SLAB), loud=len(passages) > QUIET):
+    for start in _show_progress(range(0, len(pieces), SLAB), loud=len(passages) > QUIET):
         _fill(found, start, encoder.read([piece.ids for piece in pieces[start : start + SLAB]]))
     return found
 
@@ -135,12 +135,12 @@ def _fill(vectors: Vectors, start: int, read: Sequence[Vectorised]) -> None:
     """Write what was read of the pieces from ``start`` on."""
     stop = start + len(read)
     vectors.embeddings[start:stop] = [each.embedding for each in read]
-    vectors.signs[vectors.bounds[start] : vectors.bounds[stop]] = packed(np.concatenate([each.tokens for each in read]))
+    vectors.signs[vectors.bounds[start] : vectors.bounds[stop]] = pack_signs(np.concatenate([each.tokens for each in read]))
     held = np.concatenate([np.unique(each.ids) for each in read])
     vectors.frequencies[:] += np.bincount(held, minlength=len(vectors.frequencies)).astype(np.int32)
 
 
-def _watched(steps: range, *, loud: bool) -> Iterable[int]:
+def _show_progress(steps: range, *, loud: bool) -> Iterable[int]:
     """Show a progress bar on the terminal's error stream, where there is a terminal and much to do."""
     from rich.console import Console
     from rich.progress import track
@@ -156,12 +156,12 @@ def _refuse_other(folder: Path, wanted: Mapping[str, Any]) -> None:
         message = f"{folder} holds no index of the embedded retriever. Name a folder that is not there yet."
         raise StoreError(message) from error
     except (OSError, ValueError) as error:
-        raise _damaged(folder, error) from error
+        raise _corrupt_file_error(folder, error) from error
     for part, value in wanted.items():
         if not isinstance(about, dict) or about.get(part) != value:
             message = f"The index {folder} was built with another {part} than this one. Delete it to have it built anew."
             raise StoreError(message)
 
 
-def _damaged(folder: Path, problem: object) -> CorruptFileError:
+def _corrupt_file_error(folder: Path, problem: object) -> CorruptFileError:
     return CorruptFileError(f"The index {folder} is damaged ({problem}). Delete it to have it built anew.")

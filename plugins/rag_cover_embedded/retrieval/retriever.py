@@ -10,7 +10,7 @@ import numpy as np
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval.encoding import Encoder
-from rag_cover_embedded.retrieval.fusion import fused, ranked
+from rag_cover_embedded.retrieval.fusion import fuse_rankings, rank_scores
 from rag_cover_embedded.retrieval.index import Index, digest_of
 from rag_cover_embedded.weights import Weights
 
@@ -39,7 +39,11 @@ class EmbeddedRetriever:
             message = "A retriever needs at least one passage to find; this corpus is empty."
             raise InvalidValueError(message)
         self._encoder = Encoder(Weights.open())
-        kept = Index.of(self._passages, self._encoder) if index is None else Index.kept(self._passages, self._encoder, index)
+        kept = (
+            Index.of(self._passages, self._encoder)
+            if index is None
+            else Index.open_or_build(self._passages, self._encoder, index)
+        )
         self._keywords, self._vectors = kept.keywords, kept.vectors
         self.fingerprint = f"{self._encoder.fingerprint}:hybrid-1:{digest_of(self._passages)[:16]}"
 
@@ -58,9 +62,9 @@ class EmbeddedRetriever:
             return ()
         most = max(CANDIDATES, k)
         scores = self._keywords.scores(query)
-        by_words = ranked(scores, min(most, int((scores > 0).sum())))
+        by_words = rank_scores(scores, min(most, int((scores > 0).sum())))
         cosines = self._vectors.cosines(asked.embedding)
         candidates = np.union1d(by_words, self._vectors.nearest(cosines, most))
-        places, fusion = fused([by_words, self._vectors.interacting(asked, cosines, candidates)], kappa=KAPPA)
+        places, fusion = fuse_rankings([by_words, self._vectors.interacting(asked, cosines, candidates)], kappa=KAPPA)
         best = zip(places[:k].tolist(), fusion[:k].tolist(), strict=True)
         return tuple(self._passages[place].model_copy(update={"score": score}) for place, score in best)

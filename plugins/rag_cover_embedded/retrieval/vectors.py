@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover_embedded.retrieval.encoding import Vectorised
-from rag_cover_embedded.retrieval.fusion import Places, ranked
+from rag_cover_embedded.retrieval.fusion import Places, rank_scores
 
-__all__ = ["WIDTH", "Vectors", "packed"]
+__all__ = ["WIDTH", "Vectors", "pack_signs"]
 
 Floats = NDArray[np.float32]
 
@@ -26,7 +26,7 @@ MOST_PIECES = 4
 _BLOCK = 32  # pieces whose vectors fit the caches of a core
 
 
-def packed(tokens: Floats) -> NDArray[np.uint8]:
+def pack_signs(tokens: Floats) -> NDArray[np.uint8]:
     """Keep the signs of (tokens, 384) vectors, as (tokens, 48) bytes; 0 counts as positive."""
     return np.packbits(tokens >= 0, axis=1)
 
@@ -65,7 +65,7 @@ class Vectors:
             return np.zeros(0, dtype=np.intp)
         firsts = np.flatnonzero(np.diff(self.owners, prepend=-1))
         best = np.maximum.reduceat(cosines, firsts)
-        return self.owners[firsts[ranked(best, most)]].astype(np.intp)
+        return self.owners[firsts[rank_scores(best, most)]].astype(np.intp)
 
     def interacting(self, query: Vectorised, cosines: Floats, passages: Places) -> Places:
         """Rank passages, given in ascending order, by late interaction with a query; those without a piece are left out.
@@ -81,7 +81,7 @@ class Vectors:
         scores = np.concatenate([self._similar(unit, block) @ weights for block in blocks])
         owners = self.owners[chosen]
         firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-        return owners[firsts[ranked(np.maximum.reduceat(scores, firsts), len(firsts))]].astype(np.intp)
+        return owners[firsts[rank_scores(np.maximum.reduceat(scores, firsts), len(firsts))]].astype(np.intp)
 
     def weights(self, ids: NDArray[np.int32]) -> Floats:
         """Weigh tokens by how rare they are: BM25's inverse document frequency, divided by the sum."""
@@ -95,7 +95,7 @@ class Vectors:
         starts, stops = np.searchsorted(self.owners, [passages, passages + 1]).tolist()
         for start, stop in zip(starts, stops, strict=True):
             few = stop - start <= MOST_PIECES
-            chosen += range(start, stop) if few else (start + ranked(cosines[start:stop], MOST_PIECES)).tolist()
+            chosen += range(start, stop) if few else (start + rank_scores(cosines[start:stop], MOST_PIECES)).tolist()
         return chosen
 
     def _similar(self, query: Floats, pieces: Sequence[int]) -> Floats:

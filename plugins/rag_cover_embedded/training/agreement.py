@@ -39,13 +39,13 @@ def verdict_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Exa
         for system in SYSTEMS:
             answer, verdict = row[f"answer_{system}"], row[f"judge_{system}"]
             if answer and verdict is not None:
-                yield agreeing(row["question"], varied(references, rng), answer, float(verdict))
+                yield agreeing(row["question"], vary_references(references, rng), answer, float(verdict))
 
 
-def varied(references: Sequence[str], rng: random.Random) -> list[str]:
+def vary_references(references: Sequence[str], rng: random.Random) -> list[str]:
     """Write references, every third time, as lists of aliases do: in any order, turned around, with case and articles changed.
 
-    >>> varied(["Jane Austen"], random.Random(0))
+    >>> vary_references(["Jane Austen"], random.Random(0))
     ['Jane Austen']
     """
     if rng.random() > 0.35:
@@ -65,14 +65,14 @@ def _aliases(reference: str, rng: random.Random) -> list[str]:
     return rng.sample(forms, rng.randint(1, min(4, len(forms))))
 
 
-def rated_prediction_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+def read_rated_predictions(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Read EfficientQA's rated predictions: definitely, possibly, not correct."""
     labels = {"def_correct_predictions": 1.0, "poss_correct_predictions": 0.6, "def_incorrect_predictions": 0.0}
     for row in rows_of(data / "answers/efficientqa_test.jsonl"):
         if part.has(row["question"]):
             for field, label in labels.items():
                 found = (text for text in row[field] if text.strip())
-                yield from (agreeing(row["question"], varied(row["answer"], rng), text, label) for text in found)
+                yield from (agreeing(row["question"], vary_references(row["answer"], rng), text, label) for text in found)
 
 
 def similar_answer_examples(data: Path, part: Part) -> Iterator[Example]:

@@ -40,10 +40,10 @@ class Rows:
 class Arithmetic(Protocol):
     """How rows are looked up and multiplied."""
 
-    def looked_up(self, graph: Graph, table: NDArray[np.float32], rows: str, name: str) -> str:
+    def look_up_rows(self, graph: Graph, table: NDArray[np.float32], rows: str, name: str) -> str:
         """Take rows of a table."""
 
-    def prepared(self, graph: Graph, source: str, name: str, *, least: float | None = None) -> Rows:
+    def prepare_rows(self, graph: Graph, source: str, name: str, *, least: float | None = None) -> Rows:
         """Make a matrix ready for products; ``least`` is the lowest value it can hold, if that is near 0."""
 
     def product(self, graph: Graph, rows: Rows, weight: NDArray[np.float32], name: str) -> str:
@@ -53,11 +53,11 @@ class Arithmetic(Protocol):
 class Floats:
     """Everything in fp32."""
 
-    def looked_up(self, graph: Graph, table: NDArray[np.float32], rows: str, name: str) -> str:
+    def look_up_rows(self, graph: Graph, table: NDArray[np.float32], rows: str, name: str) -> str:
         """Take rows of a table."""
         return graph.node("Gather", [graph.constant(f"{name}.w", table), rows], name)
 
-    def prepared(self, graph: Graph, source: str, name: str, *, least: float | None = None) -> Rows:  # noqa: ARG002  # the protocol's
+    def prepare_rows(self, graph: Graph, source: str, name: str, *, least: float | None = None) -> Rows:  # noqa: ARG002  # the protocol's
         """Return the matrix as it is."""
         return Rows(source)
 
@@ -69,14 +69,14 @@ class Floats:
 class Bytes:
     """Words, weights and activations in 8 bits."""
 
-    def looked_up(self, graph: Graph, table: NDArray[np.float32], rows: str, name: str) -> str:
+    def look_up_rows(self, graph: Graph, table: NDArray[np.float32], rows: str, name: str) -> str:
         """Take rows of a table whose rows have a scale each."""
-        levels, scales = quantised(table, WORD_LEVELS)
+        levels, scales = quantise_rows(table, WORD_LEVELS)
         found = graph.node("Gather", [graph.constant(f"{name}.q", levels, np.int8), rows], f"{name}.q.rows")
         scale = graph.node("Gather", [graph.constant(f"{name}.s", scales[:, None]), rows], f"{name}.s.rows")
         return graph.node("Mul", [graph.node("Cast", [found], f"{name}.levels", to=TensorProto.FLOAT), scale], name)
 
-    def prepared(self, graph: Graph, source: str, name: str, *, least: float | None = None) -> Rows:
+    def prepare_rows(self, graph: Graph, source: str, name: str, *, least: float | None = None) -> Rows:
         """Quantise a matrix by row.
 
         Around 128; values that are never far below 0 use nearly all bytes for what is above.
@@ -84,7 +84,9 @@ class Bytes:
         zero = 128 if least is None else 16
         absolute = source if least is not None else graph.node("Abs", [source], f"{name}.abs")
         peak = graph.node("ReduceMax", [absolute, graph.index(-1)], f"{name}.peak.any", keepdims=0)
-        peak = graph.node("Reshape", [peak, graph.named("rows")], f"{name}.peak", allowzero=1)  # where there are no rows, too
+        peak = graph.node(
+            "Reshape", [peak, graph.full_name("rows")], f"{name}.peak", allowzero=1
+        )  # where there are no rows, too
         scale = graph.node("Mul", [peak, graph.constant(f"step{zero}", np.float32(1 / (255 - zero)))], f"{name}.s")
         if least is not None:
             scale = graph.node("Max", [scale, graph.constant("step.least", np.float32(-least / zero))], f"{name}.s.least")
@@ -95,13 +97,13 @@ class Bytes:
     def _zeros(graph: Graph, zero: int) -> str:
         """Return the zero point, once for each row: `QuantizeLinear` asks for as many as scales."""
         name = f"zeros{zero}"
-        if graph.named(name) not in graph.nodes:
-            graph.node("Expand", [graph.constant(f"{name}.each", [zero], np.uint8), graph.named("rows")], name)
-        return graph.named(name)
+        if graph.full_name(name) not in graph.nodes:
+            graph.node("Expand", [graph.constant(f"{name}.each", [zero], np.uint8), graph.full_name("rows")], name)
+        return graph.full_name(name)
 
     def product(self, graph: Graph, rows: Rows, weight: NDArray[np.float32], name: str) -> str:
         """Multiply bytes with bytes, then scale each row."""
-        levels, scales = quantised(weight, WEIGHT_LEVELS)
+        levels, scales = quantise_rows(weight, WEIGHT_LEVELS)
         inputs = [
             rows.name,
             graph.constant(f"{name}.q", levels.T, np.int8),
@@ -113,10 +115,10 @@ class Bytes:
         return graph.node("Mul", [unscaled, rows.scale], name)
 
 
-def quantised(matrix: NDArray[np.float32], most: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantise_rows(matrix: NDArray[np.float32], most: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Quantise each row to whole numbers from ``-most`` to ``most``: (rows, columns) levels, (rows,) scales.
 
-    >>> levels, scales = quantised(np.array([[0.5, -1.0, 0.26]], dtype=np.float32), 2)
+    >>> levels, scales = quantise_rows(np.array([[0.5, -1.0, 0.26]], dtype=np.float32), 2)
     >>> levels.tolist(), scales.tolist()
     ([[1, -2, 1]], [0.5])
     """

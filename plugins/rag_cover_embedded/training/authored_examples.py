@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.agreement import varied
+from rag_cover_embedded.training.agreement import vary_references
 from rag_cover_embedded.training.example import ABSTAINS, ENTAILMENT, NO_SPAN, Example, agreeing, answering, not_answering
 from rag_cover_embedded.training.sources import rows_of, sentence_spans, word_share
 from rag_cover_embedded.training.splits import FITTING, Part, bucket
@@ -28,7 +28,7 @@ _LONGEST = 620
 """Characters of the longest text that is read whole."""
 
 
-def written_examples(rng: random.Random, part: Part) -> Iterator[Example]:
+def read_authored_examples(rng: random.Random, part: Part) -> Iterator[Example]:
     """Read every written file; windows are drawn anew at each call."""
     for row in rows_of(TEXTS / "coverage.jsonl"):
         if part.has(row["text"]):
@@ -41,7 +41,7 @@ def written_examples(rng: random.Random, part: Part) -> Iterator[Example]:
             yield Example(Task.ENTAILMENT, row["passage"], claim["text"], ENTAILMENT[CLAIMS[claim["label"]]])
     for row in rows_of(TEXTS / "verdicts.jsonl"):
         for answer in row["answers"] if part.has(row["question"]) else ():
-            yield agreeing(row["question"], varied(row["references"], rng), answer["text"], float(answer["correct"]))
+            yield agreeing(row["question"], vary_references(row["references"], rng), answer["text"], float(answer["correct"]))
             if answer["correct"] and len(answer["text"].split()) > 5:
                 yield answering(row["question"], answer["text"])
 
@@ -77,7 +77,7 @@ def contrast_examples(rng: random.Random, part: Part) -> Iterator[Example]:
             continue
         for pair in row["pairs"]:
             for label in (1.0, 0.0):
-                cut = _decisive(pair["yes"], pair["no"], rng) if label else _shortened(pair["no"], rng)
+                cut = _decisive(pair["yes"], pair["no"], rng) if label else _shorten(pair["no"], rng)
                 if cut is not None:
                     text, place = cut
                     words = len(text.split())
@@ -100,7 +100,7 @@ def _decisive(text: str, other: str, rng: random.Random) -> tuple[str, tuple[int
     return text[start:end], (place[0] - start, place[1] - start) if len(own) == 1 else None
 
 
-def _shortened(text: str, rng: random.Random) -> tuple[str, tuple[int, int]]:
+def _shorten(text: str, rng: random.Random) -> tuple[str, tuple[int, int]]:
     """Cut a text that does not answer to a window now and then, and always where it is long."""
     if len(text) <= WINDOW or (len(text) <= _LONGEST and rng.random() < 0.5):
         return text, NO_SPAN

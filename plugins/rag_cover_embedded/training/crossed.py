@@ -117,7 +117,7 @@ class Piece:
     refuses: bool = False
 
 
-def crossed_topics(data: Path, part: Part) -> list[dict[str, Any]]:
+def read_topics(data: Path, part: Part) -> list[dict[str, Any]]:
     """Read the topics of a part: a user's question with its sub-questions; the seed rows have one sub-question each."""
     seed = map(_from_seed, rows_of(data / "judge/crossed_seed.jsonl"))
     return [row for row in (*seed, *rows_of(TEXTS / "crossed.jsonl")) if is_held_out(row["domain"]) == part.is_fitted_on]
@@ -141,9 +141,9 @@ def _from_seed(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def crossed_examples(data: Path, rng: random.Random, part: Part, *, composed: float = 2.5) -> Iterator[Example]:
+def make_crossed_examples(data: Path, rng: random.Random, part: Part, *, composed: float = 2.5) -> Iterator[Example]:
     """Build one pass: a sample of single texts, and about so many composed ones for each topic and sub-question."""
-    topics = crossed_topics(data, part)
+    topics = read_topics(data, part)
     domains = defaultdict(list)
     types = defaultdict(list)
     for topic in topics:
@@ -154,7 +154,7 @@ def crossed_examples(data: Path, rng: random.Random, part: Part, *, composed: fl
         for sub in topic["subs"]:
             yield from single_examples(topic, sub, types, rng)
         for _ in range(round(composed * max(1, len(topic["subs"]) * 0.75))):
-            yield from _composed(topic, rng.choice(domains[topic["domain"]]), rng)
+            yield from _compose_examples(topic, rng.choice(domains[topic["domain"]]), rng)
 
 
 def single_examples(
@@ -175,7 +175,7 @@ def single_examples(
     for text in (*sub["unknown"], rng.choice(GENERIC_REFUSALS)):
         if rng.random() < 0.4:
             yield _pair(question, text, whole, rng, answers=False, abstains="wholly", reply=0.6)
-    yield from _templated(sub, whole, rng)
+    yield from _fill_templates(sub, whole, rng)
     yield from _answers_to_others(topic, sub, types, rng)
 
 
@@ -201,7 +201,7 @@ def _answers_to_others(
                 yield _pair(question, text, whole, rng, answers=False)
 
 
-def _templated(sub: dict[str, Any], whole: str, rng: random.Random) -> Iterator[Example]:
+def _fill_templates(sub: dict[str, Any], whole: str, rng: random.Random) -> Iterator[Example]:
     """Put the question's words into refusals and empty texts, and before answers."""
     question, named = sub["s"], _naming(sub)
     if not named:
@@ -258,7 +258,7 @@ def _pair(
     return Example(Task.REPLIES, question, text, float(answers), place, abstains=ABSTAINS[abstains])
 
 
-def _composed(topic: dict[str, Any], other: dict[str, Any], rng: random.Random) -> Iterator[Example]:
+def _compose_examples(topic: dict[str, Any], other: dict[str, Any], rng: random.Random) -> Iterator[Example]:
     """Compose one text, and ask two sub-questions that it answers and two that it does not."""
     subs = topic["subs"]
     pieces = _pieces(topic, other, rng)

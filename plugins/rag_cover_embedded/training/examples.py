@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from rag_cover_embedded.training.agreement import (
-    rated_prediction_examples,
+    read_rated_predictions,
     similar_answer_examples,
     verdict_examples,
 )
@@ -22,46 +22,46 @@ from rag_cover_embedded.training.authored_examples import (
     agreement_examples,
     claim_examples,
     contrast_examples,
-    written_examples,
+    read_authored_examples,
 )
 from rag_cover_embedded.training.cases import case_examples
-from rag_cover_embedded.training.crossed import crossed_examples
+from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.natural import natural_agreement, natural_answers, natural_claims, part_rows
 from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
 from rag_cover_embedded.training.plain import plain_examples
-from rag_cover_embedded.training.qa_examples import qed_examples, retrieved_examples, squad_examples, two_hop_examples
+from rag_cover_embedded.training.qa_examples import make_retrieval_examples, qed_examples, squad_examples, two_hop_examples
 from rag_cover_embedded.training.sources import excerpt, paragraphs_of, rows_of, squad_paragraphs
 from rag_cover_embedded.training.splits import LEARNING, Part
-from rag_cover_embedded.training.surrounded import surrounded_examples
-from rag_cover_embedded.training.swaps import swapped_claims
-from rag_cover_embedded.training.unrelated import unrelated_examples
+from rag_cover_embedded.training.surrounded import make_surrounded_examples
+from rag_cover_embedded.training.swaps import make_swapped_claims
+from rag_cover_embedded.training.unrelated import make_unrelated_examples
 
 Source = Callable[[Path, random.Random, Part], Iterator[Example]]
 
 SOURCES: dict[str, Source] = {
     "nli": entailment_examples,
     "statements": passage_entailment_examples,
-    "swaps": lambda data, rng, part: swapped_claims(passages(data, part), rng, most=6_000),
+    "swaps": lambda data, rng, part: make_swapped_claims(passages(data, part), rng, most=6_000),
     "claims": natural_claims,
     "squad": squad_examples,
     "qed": qed_examples,
     "two_hop": two_hop_examples,
     "answers": natural_answers,
-    "crossed": crossed_examples,
+    "crossed": make_crossed_examples,
     "verdicts": verdict_examples,
-    "ratings": rated_prediction_examples,
+    "ratings": read_rated_predictions,
     "similar": lambda data, rng, part: similar_answer_examples(data, part),  # noqa: ARG005
     "agreement": natural_agreement,
-    "written": lambda data, rng, part: written_examples(rng, part),  # noqa: ARG005
+    "written": lambda data, rng, part: read_authored_examples(rng, part),  # noqa: ARG005
     "written claims": lambda data, rng, part: claim_examples(part),  # noqa: ARG005
     "written agreement": lambda data, rng, part: agreement_examples(rng, part),  # noqa: ARG005
     "abstentions": lambda data, rng, part: abstention_examples(part),  # noqa: ARG005
     "contrast": lambda data, rng, part: contrast_examples(rng, part),  # noqa: ARG005
     "contrast claims": lambda data, rng, part: claim_examples(part, "contrast_claims.jsonl"),  # noqa: ARG005
-    "unrelated": unrelated_examples,
-    "surrounded": surrounded_examples,
-    "retrieved": retrieved_examples,
+    "unrelated": make_unrelated_examples,
+    "surrounded": make_surrounded_examples,
+    "retrieved": make_retrieval_examples,
     "plain": plain_examples,
     "cases": lambda data, rng, part: case_examples(rng, part),  # noqa: ARG005
     "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005

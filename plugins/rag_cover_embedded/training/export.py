@@ -82,7 +82,7 @@ def _embeddings(graph: Graph, arithmetic: Arithmetic, network: JudgeNetwork) -> 
     table = network.encoder.embeddings
     vectors = array(table.word_embeddings.weight).copy()
     vectors[1:TASK_TOKENS] = array(network.task_vectors)[1:]  # the task tokens' own vectors
-    words = arithmetic.looked_up(graph, vectors, ids, "words")
+    words = arithmetic.look_up_rows(graph, vectors, ids, "words")
     kind = graph.node("Gather", [graph.constant("kinds.w", array(table.token_type_embeddings.weight)), segments], "kinds")
     length = graph.node("Slice", [size, graph.index(0), graph.index(1)], "length")
     places = graph.constant("places.w", array(table.position_embeddings.weight)[:, None])
@@ -115,14 +115,14 @@ def _encoder_layer(
     attended = _attention(graph, arithmetic, layer.attention.self, source, name, (own, asked))
     mixing, widening, narrowing = layer.attention.output.dense, layer.intermediate.dense, layer.output.dense
     values = array(mixing.weight) @ array(layer.attention.self.value.bias)  # the weights of attention add up to 1
-    rows = arithmetic.prepared(own, attended, f"{name}.mixed.in")
+    rows = arithmetic.prepare_rows(own, attended, f"{name}.mixed.in")
     mixed = _linear(own, arithmetic, rows, (array(mixing.weight), array(mixing.bias) + values), f"{name}.mixed")
     first = own.norm(own.node("Add", [mixed, asked], f"{name}.sum1"), layer.attention.output.LayerNorm, f"{name}.norm1")
-    rows = arithmetic.prepared(own, first, f"{name}.wide.in")
+    rows = arithmetic.prepare_rows(own, first, f"{name}.wide.in")
     wide = arithmetic.product(own, rows, array(widening.weight), f"{name}.wide")
     bias = own.constant(f"{name}.wide.b", array(widening.bias))
     curved = own.node("FastGelu", [wide, bias], f"{name}.gelu", domain=MICROSOFT)
-    rows = arithmetic.prepared(own, curved, f"{name}.narrow.in", least=_LOWEST_GELU)
+    rows = arithmetic.prepare_rows(own, curved, f"{name}.narrow.in", least=_LOWEST_GELU)
     narrow = _linear(own, arithmetic, rows, (array(narrowing.weight), array(narrowing.bias)), f"{name}.narrow")
     return own.norm(own.node("Add", [narrow, first], f"{name}.sum2"), layer.output.LayerNorm, f"{name}.norm2")
 
@@ -132,8 +132,8 @@ def _attention(
 ) -> str:
     """Attend without the biases of keys, which softmax cancels, and of values, which the caller adds."""
     own, asked = asking
-    rows = arithmetic.prepared(graph, source, f"{name}.attention.in")
-    asked_rows = rows if asked == source else arithmetic.prepared(own, asked, f"{name}.asked.in")
+    rows = arithmetic.prepare_rows(graph, source, f"{name}.attention.in")
+    asked_rows = rows if asked == source else arithmetic.prepare_rows(own, asked, f"{name}.asked.in")
     query = _linear(own, arithmetic, asked_rows, (array(layer.query.weight), array(layer.query.bias)), f"{name}.query")
     key = arithmetic.product(graph, rows, array(layer.key.weight), f"{name}.key")
     value = arithmetic.product(graph, rows, array(layer.value.weight), f"{name}.value")
@@ -143,7 +143,7 @@ def _attention(
     scores = own.node(
         "FusedMatMul", [query, key], f"{name}.scores", domain=MICROSOFT, transBatchA=1, transBatchB=1, transB=1, alpha=scale
     )
-    masked = own.node("Add", [scores, own.named("masking")], f"{name}.masked")
+    masked = own.node("Add", [scores, own.full_name("masking")], f"{name}.masked")
     weights = own.node("Softmax", [masked], f"{name}.weights", axis=-1)
     attended = own.node("FusedMatMul", [weights, value], f"{name}.attended", domain=MICROSOFT, transBatchB=1)
     by_token = own.node("Transpose", [attended], f"{name}.attended.by_token", perm=[2, 0, 1, 3])
@@ -151,14 +151,14 @@ def _attention(
 
 
 def _by_head(graph: Graph, rows: str, name: str) -> str:
-    return graph.node("Reshape", [rows, graph.named("by_head")], name, allowzero=1)
+    return graph.node("Reshape", [rows, graph.full_name("by_head")], name, allowzero=1)
 
 
 def _linear(
     graph: Graph, arithmetic: Arithmetic, rows: Rows, layer: tuple[NDArray[np.float32], NDArray[np.float32]], name: str
 ) -> str:
     weight, bias = layer
-    return graph.biased(arithmetic.product(graph, rows, weight, f"{name}.x"), bias, name)
+    return graph.add_bias(arithmetic.product(graph, rows, weight, f"{name}.x"), bias, name)
 
 
 def _first_tokens(graph: Graph, hidden: str) -> tuple[Graph, str]:
@@ -194,11 +194,13 @@ def _pair_outputs(graph: Graph, network: JudgeNetwork, lead: str) -> None:
 
 
 def _token_outputs(graph: Graph, network: JudgeNetwork, hidden: str) -> None:
-    by_token = graph.node("Reshape", [hidden, graph.named("by_token")], "hidden.by_token", allowzero=1)
+    by_token = graph.node("Reshape", [hidden, graph.full_name("by_token")], "hidden.by_token", allowzero=1)
     out = graph.within("")
     out.node("Transpose", [by_token], "tokens", perm=[1, 0, 2])
     for name in ("span", "relevance"):
         out.linear("tokens", getattr(network, name), name)
-    kept = graph.node("Mul", ["tokens", graph.node("Unsqueeze", [graph.named("real"), graph.index(2)], "real.column")], "kept")
+    kept = graph.node(
+        "Mul", ["tokens", graph.node("Unsqueeze", [graph.full_name("real"), graph.index(2)], "real.column")], "kept"
+    )
     total = graph.node("ReduceSum", [kept, graph.index(1)], "summed", keepdims=0)
     out.node("Div", [total, graph.node("ReduceL2", [total, graph.index(1)], "norm", keepdims=1)], "embedding")

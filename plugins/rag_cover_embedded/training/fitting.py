@@ -28,10 +28,10 @@ from rag_cover_embedded.answers import SHORT, AnswerJudge, Asked, Calibration, E
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.cases import case_texts
-from rag_cover_embedded.training.crossed import crossed_examples
+from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import NOT_ENTAILED, Example
 from rag_cover_embedded.training.examples import training_examples
-from rag_cover_embedded.training.natural import REPLY_KINDS, part_rows, sampled
+from rag_cover_embedded.training.natural import REPLY_KINDS, part_rows, sample_rows
 from rag_cover_embedded.training.packing import UNCALIBRATED
 from rag_cover_embedded.training.sources import squad_articles
 from rag_cover_embedded.training.splits import FITTING
@@ -83,7 +83,7 @@ def fit_calibrations(answers: AnswerJudge, data: Path, *, seed: int) -> dict[str
     fitted: dict[str, Any] = {"certain": {}, "calibrations": {}}
     for mode, names in (("passage", ("passages", "long_passages")), ("reply", ("replies",))):
         texts = fitting_texts(data, mode, seed=seed)
-        known = {kind: labelled(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
+        known = {kind: attach_labels(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
         natural: list[tuple[float, float]] = []
         for name in names:
             chosen = {kind: [row for row in rows if _belongs(row[0], name)] for kind, rows in known.items()}
@@ -106,20 +106,20 @@ def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[A
     rng = random.Random(seed)
     natural = [
         ((row["question"], row["text"], row["question"] if mode == "reply" else ""), float(row["label"]))
-        for row in sampled(part_rows(data / "judge/answers.jsonl.gz", FITTING), rng, MOST_NATURAL)
+        for row in sample_rows(part_rows(data / "judge/answers.jsonl.gz", FITTING), rng, MOST_NATURAL)
         if (row["kind"] in REPLY_KINDS) == (mode == "reply") and (mode == "passage" or len(row["text"].split()) <= ONE_WINDOW)
     ]
     task = Task.REPLIES if mode == "reply" else Task.ANSWERS
-    found = [e for e in crossed_examples(data, rng, FITTING) if e.task is task and e.label is not None]
+    found = [e for e in make_crossed_examples(data, rng, FITTING) if e.task is task and e.label is not None]
     composed = [
         ((e.first, e.second, (e.user_question or e.first) if mode == "reply" else ""), float(e.label or 0.0))
         for e in rng.sample(found, min(MOST_COMPOSED, len(found)))
     ]
     texts = {"natural": natural, "composed": composed, "cases": [*case_texts(mode)]}
-    return texts if mode == "reply" else texts | {"retrieved": retrieved_texts(data, rng)}
+    return texts if mode == "reply" else texts | {"retrieved": pair_with_paragraphs(data, rng)}
 
 
-def retrieved_texts(data: Path, rng: random.Random) -> list[tuple[Asked, float]]:
+def pair_with_paragraphs(data: Path, rng: random.Random) -> list[tuple[Asked, float]]:
     """Pair questions with the paragraph that answers them and with ``OTHERS`` others of the same article."""
     found: list[tuple[Asked, float]] = []
     for paragraphs in squad_articles(data, FITTING):
@@ -131,7 +131,7 @@ def retrieved_texts(data: Path, rng: random.Random) -> list[tuple[Asked, float]]
     return found
 
 
-def labelled(found: Sequence[Evidence | None], rows: Sequence[tuple[Asked, float]]) -> list[tuple[Evidence, float]]:
+def attach_labels(found: Sequence[Evidence | None], rows: Sequence[tuple[Asked, float]]) -> list[tuple[Evidence, float]]:
     """Put each text's evidence beside its label; texts that were not read are left out."""
     return [(each, label) for each, (_, label) in zip(found, rows, strict=True) if each is not None]
 

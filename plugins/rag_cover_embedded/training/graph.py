@@ -32,7 +32,7 @@ class Graph:
         """Return the same graph under another prefix."""
         return Graph(self.nodes, self.constants, prefix)
 
-    def named(self, name: str) -> str:
+    def full_name(self, name: str) -> str:
         """Return the full name of a node of this prefix."""
         return self.prefix + name
 
@@ -48,18 +48,18 @@ class Graph:
 
     def node(self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any) -> str:
         """Add a node with one output and return the output's name."""
-        full = self.named(name)
+        full = self.full_name(name)
         self.nodes[full] = helper.make_node(kind, list(inputs), [full], name=full, domain=domain, **attributes)
         return full
 
-    def biased(self, product: str, bias: NDArray[np.float32], name: str) -> str:
+    def add_bias(self, product: str, bias: NDArray[np.float32], name: str) -> str:
         """Add a bias to each row."""
         return self.node("Add", [product, self.constant(f"{name}.b", bias)], name)
 
     def linear(self, source: str, layer: nn.Linear, name: str) -> str:
         """Add x Wᵀ + b."""
         product = self.node("MatMul", [source, self.constant(f"{name}.w", array(layer.weight).T)], f"{name}.x")
-        return self.biased(product, array(layer.bias), name)
+        return self.add_bias(product, array(layer.bias), name)
 
     def head(self, source: str, layers: nn.Sequential, name: str) -> str:
         """Add a head of two layers."""

@@ -40,7 +40,7 @@ def part_rows(path: Path, part: Part) -> list[dict[str, Any]]:
     return [row for row in _rows(path) if (bucket(row["group"]) in FITTING_BUCKETS) == part.is_fitted_on]
 
 
-def sampled(rows: Sequence[dict[str, Any]], rng: random.Random, most: int) -> Iterator[dict[str, Any]]:
+def sample_rows(rows: Sequence[dict[str, Any]], rng: random.Random, most: int) -> Iterator[dict[str, Any]]:
     """Draw at most so many rows of each source."""
     sources: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -51,7 +51,7 @@ def sampled(rows: Sequence[dict[str, Any]], rng: random.Random, most: int) -> It
 
 def natural_answers(data: Path, rng: random.Random, part: Part, *, most: int = MOST) -> Iterator[Example]:
     """Pair questions with sentences, passages, tables and replies that answer them or do not."""
-    for row in sampled(part_rows(data / "judge/answers.jsonl.gz", part), rng, most):
+    for row in sample_rows(part_rows(data / "judge/answers.jsonl.gz", part), rng, most):
         cut = _cut(row, rng)
         if cut is None:
             continue
@@ -100,12 +100,12 @@ def _cut(row: dict[str, Any], rng: random.Random) -> tuple[str, tuple[int, int] 
 def natural_claims(data: Path, rng: random.Random, part: Part, *, most: int = MOST) -> Iterator[Example]:
     """Pair documents, tables and arguments with claims that they support or do not."""
     classes = {**ENTAILMENT, "supported": ENTAILMENT["entailment"], "not_supported": NOT_ENTAILED}
-    for row in sampled(part_rows(data / "judge/entailment.jsonl.gz", part), rng, most):
+    for row in sample_rows(part_rows(data / "judge/entailment.jsonl.gz", part), rng, most):
         if len(row["premise"].split()) <= LONGEST + 20 and len(row["hypothesis"].split()) <= 60:
             yield Example(Task.ENTAILMENT, row["premise"], row["hypothesis"], classes[row["label"]])
 
 
 def natural_agreement(data: Path, rng: random.Random, part: Part, *, most: int = MOST) -> Iterator[Example]:
     """Pair references with students', readers' and annotators' answers."""
-    for row in sampled(part_rows(data / "judge/equivalence.jsonl.gz", part), rng, most):
+    for row in sample_rows(part_rows(data / "judge/equivalence.jsonl.gz", part), rng, most):
         yield agreeing(row["question"], row["references"], row["answer"], float(row["label"]))

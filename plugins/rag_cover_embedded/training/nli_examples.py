@@ -30,13 +30,13 @@ def entailment_examples(data: Path, rng: random.Random, part: Part) -> Iterator[
                     entailed = row["label"] == "entailment"
                     yield (answering if entailed else not_answering)(row["premise"], row["hypothesis"])
             elif row["scheme"] == "3way" or row["label"] == "entailment":
-                premise = _surrounded(row["premise"], around, rng) if rng.random() < 0.1 else row["premise"]
+                premise = _surround_premise(row["premise"], around, rng) if rng.random() < 0.1 else row["premise"]
                 yield Example(Task.ENTAILMENT, premise, row["hypothesis"], ENTAILMENT[row["label"]])
             else:
                 yield Example(Task.ENTAILMENT, row["premise"], row["hypothesis"], NOT_ENTAILED)
 
 
-def _surrounded(premise: str, sentences: Sequence[str], rng: random.Random) -> str:
+def _surround_premise(premise: str, sentences: Sequence[str], rng: random.Random) -> str:
     """Set a premise among unrelated sentences, which change neither what follows from it nor what does not."""
     parts = [*rng.sample(sentences, rng.randint(1, 3)), premise]
     rng.shuffle(parts)
@@ -52,8 +52,8 @@ def passage_entailment_examples(data: Path, rng: random.Random, part: Part) -> I
         for chosen in rng.sample(range(len(found)), 2):
             start = rng.randint(max(0, chosen - 3), chosen)
             window, statement = found[start : start + 4], found[chosen]
-            yield Example(Task.ENTAILMENT, " ".join(window), _shortened(statement, rng), ENTAILMENT["entailment"])
-            if (altered := _altered(statement, context, rng)) is not None:
+            yield Example(Task.ENTAILMENT, " ".join(window), _shorten(statement, rng), ENTAILMENT["entailment"])
+            if (altered := _alter_statement(statement, context, rng)) is not None:
                 yield Example(Task.ENTAILMENT, " ".join(window), altered, NOT_ENTAILED)
             outside = [sentence for sentence in found if sentence not in window]
             if outside:
@@ -94,14 +94,14 @@ def _answer_statements(data: Path, part: Part) -> Iterator[Example]:
                 yield Example(Task.ENTAILMENT, source["paragraph_text"], answer, label)
 
 
-def _shortened(statement: str, rng: random.Random) -> str:
+def _shorten(statement: str, rng: random.Random) -> str:
     """Drop what stands in brackets and, half the time, a last clause after a comma."""
     plain = re.sub(r"\s*\([^)]*\)", "", statement)
     head, comma, _ = plain.rpartition(", ")
     return head + "." if comma and len(head.split()) > 6 and rng.random() < 0.5 else plain
 
 
-def _altered(statement: str, context: str, rng: random.Random) -> str | None:
+def _alter_statement(statement: str, context: str, rng: random.Random) -> str | None:
     """Put another number or name of the passage in place of one of the statement's."""
     numbers, names = re.compile(r"\b\d[\d,.]*\d\b"), re.compile(r"(?<!^)(?<=\s)[A-Z][a-z]+(?: [A-Z][a-z]+)*")
     for pattern in (numbers, names):

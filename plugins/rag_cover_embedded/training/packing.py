@@ -13,7 +13,7 @@ import torch
 
 from rag_cover_embedded.answers import Calibration, Calibrations, Proposing
 from rag_cover_embedded.training.export import export
-from rag_cover_embedded.training.network import JudgeNetwork, pretrained_folder
+from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder
 from rag_cover_embedded.weights import sha256_of
 
 UNCALIBRATED = Calibrations(*3 * (Calibration(logit=1.0),))
@@ -34,6 +34,6 @@ def pack(checkpoint: Path, folder: Path, *, fitted: Mapping[str, Any] = UNFITTED
     folder.mkdir(parents=True, exist_ok=True)
     network = JudgeNetwork.from_state(torch.load(checkpoint, weights_only=True)["network"]).eval()
     export(network, folder / "judge.onnx")
-    shutil.copyfile(pretrained_folder() / "tokenizer.json", folder / "tokenizer.json")
+    shutil.copyfile(find_pretrained_folder() / "tokenizer.json", folder / "tokenizer.json")
     about = {"sha256": {name: sha256_of(folder / name) for name in ("judge.onnx", "tokenizer.json")}, "fitted": dict(fitted)}
     (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

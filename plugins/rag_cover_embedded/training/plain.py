@@ -234,14 +234,14 @@ def plain_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Examp
     fillers = [sentence for context, _ in squad_paragraphs(data, part) for sentence in sentences_of(context)]
     for relation in relations(part):
         for _ in range(ROUNDS):
-            subject, other = (named(kind, rng) for kind in (relation.kind, relation.other_kind))
+            subject, other = (make_name(kind, rng) for kind in (relation.kind, relation.other_kind))
             if subject in other or other in subject:
                 continue
             stated = f"{subject} {relation.verb} {other}."
             question = rng.choice(_ASKING).format(kind=relation.kind, verb=relation.verb, other=other)
             yield _among(question, _first_up(stated), subject, fillers, rng)
             empty = rng.choice(_EMPTY).format(kind=relation.kind, verb=relation.verb, other=other)
-            elsewhere = f"{named(relation.kind, rng)} {relation.verb} {named(relation.other_kind, rng)}."
+            elsewhere = f"{make_name(relation.kind, rng)} {relation.verb} {make_name(relation.other_kind, rng)}."
             yield _among(question, rng.choice((_first_up(empty), _first_up(elsewhere))), "", fillers, rng)
             if relation.base:
                 back = relation.ask_back(rng.choice(_ASKING_BACK), subject)
@@ -257,7 +257,7 @@ def relations(part: Part) -> list[Relation]:
     return [Relation(kind, verb, "" if base == "-" else base, other) for kind, verb, base, other in kept]
 
 
-def named(kind: str, rng: random.Random) -> str:
+def make_name(kind: str, rng: random.Random) -> str:
     """Make up a name for a thing of a kind: alone, after the kind, before it, or a code."""
     name = "".join(rng.choice(SYLLABLES) for _ in range(rng.randint(1, 2))) + rng.choice(ENDINGS)
     name = name.capitalize()

@@ -41,7 +41,7 @@ def squad_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Examp
             if stop > end:
                 continue
             yield answering(text, context[start:end], (begin - start, stop - start))
-            if (other := _swapped(text, context, rng)) is not None:
+            if (other := _swap_name(text, context, rng)) is not None:
                 yield not_answering(other, context[start:end], label=0.05)
             answers = {a["text"] for a in question["answers"]}
             if rng.random() < 0.5:
@@ -76,7 +76,7 @@ def _without_the_answer(
         yield not_answering(question, text)
 
 
-def _swapped(question: str, context: str, rng: random.Random) -> str | None:
+def _swap_name(question: str, context: str, rng: random.Random) -> str | None:
     """Ask about another name or number of the same passage: most such questions it does not answer."""
     for pattern in (r"\b\d[\d,.]*\d\b", r"(?<=[a-z] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)*"):
         mine = re.findall(pattern, question)
@@ -118,7 +118,7 @@ def two_hop_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Exa
                     yield not_answering(pair["question"], f"{title}. {text}")
 
 
-def retrieved_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+def make_retrieval_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair questions with the part of a paragraph that answers them, and with the likest of some others of its article.
 
     That is what retrieval brings back. Questions that their paragraph leaves open on purpose have no part in it.

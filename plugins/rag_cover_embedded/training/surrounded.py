@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.authored_examples import claim_examples, contrast_examples
-from rag_cover_embedded.training.crossed import crossed_examples
+from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
 from rag_cover_embedded.training.qa_examples import qed_examples, squad_examples
@@ -50,11 +50,11 @@ ODD = (
 SHARES = {"crossed": 0.05, "contrast": 0.6, "claims": 0.5, "squad": 0.1, "qed": 0.2, "statements": 0.15, "nli": 0.04}
 
 
-def surrounded_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+def make_surrounded_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Put others' sentences or odd characters around a sample of texts and premises."""
     fillers = [sentence for context, _ in squad_paragraphs(data, part) for sentence in sentences_of(context)]
     sources = {
-        "crossed": crossed_examples(data, rng, part),
+        "crossed": make_crossed_examples(data, rng, part),
         "contrast": contrast_examples(rng, part),
         "claims": chain(claim_examples(part), claim_examples(part, "contrast_claims.jsonl")),
         "squad": squad_examples(data, rng, part),
@@ -66,10 +66,10 @@ def surrounded_examples(data: Path, rng: random.Random, part: Part) -> Iterator[
         for example in examples:
             text = example.first if example.task is Task.ENTAILMENT else example.second
             if rng.random() < SHARES[name] and len(text.split()) <= LONGEST:
-                yield surrounded(example, fillers, rng)
+                yield surround_example(example, fillers, rng)
 
 
-def surrounded(example: Example, fillers: Sequence[str], rng: random.Random) -> Example:
+def surround_example(example: Example, fillers: Sequence[str], rng: random.Random) -> Example:
     """Put something before and after a text, or after or before alone; its span moves along."""
     before, after = (_around(fillers, rng) if rng.random() < 0.75 else "" for _ in range(2))
     gap = rng.choice((" ", " ", "\n", "\n\n"))

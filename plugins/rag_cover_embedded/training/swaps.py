@@ -71,7 +71,7 @@ def other_month(sentence: str, passage: str, rng: random.Random) -> str | None: 
     return sentence[: match.start()] + rng.choice([m for m in _MONTHS if m != match[0]]) + sentence[match.end() :]
 
 
-def exchanged_roles(sentence: str, passage: str, rng: random.Random) -> str | None:  # noqa: ARG001
+def exchange_roles(sentence: str, passage: str, rng: random.Random) -> str | None:  # noqa: ARG001
     """Exchange two names of the sentence, unless "and" or a comma joins them."""
     names = list(_NAME.finditer(sentence))
     pairs = [
@@ -86,7 +86,7 @@ def exchanged_roles(sentence: str, passage: str, rng: random.Random) -> str | No
     return sentence[: first.start()] + second[0] + between + first[0] + sentence[second.end() :]
 
 
-def negated(sentence: str, passage: str, rng: random.Random) -> str | None:  # noqa: ARG001
+def negate_sentence(sentence: str, passage: str, rng: random.Random) -> str | None:  # noqa: ARG001
     """Say the contrary: put a "not" in, or take one out."""
     if match := _NOT.search(sentence):
         return sentence[: match.start()] + match[1] + sentence[match.end() :]
@@ -109,18 +109,18 @@ CHANGES: Sequence[Change] = (
     other_name,
     other_name,
     other_name,
-    exchanged_roles,
-    exchanged_roles,
+    exchange_roles,
+    exchange_roles,
     other_number,
     near_number,
     other_month,
-    negated,
+    negate_sentence,
     opposite_word,
     opposite_word,
 )
 
 
-def swapped_claims(passages: Sequence[str], rng: random.Random, *, most: int) -> Iterator[Example]:
+def make_swapped_claims(passages: Sequence[str], rng: random.Random, *, most: int) -> Iterator[Example]:
     """Pair passages with sentences of their own, as they are or shortened, and with one thing in them exchanged."""
     count = 0
     for passage in rng.sample(passages, len(passages)):
@@ -138,13 +138,13 @@ def swapped_claims(passages: Sequence[str], rng: random.Random, *, most: int) ->
             if changed is None or changed == statement or changed in premise:
                 continue
             yield Example(Task.ENTAILMENT, premise, changed, NOT_ENTAILED)
-            yield Example(Task.ENTAILMENT, premise, shortened(statement, rng), ENTAILMENT["entailment"])
+            yield Example(Task.ENTAILMENT, premise, shorten_claim(statement, rng), ENTAILMENT["entailment"])
             count += 1
         if count >= most:
             return
 
 
-def shortened(statement: str, rng: random.Random) -> str:
+def shorten_claim(statement: str, rng: random.Random) -> str:
     """Drop what stands in brackets and, half the time, a last clause after a comma."""
     plain = re.sub(r"\s*\([^)]*\)", "", statement)
     head, comma, _ = plain.rpartition(", ")

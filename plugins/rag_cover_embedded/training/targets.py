@@ -11,8 +11,8 @@ from rag_cover.backends import ScoringItem
 from rag_cover.texts import flatten
 from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, join, reply_question
-from rag_cover_embedded.relevance import asked_words, words_of_tokens
-from rag_cover_embedded.segments import segmented
+from rag_cover_embedded.relevance import find_content_words, words_of_tokens
+from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.sources import stems
 from rag_cover_embedded.verdicts import correctness_inputs
@@ -55,7 +55,7 @@ def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[T
                 task,
                 example.label,
                 *_answer_tokens(code, example.span),
-                _touched(tokenizer, code, example),
+                _label_question_tokens(tokenizer, code, example),
                 weight=example.weight,
             )
             for code, example in zip(encoded, chosen, strict=True)
@@ -82,18 +82,18 @@ def _reply(tokenizer: Tokenizer, example: Example) -> Target:
 def _verdicts(tokenizer: Tokenizer, example: Example) -> list[Target]:
     """Take, of the pairs the judge would make, the likeliest for a right answer and up to two for a wrong one."""
     item = ScoringItem(example.first, example.second, example.references)
-    (text,) = segmented(tokenizer, [example.second])
+    (text,) = segment_texts(tokenizer, [example.second])
     inputs = correctness_inputs(tokenizer, item, text)
     inputs.sort(key=lambda encoded: -encoded.features[_RECALL])
     return [Target(code, Task.CORRECT, example.label, weight=example.weight) for code in inputs[: 1 if example.label else 2]]
 
 
-def _touched(tokenizer: Tokenizer, encoded: Encoded, example: Example) -> tuple[int, ...]:
+def _label_question_tokens(tokenizer: Tokenizer, encoded: Encoded, example: Example) -> tuple[int, ...]:
     """Label the question's tokens: function words are left out."""
     if example.touched is None:
         return ()
     offsets = tokenizer.encode(example.first, add_special_tokens=False).offsets[: encoded.start - 2]
-    words = asked_words(example.first)
+    words = find_content_words(example.first)
     spoken = stems(f"{example.second} {example.touched}")
     labels = [int(not spoken.isdisjoint(stems(word.of(example.first)))) for word in words]
     return tuple(labels[word] if word >= 0 else NO_TARGET for word in words_of_tokens(words, offsets))

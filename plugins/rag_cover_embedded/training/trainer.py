@@ -19,7 +19,7 @@ from transformers import BertModel
 from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tokenizer
 from rag_cover_embedded.training.example import NOT_ENTAILED
 from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
-from rag_cover_embedded.training.network import JudgeNetwork, mean_pooled, pretrained_folder
+from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder, mean_pooled
 from rag_cover_embedded.training.restoring import restore
 from rag_cover_embedded.training.schedule import Schedule
 from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_examples
@@ -41,19 +41,19 @@ def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = No
     """
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
-    tokenizer = open_tokenizer(pretrained_folder() / "tokenizer.json")
+    tokenizer = open_tokenizer(find_pretrained_folder() / "tokenizer.json")
     texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
     begun = (out / "judge.pt").exists()
-    network = JudgeNetwork.pretrained()
+    network = JudgeNetwork.from_pretrained()
     if packed is not None and not begun:
         restore(network, packed)
-    teacher = BertModel.from_pretrained(pretrained_folder(), add_pooling_layer=False).eval()
+    teacher = BertModel.from_pretrained(find_pretrained_folder(), add_pooling_layer=False).eval()
     optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rates[0], betas=(0.9, 0.98))
     first = _resume(out, network, optimiser) if begun else sum(schedule.steps[:-1]) if packed else 0
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
-    def judged(shares: Mapping[str, float], seed: int) -> list[Target]:
+    def encode_training_examples(shares: Mapping[str, float], seed: int) -> list[Target]:
         return encode_examples(tokenizer, training_examples(data, seed=seed, shares=shares))
 
     def stages() -> Iterator[list[Target]]:
@@ -61,7 +61,10 @@ def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = No
         for number, (shares, steps) in enumerate(zip(STAGES, schedule.steps, strict=True)):
             if first < done + steps:
                 seed, skip = schedule.seed + number * STAGE_SEED, max(0, first - done)
-                yield from islice(_endless(partial(judged, shares), schedule.batch_tokens, seed=seed, skip=skip), steps - skip)
+                yield from islice(
+                    _endless(partial(encode_training_examples, shares), schedule.batch_tokens, seed=seed, skip=skip),
+                    steps - skip,
+                )
             done += steps
 
     batches = stages()
@@ -90,7 +93,7 @@ def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = No
 
 def judging_losses(network: JudgeNetwork, batch: Sequence[Target], device: torch.device) -> dict[str, Tensor]:
     """Compute each head's mean loss over its examples of the batch, weighted by their share of it."""
-    ids, mask, segments = padded([target.encoded for target in batch], device)
+    ids, mask, segments = pad_batch([target.encoded for target in batch], device)
     vectors = network.token_vectors(ids, mask, segments)
     losses = {}
     rows = {task: [i for i, target in enumerate(batch) if target.task is task] for task in Task}
@@ -141,7 +144,7 @@ def _entailment_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 def text_losses(network: JudgeNetwork, teacher: BertModel, batch: Sequence[Encoded], device: torch.device) -> dict[str, Tensor]:
     """Hold sentence embeddings and token vectors to the original encoder's."""
-    ids, mask, segments = padded(batch, device)
+    ids, mask, segments = pad_batch(batch, device)
     with torch.no_grad():
         wanted = teacher(input_ids=ids, attention_mask=mask, token_type_ids=segments).last_hidden_state.float()
     vectors = network.token_vectors(ids, mask, segments).float()
@@ -150,7 +153,7 @@ def text_losses(network: JudgeNetwork, teacher: BertModel, batch: Sequence[Encod
     return {"pooled": 8 * pooled, "tokens": 2 * tokens}
 
 
-def padded(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+def pad_batch(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """Stack encodings into (batch, tokens) ids, mask and segments."""
     width = max(map(len, batch))
     ids, mask, segments = (np.full((len(batch), width), fill) for fill in (PAD, 0, 0))

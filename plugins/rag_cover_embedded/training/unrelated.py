@@ -14,9 +14,9 @@ from typing import Any
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.authored_examples import TEXTS, is_learned
-from rag_cover_embedded.training.crossed import crossed_topics
+from rag_cover_embedded.training.crossed import read_topics
 from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, not_answering
-from rag_cover_embedded.training.natural import LONGEST, part_rows, sampled
+from rag_cover_embedded.training.natural import LONGEST, part_rows, sample_rows
 from rag_cover_embedded.training.sources import excerpt, rows_of, sentences_of, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
 
@@ -27,9 +27,9 @@ FROM_A_SOURCE = 150
 CELLS = ("same", "other", "list", "table", "two")
 
 
-def unrelated_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
+def make_unrelated_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair questions and premises with others' texts and claims."""
-    for question, text in (*_natural(data, rng, part), *_contrast(rng, part), *_crossed(data, rng, part)):
+    for question, text in (*_natural(data, rng, part), *_contrast(rng, part), *_pair_across_topics(data, rng, part)):
         reply = len(text.split()) < 4 * SHORTEST and rng.random() < AS_REPLY
         yield Example(Task.REPLIES, question, text, 0.0, NO_SPAN) if reply else not_answering(question, text)
     for name in ("claims.jsonl", "contrast_claims.jsonl"):
@@ -48,7 +48,7 @@ def unrelated_examples(data: Path, rng: random.Random, part: Part) -> Iterator[E
 def _natural(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
     rows = [
         row
-        for row in sampled(part_rows(data / "judge/answers.jsonl.gz", part), rng, FROM_A_SOURCE)
+        for row in sample_rows(part_rows(data / "judge/answers.jsonl.gz", part), rng, FROM_A_SOURCE)
         if SHORTEST <= len(row["text"].split()) <= LONGEST
     ]
     for row, other in others(rows, lambda row: row["source"], rng):
@@ -64,8 +64,8 @@ def _contrast(rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
             yield row["question"], text
 
 
-def _crossed(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
-    for topic, other in others(crossed_topics(data, part), lambda row: row["domain"], rng):
+def _pair_across_topics(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    for topic, other in others(read_topics(data, part), lambda row: row["domain"], rng):
         for sub in topic["subs"]:
             text = rng.choice(other["subs"])["yes"].get(rng.choice(CELLS), "")
             if len(text.split()) >= SHORTEST:

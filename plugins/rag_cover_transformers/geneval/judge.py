@@ -19,7 +19,7 @@ from torch import Tensor
 from rag_cover.backends import ScoringItem, TokenRelevance
 from rag_cover_transformers.batches import Runner, logistic
 from rag_cover_transformers.checkpoints import Checkpoint
-from rag_cover_transformers.devices import Placement, placed
+from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import TextEncoder, longest_input
 from rag_cover_transformers.geneval.folder import Fitted, open_network, read_fitted
 from rag_cover_transformers.geneval.layout import InputLayout, Laid
@@ -47,7 +47,7 @@ class GenEvalJudge:
     def correctness(self, items: Sequence[ScoringItem]) -> Floats:
         """Return (n,) P(the text contains a correct answer to the question, given the references); a blank text: 0."""
         strings = dict.fromkeys(text for item in items for text in (item.question, item.text, *item.references))
-        texts = dict(zip(strings, self._layout.encoder.tokenised(list(strings)), strict=True))
+        texts = dict(zip(strings, self._layout.encoder.tokenise(list(strings)), strict=True))
         laid: list[Laid] = []
         owners: list[int] = []
         for number, item in enumerate(items):
@@ -61,7 +61,7 @@ class GenEvalJudge:
 
     def token_relevance(self, question: str, texts: Sequence[str]) -> TokenRelevance:
         """Return the relevance of each text to each token of the question; a blank text has none, all 0."""
-        asked, *cut = self._layout.encoder.tokenised([question, *texts])
+        asked, *cut = self._layout.encoder.tokenise([question, *texts])
         inputs = [self._layout.inputs(asked, text) for text in cut]
         rows = iter(self._run([laid for several in inputs for laid in several]))
         tokens = len(asked.ids[: self._layout.longest_question])
@@ -89,7 +89,7 @@ def both_heads(network: Any, batch: dict[str, Tensor]) -> Tensor:
 def open_geneval(checkpoint: Checkpoint, source: Source) -> GenEvalJudge:
     """Open a GenEval folder."""
     fitted, tokenizer, config = read_fitted(checkpoint), checkpoint.tokenizer(), checkpoint.config()
-    placement = placed(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
+    placement = choose_placement(source.device, source.precision, source.batch_tokens, model_type=config.model_type)
     asked = fitted.max_tokens if source.max_tokens is None else min(source.max_tokens, fitted.max_tokens)
     longest = longest_input(tokenizer, config, asked)
     network = open_network(checkpoint, fitted, placement)

@@ -31,7 +31,7 @@ class InputLayout:
 
     def __init__(self, encoder: TextEncoder) -> None:
         self.encoder = encoder
-        marks = encoder.tokenised(["question:", "reference:", "document:", ";"])
+        marks = encoder.tokenise(["question:", "reference:", "document:", ";"])
         self._question, self._reference, self._document, self._or = (mark.ids for mark in marks)
 
     @property
@@ -47,12 +47,14 @@ class InputLayout:
         """Lay out every window of the text beside every group of references; a blank text has none."""
         asked = question.ids[: self.longest_question]
         groups: Sequence[Ids | None] = self._groups(references) or [None]
-        return [self._laid(asked, group, window) for group in groups for window in text.windows(self._left(asked, group))]
+        return [
+            self._lay_out(asked, group, window) for group in groups for window in text.windows(self._room_left(asked, group))
+        ]
 
-    def _left(self, asked: Ids, group: Ids | None) -> int:
+    def _room_left(self, asked: Ids, group: Ids | None) -> int:
         return self._room - len(asked) - (0 if group is None else len(group))
 
-    def _laid(self, asked: Ids, group: Ids | None, window: Ids) -> Laid:
+    def _lay_out(self, asked: Ids, group: Ids | None, window: Ids) -> Laid:
         given = [] if group is None else [self._reference, group]
         encoded = self.encoder.alone(np.concatenate([self._question, asked, *given, self._document, window]))
         start = self.encoder.single_start + len(self._question)

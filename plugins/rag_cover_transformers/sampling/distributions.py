@@ -9,13 +9,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["drawn", "shaped"]
+__all__ = ["draw_tokens", "shape_distribution"]
 
 
-def shaped(logits: Tensor, *, temperature: float, top_p: float, top_k: int | None) -> Tensor:
+def shape_distribution(logits: Tensor, *, temperature: float, top_p: float, top_k: int | None) -> Tensor:
     """Return the (rows, vocabulary) log-probabilities of the distribution to sample from.
 
-    >>> shaped(torch.tensor([[2.0, 1.0, 0.0]]), temperature=0.5, top_p=1.0, top_k=2).exp().round(decimals=3).tolist()
+    >>> logits = torch.tensor([[2.0, 1.0, 0.0]])
+    >>> shape_distribution(logits, temperature=0.5, top_p=1.0, top_k=2).exp().round(decimals=3).tolist()
     [[0.8809999823570251, 0.11900000274181366, 0.0]]
     """
     scaled = logits.float() / temperature if temperature > 0 else logits.float()
@@ -34,11 +35,11 @@ def _nucleus(scaled: Tensor, top_p: float) -> Tensor:
     return torch.zeros_like(scaled, dtype=torch.bool).scatter(-1, places, before < top_p)
 
 
-def drawn(logprobs: Tensor, uniforms: Tensor, *, temperature: float) -> Tensor:
+def draw_tokens(logprobs: Tensor, uniforms: Tensor, *, temperature: float) -> Tensor:
     """Draw one token a row: where the cumulated distribution passes the row's uniform number in [0, 1).
 
     >>> rows = torch.tensor([[0.25, 0.0, 0.75]] * 3).log()
-    >>> drawn(rows, torch.tensor([0.0, 0.24, 0.25], dtype=torch.float64), temperature=1.0).tolist()
+    >>> draw_tokens(rows, torch.tensor([0.0, 0.24, 0.25], dtype=torch.float64), temperature=1.0).tolist()
     [0, 0, 2]
     """
     if temperature == 0:

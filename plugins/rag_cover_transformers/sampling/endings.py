@@ -8,7 +8,7 @@ from typing import Literal
 
 from rag_cover.traces import Sample
 
-__all__ = ["Drawn", "ended", "first_stop"]
+__all__ = ["Drawn", "cut_at_end", "first_stop"]
 
 _SPARE = 4
 
@@ -55,7 +55,7 @@ def tail_length(stops: Sequence[str]) -> int:
     return max((len(stop.encode()) for stop in stops), default=0) + _SPARE
 
 
-def ended(
+def cut_at_end(
     ids: Sequence[int],
     logprobs: Sequence[float],
     *,

@@ -24,8 +24,8 @@ from rag_cover_transformers.batches import by_length, in_halves
 from rag_cover_transformers.devices import Placement
 from rag_cover_transformers.prompts import PromptEncoder
 from rag_cover_transformers.sampling.branches import Branches, CopiedPrompt, Prefilled, SharedPrompt, attends_to_all
-from rag_cover_transformers.sampling.distributions import drawn, shaped
-from rag_cover_transformers.sampling.endings import Drawn, ended, first_stop, tail_length
+from rag_cover_transformers.sampling.distributions import draw_tokens, shape_distribution
+from rag_cover_transformers.sampling.endings import Drawn, cut_at_end, first_stop, tail_length
 from rag_cover_transformers.sampling.randomness import uniforms_of
 
 __all__ = ["CausalSampler"]
@@ -73,21 +73,21 @@ class CausalSampler:
         sizes = [copies * len(prompt) + how.n * how.max_tokens for prompt in prompts]
         for group in by_length(sizes, tokens=self._placement.batch_tokens):
             with self._lock, torch.inference_mode():
-                done = list(in_halves(group, lambda places: self._drawn([prompts[place] for place in places], how)))
+                done = list(in_halves(group, lambda places: self._draw_batch([prompts[place] for place in places], how)))
             for places, rows in done:
                 for row in rows:
                     found[places[row.prompt]].append(
-                        ended(row.ids, row.logprobs, decode=self._decode, stops=how.stop, end_ids=self._end_ids)
+                        cut_at_end(row.ids, row.logprobs, decode=self._decode, stops=how.stop, end_ids=self._end_ids)
                     )
         return found
 
-    def _drawn(self, prompts: Sequence[Ids], how: Sampling) -> list[_Row]:
+    def _draw_batch(self, prompts: Sequence[Ids], how: Sampling) -> list[_Row]:
         rows = [
             _Row(number, uniforms)
             for number, prompt in enumerate(prompts)
             for uniforms in uniforms_of(prompt, n=how.n, length=how.max_tokens, seed=how.seed)
         ]
-        prefilled = self._prefilled(prompts)
+        prefilled = self._prefill(prompts)
         logits = prefilled.logits.repeat_interleave(how.n, dim=0)
         branches = self._branches(prefilled, how.n)
         numbers = torch.arange(len(rows), device=logits.device)
@@ -104,7 +104,7 @@ class CausalSampler:
             logits = branches.advance(ids, numbers)
         return rows
 
-    def _prefilled(self, prompts: Sequence[Ids]) -> Prefilled:
+    def _prefill(self, prompts: Sequence[Ids]) -> Prefilled:
         width = max(map(len, prompts))
         ids = np.full((len(prompts), width), self._pad, np.int64)
         mask = np.zeros((len(prompts), width), np.int64)
@@ -128,9 +128,9 @@ class CausalSampler:
 
     def _step(self, live: Sequence[_Row], logits: Tensor, how: Sampling, step: int) -> Tensor:
         """Draw one token for each row and note it with its log-probability."""
-        logprobs = shaped(logits, temperature=how.temperature, top_p=how.top_p, top_k=how.top_k)
+        logprobs = shape_distribution(logits, temperature=how.temperature, top_p=how.top_p, top_k=how.top_k)
         uniforms = torch.tensor([row.uniforms[step] for row in live], dtype=torch.float64, device=logits.device)
-        ids = drawn(logprobs, uniforms, temperature=how.temperature)
+        ids = draw_tokens(logprobs, uniforms, temperature=how.temperature)
         chosen = logprobs.gather(1, ids[:, None])[:, 0]
         for row, token, logprob in zip(live, ids.tolist(), chosen.tolist(), strict=True):
             row.ids.append(token)

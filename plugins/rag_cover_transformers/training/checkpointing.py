@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from rag_cover.errors import CorruptFileError, InvalidValueError
 
-__all__ = ["Progress", "restored", "store"]
+__all__ = ["Progress", "restore", "store"]
 
 _NETWORK, _MOMENTS = "network.", "moments."
 
@@ -45,7 +45,7 @@ def weights_of(network: nn.Module) -> dict[str, Tensor]:
     return dict(network.named_parameters())
 
 
-def restored(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *, run: str) -> Progress:
+def restore(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *, run: str) -> Progress:
     """Put the stored state back; a fresh `Progress` where there is none.
 
     Raises:

@@ -90,7 +90,7 @@ def _read(row: Mapping[str, Any], number: int) -> Example:
         problem = f"is true or false, not {json.dumps(correct)}"
         raise InputError(problem, field="correct")
     references, phrases = (_texts(row.get(name), name) for name in ("references", "relevant"))
-    return Example(number, question, text, bool(correct), references, tuple(_found(question, phrases)))
+    return Example(number, question, text, bool(correct), references, tuple(_find_phrases(question, phrases)))
 
 
 def _text(value: object, field: str) -> str:
@@ -109,7 +109,7 @@ def _texts(value: object, field: str) -> tuple[str, ...]:
     return tuple(_text(each, f"{field}[{place}]") for place, each in enumerate(value))
 
 
-def _found(question: str, phrases: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _find_phrases(question: str, phrases: Sequence[str]) -> Iterator[tuple[int, int]]:
     for place, phrase in enumerate(phrases):
         start = question.lower().find(phrase.lower())
         if start < 0:
@@ -127,13 +127,13 @@ def encode_examples(layout: InputLayout, path: Path, examples: Sequence[Example]
     return [
         target
         for start in range(0, len(examples), _CHUNK)
-        for target in _encoded(layout, path, examples[start : start + _CHUNK])
+        for target in _encode_examples(layout, path, examples[start : start + _CHUNK])
     ]
 
 
-def _encoded(layout: InputLayout, path: Path, examples: Sequence[Example]) -> Iterator[Target]:
+def _encode_examples(layout: InputLayout, path: Path, examples: Sequence[Example]) -> Iterator[Target]:
     strings = dict.fromkeys(text for each in examples for text in (each.question, each.text, *each.references))
-    texts = dict(zip(strings, layout.encoder.tokenised(list(strings)), strict=True))
+    texts = dict(zip(strings, layout.encoder.tokenise(list(strings)), strict=True))
     for example in examples:
         asked = texts[example.question]
         inputs = layout.inputs(asked, texts[example.text], [texts[given] for given in example.references])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["area_under_roc", "best_cut", "fitted_temperature", "shares_temperature"]
+__all__ = ["area_under_roc", "best_cut", "fit_temperature", "shares_temperature"]
 
 Floats = NDArray[np.float64]
 
@@ -25,13 +25,13 @@ def area_under_roc(scores: Floats, truth: NDArray[np.bool_]) -> float:
     return float((below + upto).mean() / 2 / len(false))
 
 
-def fitted_temperature(logits: Floats, truth: NDArray[np.bool_]) -> float:
+def fit_temperature(logits: Floats, truth: NDArray[np.bool_]) -> float:
     """Return the temperature under which sigmoid(logits / temperature) is likeliest to give the truth, of 0.05 to 20.
 
     The truth is smoothed as Platt does (Probabilistic outputs for support vector machines, 1999, section 2.2): of n true rows
     each counts as (n + 1) / (n + 2), of n false ones as 1 / (n + 2), lest a few rows told apart perfectly make all certain.
 
-    >>> round(fitted_temperature(np.array([4.0, 4.0, 4.0, -4.0]), np.array([True, True, False, False])), 1)
+    >>> round(fit_temperature(np.array([4.0, 4.0, 4.0, -4.0]), np.array([True, True, False, False])), 1)
     7.7
     """
     true, false = truth.sum(), (~truth).sum()

@@ -19,16 +19,16 @@ from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.errors import InvalidValueError
-from rag_cover_transformers.batches import by_length, padded
+from rag_cover_transformers.batches import by_length, pad_rows
 from rag_cover_transformers.checkpoints import find_checkpoint
-from rag_cover_transformers.devices import Placement, placed
+from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import TextEncoder, longest_input
 from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
 from rag_cover_transformers.geneval.network import GenEvalNetwork, HeadOutputs
-from rag_cover_transformers.training.checkpointing import Progress, restored, store
+from rag_cover_transformers.training.checkpointing import Progress, restore, store
 from rag_cover_transformers.training.examples import Target, encode_examples, read_examples
-from rag_cover_transformers.training.validating import fitted_on, validated
+from rag_cover_transformers.training.validating import fit_on, validation_auc
 
 __all__ = ["Plan", "train"]
 
@@ -72,7 +72,7 @@ def train(base: str, data: Path, validation: Path, out: Path, plan: Plan, *, dev
     out.mkdir(parents=True, exist_ok=True)
     checkpoint = find_checkpoint(base)
     config, tokenizer = checkpoint.config(), checkpoint.tokenizer()
-    placement = placed(device, "float32", plan.batch_tokens)
+    placement = choose_placement(device, "float32", plan.batch_tokens)
     reading = plan.reading or ("decoder" if config.is_encoder_decoder else "first")
     if reading == "decoder" and not config.is_encoder_decoder:
         message = f"{base!r} has no decoder to read; reading is 'first' or 'mean'"
@@ -86,7 +86,7 @@ def train(base: str, data: Path, validation: Path, out: Path, plan: Plan, *, dev
         network.to(placement.device)
         run = _run_of(plan, reading, checkpoint.fingerprint(), data, validation)
         _Run(network, placement, encoder.pad, plan, out, run, report).go(targets, held)
-    fitted = fitted_on(network, held, placement, encoder.pad, Fitted(reading, encoder.max_tokens))
+    fitted = fit_on(network, held, placement, encoder.pad, Fitted(reading, encoder.max_tokens))
     save_model(network, tokenizer, fitted, out / "model")
     return out / "model"
 
@@ -106,19 +106,19 @@ class _Run:
     def go(self, targets: Sequence[Target], held: Sequence[Target]) -> None:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=self.plan.learning_rate, weight_decay=0.01)
         state, best = self.out / "state.safetensors", self.out / "best.safetensors"
-        progress = restored(state, self.network, optimiser, run=self.name)
+        progress = restore(state, self.network, optimiser, run=self.name)
         batches = _endless(targets, self.plan, skip=progress.step)
         while progress.step < self.plan.steps and progress.checks_without_gain < self.plan.patience:
             losses = self._step(optimiser, next(batches), progress.step)
             progress.step += 1
             if progress.step % self.plan.check_every == 0 or progress.step == self.plan.steps:
-                area = validated(self.network, held, self.placement, self.pad)
+                area = validation_auc(self.network, held, self.placement, self.pad)
                 self._note(progress, area)
                 if progress.checks_without_gain == 0:
                     store(best, self.network, optimiser, progress, run=self.name)
                 store(state, self.network, optimiser, progress, run=self.name)
                 self.report({"step": progress.step, "auroc": area, **losses})
-        restored(best, self.network, optimiser, run=self.name)
+        restore(best, self.network, optimiser, run=self.name)
 
     @staticmethod
     def _note(progress: Progress, area: float) -> None:
@@ -144,7 +144,7 @@ class _Run:
 
 def losses_of(network: GenEvalNetwork, batch: Sequence[Target], placement: Placement, pad: int) -> dict[str, Tensor]:
     """Compute each head's mean loss over its examples of the batch."""
-    inputs = padded([target.laid.encoded for target in batch], pad=pad, device=placement.device)
+    inputs = pad_rows([target.laid.encoded for target in batch], pad=pad, device=placement.device)
     logits, relevance = network(inputs["input_ids"], inputs["attention_mask"])
     correct = torch.tensor([target.correct for target in batch], device=placement.device)
     losses = {"correctness": functional.binary_cross_entropy_with_logits(logits, correct), "relevance": logits.new_zeros(())}

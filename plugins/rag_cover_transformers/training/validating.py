@@ -15,22 +15,22 @@ from rag_cover_transformers.geneval.folder import Fitted
 from rag_cover_transformers.geneval.judge import both_heads
 from rag_cover_transformers.geneval.network import GenEvalNetwork
 from rag_cover_transformers.training.examples import Target
-from rag_cover_transformers.training.fitting import area_under_roc, best_cut, fitted_temperature, shares_temperature
+from rag_cover_transformers.training.fitting import area_under_roc, best_cut, fit_temperature, shares_temperature
 
-__all__ = ["fitted_on", "validated"]
+__all__ = ["fit_on", "validation_auc"]
 
 
-def validated(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int) -> float:
+def validation_auc(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int) -> float:
     """Return the area under the ROC curve of the correctness head."""
     logits = np.array([row[0] for row in _outputs(network, held, placement, pad)], np.float64)
     return area_under_roc(logits, _truth(held))
 
 
-def fitted_on(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int, unfitted: Fitted) -> Fitted:
+def fit_on(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int, unfitted: Fitted) -> Fitted:
     """Fit the temperatures of both heads, and the cut for coverage on the examples without references."""
     rows = _outputs(network, held, placement, pad)
     logits, truth = np.array([row[0] for row in rows], np.float64), _truth(held)
-    temperature = fitted_temperature(logits, truth)
+    temperature = fit_temperature(logits, truth)
     free = np.array([target.reference_free for target in held])
     shares = [
         (row[1:][target.laid.question].astype(np.float64), target.relevant.astype(np.float64))

@@ -225,8 +225,8 @@ def _written() -> list[tuple[str, bool]]:
     from rag_cover_transformers.templates import ANSWERS, ENTAILS
 
     words = ("yes", "no")
-    followed = [(ENTAILS.filled(a, b, words), label == "entailment") for a, b, label in CANARIES]
-    answered = [(ANSWERS.filled(q, text, words), text == texts[0]) for q, *texts in QUESTIONS for text in texts]
+    followed = [(ENTAILS.fill_in(a, b, words), label == "entailment") for a, b, label in CANARIES]
+    answered = [(ANSWERS.fill_in(q, text, words), text == texts[0]) for q, *texts in QUESTIONS for text in texts]
     return followed + answered
 
 

@@ -91,7 +91,7 @@ def test_what_a_long_premise_holds_anywhere_is_found(by_words: NliEntailer, befo
 @pytest.mark.parametrize("sentences", [1, 4, 30])
 def test_a_hypothesis_is_read_whole_beside_every_window_up_to_half_an_input(by_words: NliEntailer, sentences: int) -> None:
     encoder = by_words._classifier.encoder
-    premise, hypothesis = encoder.tokenised(["The river froze. " * sentences, "She paid for the car in cash. " * 3])
+    premise, hypothesis = encoder.tokenise(["The river froze. " * sentences, "She paid for the car in cash. " * 3])
     rows: list[Encoded] = []
 
     by_words._plan(premise, hypothesis, rows)
@@ -113,7 +113,7 @@ def test_every_part_of_a_long_hypothesis_must_be_entailed(by_words: NliEntailer,
 
 def test_special_tokens_in_a_text_are_text(nli_folder: Folder) -> None:
     classifier = open_classifier(Source(str(nli_folder("bert"))))
-    separator = classifier.encoder.tokenised(["[SEP]"])[0].ids
+    separator = classifier.encoder.tokenise(["[SEP]"])[0].ids
 
     assert len(separator) > 1
 

@@ -57,7 +57,7 @@ def _theirs(folder: Path, prompts: Sequence[str], words: tuple[str, str] = WORDS
 
 
 def test_it_answers_as_the_model_itself_does(folder: Path) -> None:
-    theirs = _theirs(folder, [ENTAILS.filled(premise, hypothesis, WORDS) for premise, hypothesis in PAIRS])
+    theirs = _theirs(folder, [ENTAILS.fill_in(premise, hypothesis, WORDS) for premise, hypothesis in PAIRS])
 
     entailer = open_entailer(f"transformers:{folder}")
     found = entailer.entail(PAIRS)
@@ -78,10 +78,10 @@ def test_as_a_scorer_it_answers_as_the_model_itself_does(folder: Path) -> None:
         ScoringItem(QUESTION, RIGHT, ("1889",)),
     ]
     prompts = [
-        *(ANSWERS.filled(question, text, WORDS) for question, *texts in QUESTIONS for text in texts),
-        ANSWERS.filled(f"{QUESTION}\nThe text is a reply to: When, and by whom?", RIGHT, WORDS),
-        ANSWERS.filled(QUESTION, RIGHT, WORDS),
-        AGREES.filled(f"{QUESTION}\nCorrect answer: 1889", RIGHT, WORDS),
+        *(ANSWERS.fill_in(question, text, WORDS) for question, *texts in QUESTIONS for text in texts),
+        ANSWERS.fill_in(f"{QUESTION}\nThe text is a reply to: When, and by whom?", RIGHT, WORDS),
+        ANSWERS.fill_in(QUESTION, RIGHT, WORDS),
+        AGREES.fill_in(f"{QUESTION}\nCorrect answer: 1889", RIGHT, WORDS),
     ]
 
     found = scorer.correctness(items)
@@ -96,13 +96,13 @@ def test_as_a_scorer_it_answers_as_the_model_itself_does(folder: Path) -> None:
 @pytest.mark.parametrize("template", [ENTAILS, ANSWERS, AGREES])
 def test_the_prompt_is_tokenised_as_if_written_in_one(template: Any, folder: Path) -> None:
     encoder = _model(folder).classifier(template).encoder
-    first, second = encoder.tokenised(["The river froze.", "She bought a car."])
+    first, second = encoder.tokenise(["The river froze.", "She bought a car."])
 
-    joined = encoder.joined(first.ids, second.ids).ids.tolist()
+    joined = encoder.join_pair(first.ids, second.ids).ids.tolist()
 
     assert (
         joined
-        == AutoTokenizer.from_pretrained(folder)(template.filled("The river froze.", "She bought a car.", WORDS)).input_ids
+        == AutoTokenizer.from_pretrained(folder)(template.fill_in("The river froze.", "She bought a car.", WORDS)).input_ids
     )
 
 
@@ -169,7 +169,7 @@ def test_a_long_text_is_read_whole_and_no_input_is_too_long(folder: Path) -> Non
 
     assert len(read) > 2
     assert max(map(len, read)) <= model.encoder.max_tokens
-    assert set(model.encoder.tokenised([long])[0].ids.tolist()[1:]) <= {token for row in read for token in row}
+    assert set(model.encoder.tokenise([long])[0].ids.tolist()[1:]) <= {token for row in read for token in row}
 
 
 def test_the_best_window_speaks(folder: Path) -> None:
@@ -226,7 +226,7 @@ def test_words_that_begin_alike_are_refused_with_what_to_do(
 
 def test_words_that_the_vocabulary_lacks_are_refused(writing_folder: Folder) -> None:
     model = _model(writing_folder("t5"))
-    unknown = model.encoder.tokenised(["yes"])[0].ids[0]
+    unknown = model.encoder.tokenise(["yes"])[0].ids[0]
     lacking = Seq2SeqModel(model.name, model.fingerprint, model.encoder, model.runner, model.start, int(unknown))
 
     with pytest.raises(WordsError, match="its vocabulary has no token that begins 'yes'"):
@@ -246,7 +246,7 @@ def test_other_words_are_read_where_they_are_asked_for(folder: Path) -> None:
     entailer = open_entailer(f"transformers:{folder}", words=words, canaries=())
     (found,) = entailer.entail([(premise, hypothesis)])
 
-    assert abs(found[0] - _theirs(folder, [ENTAILS.filled(premise, hypothesis, words)], words)[0]) <= 1e-5
+    assert abs(found[0] - _theirs(folder, [ENTAILS.fill_in(premise, hypothesis, words)], words)[0]) <= 1e-5
 
 
 def test_it_may_judge_by_entailment_as_well(folder: Path) -> None:

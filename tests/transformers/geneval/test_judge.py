@@ -16,7 +16,7 @@ from rag_cover.backends import Relevance, Scorer, ScoringItem
 from rag_cover.errors import CorruptFileError, InvalidValueError
 from rag_cover.registry import Models, open_relevance, open_scorer
 from rag_cover_transformers.checkpoints import find_checkpoint
-from rag_cover_transformers.devices import placed
+from rag_cover_transformers.devices import choose_placement
 from rag_cover_transformers.encodings import TextEncoder
 from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
@@ -38,7 +38,7 @@ def made(t5_folder: Path, bert_folder: Path, tmp_path_factory: pytest.TempPathFa
         if reading not in folders:
             torch.manual_seed(1)
             checkpoint = find_checkpoint(str(bert_folder if reading == "first" else t5_folder))
-            network = GenEvalNetwork(backbone_of(checkpoint, reading, placed("cpu", "auto", None)), reading)
+            network = GenEvalNetwork(backbone_of(checkpoint, reading, choose_placement("cpu", "auto", None)), reading)
             for head in (network.correctness, network.relevance):
                 torch.nn.init.normal_(head[-1].weight, std=2.0)
             folders[reading] = tmp_path_factory.mktemp("geneval") / "model"
@@ -139,7 +139,7 @@ def test_missing_heads_are_refused(made: Made, tmp_path: Path) -> None:
 
 def test_no_token_of_text_or_references_is_lost(t5_tokenizer: Any) -> None:
     layout = InputLayout(TextEncoder(t5_tokenizer, 64))
-    asked, text, *given = layout.encoder.tokenised([QUESTION, TEXTS[1], "Jane Austen", "the river froze " * 30])
+    asked, text, *given = layout.encoder.tokenise([QUESTION, TEXTS[1], "Jane Austen", "the river froze " * 30])
 
     inputs = layout.inputs(asked, text, given)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from rag_cover_transformers.sampling.distributions import drawn, shaped
+from rag_cover_transformers.sampling.distributions import draw_tokens, shape_distribution
 
 
 @pytest.mark.parametrize(("temperature", "top_k", "top_p"), [(1.0, None, 1.0), (0.7, 5, 1.0), (1.3, None, 0.6), (0.5, 8, 0.8)])
@@ -16,7 +16,7 @@ def test_it_is_the_distribution_that_transformers_would_sample(temperature: floa
     theirs = TopKLogitsWarper(top_k)(None, theirs) if top_k else theirs
     theirs = TopPLogitsWarper(top_p)(None, theirs) if top_p < 1 else theirs
 
-    ours = shaped(logits, temperature=temperature, top_p=top_p, top_k=top_k)
+    ours = shape_distribution(logits, temperature=temperature, top_p=top_p, top_k=top_k)
 
     assert torch.allclose(ours, theirs.log_softmax(dim=-1), atol=1e-6)
 
@@ -24,7 +24,7 @@ def test_it_is_the_distribution_that_transformers_would_sample(temperature: floa
 def test_the_nucleus_holds_the_token_that_reaches_its_mass() -> None:
     logits = torch.tensor([[0.5, 0.3, 0.2]]).log()
 
-    found = shaped(logits, temperature=1.0, top_p=0.6, top_k=None).exp()
+    found = shape_distribution(logits, temperature=1.0, top_p=0.6, top_k=None).exp()
 
     assert found.tolist()[0] == pytest.approx([0.625, 0.375, 0.0])
 
@@ -32,18 +32,18 @@ def test_the_nucleus_holds_the_token_that_reaches_its_mass() -> None:
 def test_without_temperature_the_likeliest_is_taken_at_its_own_probability() -> None:
     logits = torch.tensor([[0.25, 0.75]]).log()
 
-    found = shaped(logits, temperature=0.0, top_p=0.1, top_k=1)
+    found = shape_distribution(logits, temperature=0.0, top_p=0.1, top_k=1)
 
     assert found.exp().tolist()[0] == pytest.approx([0.25, 0.75])
-    assert drawn(found, torch.zeros(1, dtype=torch.float64), temperature=0.0).tolist() == [1]
+    assert draw_tokens(found, torch.zeros(1, dtype=torch.float64), temperature=0.0).tolist() == [1]
 
 
 def test_draws_follow_the_distribution_and_never_leave_it() -> None:
     logits = torch.tensor([[0.0, 1.0, 2.0, 3.0, 9.0]])
-    logprobs = shaped(logits, temperature=2.0, top_p=1.0, top_k=4)
+    logprobs = shape_distribution(logits, temperature=2.0, top_p=1.0, top_k=4)
     uniforms = torch.linspace(0, 1, 20_001, dtype=torch.float64)[:-1]
 
-    ids = drawn(logprobs.expand(len(uniforms), -1), uniforms, temperature=1.0)
+    ids = draw_tokens(logprobs.expand(len(uniforms), -1), uniforms, temperature=1.0)
 
     shares = torch.bincount(ids, minlength=5) / len(ids)
     assert shares[0] == 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag_cover_transformers.sampling.endings import Drawn, ended, first_stop, tail_length
+from rag_cover_transformers.sampling.endings import Drawn, cut_at_end, first_stop, tail_length
 
 PIECES = ("Paris", ".\n", "\n", "Quest", "ion:", " ", "<end>", "é")
 END = PIECES.index("<end>")
@@ -17,7 +17,7 @@ def _ended(*pieces: str, stops: Sequence[str] = ("\n", "Question:")) -> Drawn:
         return "".join(PIECES[token] for token in ids)
 
     ids = [PIECES.index(piece) for piece in pieces]
-    return ended(ids, [-1.0 - place for place in range(len(ids))], decode=decode, stops=stops, end_ids=frozenset({END}))
+    return cut_at_end(ids, [-1.0 - place for place in range(len(ids))], decode=decode, stops=stops, end_ids=frozenset({END}))
 
 
 def test_a_stop_text_and_its_log_probability_are_left_out() -> None:
@@ -35,7 +35,7 @@ def test_a_stop_text_of_several_tokens_is_left_out_whole() -> None:
 def test_a_letter_of_several_tokens_before_the_stop_text_belongs_to_the_sample_whole() -> None:
     pieces = (*(bytes([byte]) for byte in "né😀".encode()), b"\n")
 
-    found = ended(
+    found = cut_at_end(
         range(len(pieces)),
         [-1.0 - place for place in range(len(pieces))],
         decode=lambda ids: b"".join(pieces[token] for token in ids).decode(errors="replace"),

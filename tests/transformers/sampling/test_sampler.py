@@ -22,9 +22,9 @@ from transformers import (
 )
 
 from rag_cover.backends import Sampling
-from rag_cover_transformers.devices import Placement, placed
+from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.sampling.branches import attends_to_all
-from rag_cover_transformers.sampling.distributions import shaped
+from rag_cover_transformers.sampling.distributions import shape_distribution
 from rag_cover_transformers.sampling.randomness import uniforms_of
 from rag_cover_transformers.sampling.sampler import CausalSampler
 
@@ -35,8 +35,8 @@ HOW = Sampling(n=4, temperature=0.8, top_p=0.9, top_k=40, max_tokens=12, seed=3)
 class _Watched(CausalSampler):
     """Keeps the token ids of the rows it draws."""
 
-    def _drawn(self, prompts: Sequence[Any], how: Sampling) -> Any:
-        rows = super()._drawn(prompts, how)
+    def _draw_batch(self, prompts: Sequence[Any], how: Sampling) -> Any:
+        rows = super()._draw_batch(prompts, how)
         self.rows = rows
         return rows
 
@@ -79,7 +79,7 @@ def tokenizer(llama_folder: Path) -> Any:
 
 
 def _sampler(network: Any, tokenizer: Any, placement: Placement | None = None) -> _Watched:
-    return _Watched(network, tokenizer, placement or placed("cpu", "auto", 100_000), longest=512, fingerprint="f")
+    return _Watched(network, tokenizer, placement or choose_placement("cpu", "auto", 100_000), longest=512, fingerprint="f")
 
 
 def _ids(tokenizer: Any, text: str) -> Any:
@@ -98,7 +98,7 @@ def test_log_probabilities_equal_a_teacher_forced_recomputation(network: Any, to
         prompt = prompts[order[row.prompt]]
         with torch.inference_mode():
             logits = network(torch.tensor([[*prompt, *row.ids]])).logits[0, len(prompt) - 1 : -1]
-        logprobs = shaped(logits, temperature=HOW.temperature, top_p=HOW.top_p, top_k=HOW.top_k)
+        logprobs = shape_distribution(logits, temperature=HOW.temperature, top_p=HOW.top_p, top_k=HOW.top_k)
         forced = logprobs.gather(1, torch.tensor(row.ids)[:, None])[:, 0]
         assert np.allclose(row.logprobs, forced.numpy(), atol=1e-4)
 
@@ -106,7 +106,7 @@ def test_log_probabilities_equal_a_teacher_forced_recomputation(network: Any, to
 @pytest.mark.parametrize("tokens", [1, 60, 100_000])
 def test_a_sample_does_not_depend_on_its_batch(network: Any, tokenizer: Any, tokens: int) -> None:
     prompts = [_ids(tokenizer, text) for text in PROMPTS]
-    together = _sampler(network, tokenizer, placed("cpu", "auto", tokens)).draw(prompts, HOW)
+    together = _sampler(network, tokenizer, choose_placement("cpu", "auto", tokens)).draw(prompts, HOW)
 
     alone = [_sampler(network, tokenizer).draw([prompt], HOW)[0] for prompt in prompts]
 

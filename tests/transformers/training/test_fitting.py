@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_cover_transformers.training.fitting import area_under_roc, best_cut, fitted_temperature, shares_temperature
+from rag_cover_transformers.training.fitting import area_under_roc, best_cut, fit_temperature, shares_temperature
 
 
 def test_the_area_is_the_share_of_pairs_in_order() -> None:
@@ -25,7 +25,7 @@ def test_a_perfect_order_is_one_its_opposite_zero_and_ties_a_half() -> None:
 def test_the_temperature_makes_confidence_fit_how_often_it_is_right() -> None:
     logits, truth = np.full(100, 3.0), np.arange(100) < 80
 
-    found = fitted_temperature(logits, truth)
+    found = fit_temperature(logits, truth)
 
     assert 1 / (1 + np.exp(-3 / found)) == pytest.approx(0.8, abs=0.02)
 
