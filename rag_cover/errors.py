@@ -40,7 +40,7 @@ class RagCoverError(Exception):
 
     def __reduce__(self) -> tuple[Callable[..., RagCoverError], tuple[object, ...]]:
         """Travel as what it says and knows, since each kind is made from something else."""
-        return _arrived, (type(self), self.args, self.__dict__)
+        return _rebuild_error, (type(self), self.args, self.__dict__)
 
 
 class InputError(RagCoverError, ValueError):
@@ -182,7 +182,7 @@ class EngineError(RagCoverError, RuntimeError):
     """An engine cannot do the work: its cluster cannot be reached, or its workers die."""
 
 
-def _arrived(kind: type[RagCoverError], args: tuple[object, ...], known: Mapping[str, object]) -> RagCoverError:
+def _rebuild_error(kind: type[RagCoverError], args: tuple[object, ...], known: Mapping[str, object]) -> RagCoverError:
     error = kind.__new__(kind, *args)
     error.args = args
     error.__dict__.update(known)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.measures import Measure, ResultType
-from rag_cover.plugin_manager import installed_measures
+from rag_cover.plugin_manager import find_measures
 
 __all__ = ["DEFAULT_MEASURES", "measure_named", "measure_names", "own_measure_names", "result_type_of", "result_types"]
 
@@ -28,7 +28,7 @@ DEFAULT_MEASURES = ("coverage", "groundedness", "utility", "complexity")
 
 def measure_names() -> tuple[str, ...]:
     """Name every measure that can be asked for."""
-    return (*_OWN, *(name for name in installed_measures() if name not in _OWN))
+    return (*_OWN, *(name for name in find_measures() if name not in _OWN))
 
 
 def own_measure_names() -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def measure_named(name: str) -> Measure:
     """
     if name in _OWN:
         return cast("Measure", _own(name)())
-    if (found := installed_measures().get(name)) is not None:
+    if (found := find_measures().get(name)) is not None:
         return found
     names = measure_names()
     message = f"No measure is called {name!r}.{nearest(name, names)} There are: {', '.join(names)}."
@@ -55,7 +55,7 @@ def result_type_of(name: str) -> type[Any] | None:
     """Return the type of a measure's results, None where nobody here knows the measure."""
     if name in _OWN:
         return cast("type[Any]", _own(name).result_type)
-    found = installed_measures().get(name)
+    found = find_measures().get(name)
     return None if found is None else found.result_type
 
 

@@ -111,13 +111,13 @@ def bisect_failures(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V
     until one has a verdict. If log2(n) of them, and at least 8, have none, all for a reason of one kind, whoever is asked is
     taken to be down: the others are given that failure, too, and are not asked about.
     """
-    said = _said(things, ask) if things else {}
+    said = _ask_or_failure(things, ask) if things else {}
     if isinstance(said, Failure):
         return _apart(things, ask, said, probes=max(_FEWEST_PROBES, len(things).bit_length()))
     return {**said}
 
 
-def _said(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]]) -> dict[T, V] | Failure:
+def _ask_or_failure(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]]) -> dict[T, V] | Failure:
     try:
         return dict(zip(things, ask(things), strict=True))
     except ModelFailedError as error:
@@ -131,7 +131,7 @@ def _apart(
     if len(things) == 1:
         return {things[0]: failure}
     middle = len(things) // 2
-    halves = [(half, _said(half, ask)) for half in (things[:middle], things[middle:])]
+    halves = [(half, _ask_or_failure(half, ask)) for half in (things[:middle], things[middle:])]
     both = all(isinstance(said, Failure) for _, said in halves)
     if both and len(things) > probes and (down := _outage(things, ask, probes)):
         return dict.fromkeys(things, down)
@@ -146,7 +146,7 @@ def _outage(things: Sequence[T], ask: Callable[[Sequence[T]], Sequence[V]], prob
     failures = list[Failure]()
     for number in range(probes):
         one = things[int(number * _GOLDEN % 1 * len(things))]  # spread, yet not evenly: every third may be of one kind
-        said = _said([one], ask)
+        said = _ask_or_failure([one], ask)
         if not isinstance(said, Failure) or any(said.kind != other.kind for other in failures):
             return None
         failures.append(said)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["titled"]
+__all__ = ["prepend_title"]
 
 
-def titled(title: str | None, text: str) -> str:
+def prepend_title(title: str | None, text: str) -> str:
     r"""Put a title on a line before its text; a blank title, and one that the text begins with, is left out.
 
     The text stands at the end unchanged, so what precedes it is ``len(titled(title, text)) - len(text)`` characters long.

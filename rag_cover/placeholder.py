@@ -38,7 +38,7 @@ class Placeholder:
     kinds: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        words, characters = _counted(self.words, "word"), _counted(self.characters, "character")
+        words, characters = _format_count(self.words, "word"), _format_count(self.characters, "character")
         asked = f", asked as {self.asked_as}" if self.asked_as else ""
         kinds = f"; {_BETWEEN.join(self.kinds)}" if self.kinds else ""
         return f"[text redacted {self.digest}, {words}, {characters}{asked}{kinds}]"
@@ -62,5 +62,5 @@ def is_identifier(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None
 
 
-def _counted(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else f'{noun}s'}"

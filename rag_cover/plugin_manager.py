@@ -15,7 +15,7 @@ from rag_cover.errors import PluginError
 if TYPE_CHECKING:
     from rag_cover.measures import Measure, TraceResult
 
-__all__ = ["installed_measures", "notify_plugins", "plugins"]
+__all__ = ["find_measures", "notify_plugins", "plugins"]
 
 
 @cache
@@ -37,7 +37,7 @@ def plugins() -> pluggy.PluginManager:
     return manager
 
 
-def installed_measures() -> Mapping[str, Measure]:
+def find_measures() -> Mapping[str, Measure]:
     """Return the measures that plugins bring, by name.
 
     Raises:

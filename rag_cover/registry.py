@@ -40,9 +40,9 @@ from rag_cover.stores import read_passages, read_traces
 __all__ = [
     "Models",
     "build_retriever",
-    "installed_backends",
-    "installed_commands",
-    "installed_engines",
+    "find_backends",
+    "find_commands",
+    "find_engines",
     "open_abstention",
     "open_embedder",
     "open_entailer",
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def installed_backends() -> Mapping[str, Backend]:
+def find_backends() -> Mapping[str, Backend]:
     """Return every installed backend by its scheme.
 
     Raises:
@@ -69,12 +69,12 @@ def installed_backends() -> Mapping[str, Backend]:
     return dict(sorted(found.items()))
 
 
-def installed_engines() -> Mapping[str, type[Engine]]:
+def find_engines() -> Mapping[str, type[Engine]]:
     """Return the engines that plugins bring, by name."""
     return {name: engine for several in plugins().hook.engines() for name, engine in several.items()}
 
 
-def installed_commands() -> Mapping[str, str]:
+def find_commands() -> Mapping[str, str]:
     """Return the CLI commands that plugins bring: name to 'module:app', not yet imported.
 
     Raises:
@@ -144,7 +144,7 @@ def build_retriever(name: str, corpus: Iterable[Passage] | Path, *, index: Path 
 
 def _factory(kind: str, name: str) -> Any:
     scheme = name.partition(":")[0]
-    backends = installed_backends()
+    backends = find_backends()
     if scheme not in backends:
         raise BackendNotFoundError(scheme, backends)
     factory = getattr(backends[scheme], kind)
@@ -202,16 +202,16 @@ class Models:
 
     def _open(self, kind: ModelKind) -> object | None:
         if kind == "scorer":
-            return self._opened("scorer", self.judge)
+            return self._open_model("scorer", self.judge)
         if kind == "decomposer":
             return self._decomposer()
         if (chosen := getattr(self, kind)) is not None:
-            return self._opened(kind, chosen)
+            return self._open_model(kind, chosen)
         if kind in ("locator", "relevance", "entailer"):
             return self._from_judge(kind)
         if kind == "abstention":
             own = self._from_judge(kind)
-            return self._opened(kind, "embedded") if own is None else own
+            return self._open_model(kind, "embedded") if own is None else own
         return self._judge_that_embeds() if kind == "embedder" else None
 
     def _decomposer(self) -> object | None:
@@ -219,27 +219,27 @@ class Models:
             case "rules":
                 return None
             case None:
-                return None if self.generator is None else self._generated(self.generator)
+                return None if self.generator is None else self._make_decomposer(self.generator)
             case Path():
                 return GivenDecomposer.of(read_traces(self.decomposer))
             case str() | Generator():
                 _refuse_file(self.decomposer)
-                return self._generated(self.decomposer)
+                return self._make_decomposer(self.decomposer)
         if not callable(self.decomposer):
             message = f"decomposer is 'rules', a generator or its name, a Path or a function, not {self.decomposer!r}"
             raise InvalidValueError(message)
         return self.decomposer
 
-    def _generated(self, generator: str | Generator) -> GeneratedDecomposer:
-        opened = cast("Generator", self._opened("generator", generator))
+    def _make_decomposer(self, generator: str | Generator) -> GeneratedDecomposer:
+        opened = cast("Generator", self._open_model("generator", generator))
         return GeneratedDecomposer(opened, embedder=cast("Embedder | None", self._open("embedder")))
 
     def _from_judge(self, kind: ModelKind) -> object | None:
         if kind == "embedder":  # a judge's server may embed too, but hardly with the model that judges
-            judge = self._opened("scorer", self.judge)
+            judge = self._open_model("scorer", self.judge)
             return judge if isinstance(judge, Embedder) else None
         if isinstance(self.judge, str):
-            backend = installed_backends().get(self.judge.partition(":")[0])
+            backend = find_backends().get(self.judge.partition(":")[0])
             try:
                 return _open(kind, self.judge, {}) if backend and getattr(backend, kind) is not None else None
             except UnfitModelError:  # its scheme offers the kind, this model does not
@@ -248,11 +248,11 @@ class Models:
 
     def _judge_that_embeds(self) -> object | None:
         """Return the judge itself where it embeds: its scheme may need another model's name for that."""
-        judge = self._opened("scorer", self.judge)
+        judge = self._open_model("scorer", self.judge)
         return judge if isinstance(judge, Embedder) else None
 
     @staticmethod
-    def _opened(kind: str, model: object) -> object:
+    def _open_model(kind: str, model: object) -> object:
         if isinstance(model, str):
             return _open(kind, model, {})
         if not isinstance(model, _PROTOCOLS[kind]):

@@ -44,8 +44,8 @@ class SpillingDict(Generic[Entry]):
         """
         if (entry := self._recent.get(name)) is not None or self._disk is None:
             return entry
-        with _told():
-            found = self._disk.execute(_FIND, (_encoded(name),)).fetchone()
+        with _translating_errors():
+            found = self._disk.execute(_FIND, (_encode_name(name),)).fetchone()
         return found[0] if found else None
 
     def setdefault(self, name: str, entry: Entry) -> Entry:
@@ -61,11 +61,11 @@ class SpillingDict(Generic[Entry]):
             self._put_away()
 
     def _put_away(self) -> None:
-        with _told():
+        with _translating_errors():
             if self._disk is None:
                 self._disk = _temporary()
                 weakref.finalize(self, self._disk.close)
-            rows = sorted((_encoded(name), entry) for name, entry in self._recent.items())
+            rows = sorted((_encode_name(name), entry) for name, entry in self._recent.items())
             self._disk.executemany(_KEEP, rows)  # sorted: neighbours share a page
         self._recent.clear()
 
@@ -79,12 +79,12 @@ def _temporary() -> sqlite3.Connection:
     return connection
 
 
-def _encoded(name: str) -> bytes:
+def _encode_name(name: str) -> bytes:
     return name.encode("utf-8", "surrogatepass")
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translating_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:

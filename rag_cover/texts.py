@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_cover.backends import Span
 
-__all__ = ["encodable", "flatten", "grouped", "sentences", "windows"]
+__all__ = ["encodable", "flatten", "group_lengths", "sentences", "windows"]
 
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Col|Lt|Capt|Sgt|Rev|Hon|Gov|Sen|Rep|vs|e\.g|i\.e|cf|Cf)\.\s*$")
 """What a name or a word follows, whatever its first letter."""
@@ -32,7 +32,7 @@ def sentences(text: str) -> list[Span]:
     >>> [span.of("Dr. Who left. Did he? Yes!") for span in sentences("Dr. Who left. Did he? Yes!")]
     ['Dr. Who left.', 'Did he?', 'Yes!']
     """
-    return [part for start, end in _raw(text) for part in _stripped(text, start, end)]
+    return [part for start, end in _raw(text) for part in _strip_spans(text, start, end)]
 
 
 def _raw(text: str) -> Iterator[tuple[int, int]]:
@@ -68,7 +68,7 @@ def _goes_on(text: str, start: int, end: int) -> bool:
     return (follows.islower() or follows.isdigit()) and bool(_ABBREVIATION.search(text, first, end))
 
 
-def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
+def _strip_spans(text: str, start: int, end: int) -> Iterator[Span]:
     while start < end:
         stop = end
         if end - start > _LONGEST:
@@ -99,11 +99,11 @@ def windows(spans: Sequence[Span], *, size: int, length: Callable[[Span], int], 
 
     A single sentence longer than ``size`` is a window of its own. The windows together hold every sentence.
     """
-    groups = grouped([length(span) for span in spans], size=size, overlap=overlap)
+    groups = group_lengths([length(span) for span in spans], size=size, overlap=overlap)
     return [Span(spans[first].start, spans[stop - 1].end) for first, stop in groups]
 
 
-def grouped(lengths: Sequence[int], *, size: int, overlap: int = 1) -> list[tuple[int, int]]:
+def group_lengths(lengths: Sequence[int], *, size: int, overlap: int = 1) -> list[tuple[int, int]]:
     """Group consecutive parts, given their lengths, into half-open ranges of at most ``size`` in all.
 
     >>> grouped([3, 3, 3, 9, 1], size=7)

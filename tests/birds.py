@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.setqueries.answers import question_for
 from rag_cover.testing import KeywordLocator, ScriptedScorer
 
@@ -65,6 +65,6 @@ def bird_judge() -> ScriptedScorer:
         (question_for(atom), text): 0.95
         for atom, names in _ATOMS.items()
         for name in names
-        for text in (BIRDS[name], titled(name, BIRDS[name]))
+        for text in (BIRDS[name], prepend_title(name, BIRDS[name]))
     }
     return _QuotingScorer(known, default=0.02)

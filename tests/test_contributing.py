@@ -38,8 +38,8 @@ def test_the_backend_of_the_page_judges_by_its_scheme(examples: dict[str, str], 
     manager.add_hookspecs(hooks)
     manager.register(plugin)
     found = {backend.scheme: backend for several in manager.hook.backends() for backend in several}
-    known = {**registry.installed_backends(), **found}
-    monkeypatch.setattr(registry, "installed_backends", lambda: known)
+    known = {**registry.find_backends(), **found}
+    monkeypatch.setattr(registry, "find_backends", lambda: known)
     step = RetrievalStep(id="s", kind="retrieve", query="Why is the sky blue?", passages=(Passage("The sky is blue."),))
     trace = Trace(question=Question("Why is the sky blue?"), steps=(step,), answer="Why not?")
 

@@ -47,8 +47,8 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_listing_the_plugins_loads_nothing_heavy() -> None:
-    listing = "from rag_cover.registry import installed_backends, installed_commands, installed_engines\n"
-    calls = "assert 'embedded' in installed_backends(); installed_engines(); installed_commands()"
+    listing = "from rag_cover.registry import find_backends, find_commands, find_engines\n"
+    calls = "assert 'embedded' in find_backends(); find_engines(); find_commands()"
 
     assert _loaded(listing + calls, HEAVY) == []
 
@@ -85,8 +85,8 @@ def watch(event, arguments):
 sys.dont_write_bytecode = True
 sys.addaudithook(watch)
 from rag_cover import *
-from rag_cover.registry import installed_backends
-installed_backends()
+from rag_cover.registry import find_backends
+find_backends()
 assert threading.active_count() == 1, threading.enumerate()
 print(*seen)
 """

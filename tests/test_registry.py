@@ -79,7 +79,7 @@ def test_two_plugins_with_one_scheme_are_an_error() -> None:
     plugin_manager.plugins().register(twin)
     try:
         with pytest.raises(PluginError, match="Two plugins offer the backend 'words'"):
-            registry.installed_backends()
+            registry.find_backends()
     finally:
         plugin_manager.plugins().unregister(twin)
 
@@ -217,7 +217,7 @@ def test_two_plugins_with_one_command_are_an_error(first: str, second: str, prob
         plugin_manager.plugins().register(plugin)
     try:
         with pytest.raises(PluginError, match=problem):
-            registry.installed_commands()
+            registry.find_commands()
     finally:
         for plugin in several:
             plugin_manager.plugins().unregister(plugin)
@@ -228,7 +228,7 @@ def test_several_plugins_may_add_to_one_group() -> None:
     for plugin in several:
         plugin_manager.plugins().register(plugin)
     try:
-        assert {"greet kindly", "greet oddly"} <= set(registry.installed_commands())
+        assert {"greet kindly", "greet oddly"} <= set(registry.find_commands())
     finally:
         for plugin in several:
             plugin_manager.plugins().unregister(plugin)

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.texts import grouped, sentences, windows
+from rag_cover.texts import group_lengths, sentences, windows
 
 
 def test_abbreviations_initials_and_decimals_do_not_end_a_sentence() -> None:
@@ -42,7 +42,7 @@ def test_sentences_lose_nothing_but_white_space(text: str) -> None:
 def test_groups_hold_every_part_within_their_size_and_none_stands_inside_another(
     lengths: list[int], size: int, overlap: int
 ) -> None:
-    groups = grouped(lengths, size=size, overlap=overlap)
+    groups = group_lengths(lengths, size=size, overlap=overlap)
 
     assert {part for first, stop in groups for part in range(first, stop)} == set(range(len(lengths)))
     assert all(sum(lengths[first:stop]) <= size or stop - first == 1 for first, stop in groups)

@@ -4,9 +4,9 @@
     python -m benchmarks.judge.error_rates --write plugins/rag_cover_embedded/weights/judge.json
 
 The test split of the collected sets (`judge/answers`), at most 300 texts of each, replies with their question and passages
-without: of texts that answer, how many the judge finds; of the others, how many it refuses. ``--write`` puts the counts into the
-judge's file, under ``error_rates``. The random-effects model of `rag_cover.stats.judge_error` is fitted to them: the last rows
-are its sensitivity and specificity for a set of texts that the judge never saw.
+without: of texts that answer, how many the judge finds; of the others, how many it refuses. ``--write`` puts the counts into
+the judge's file, under ``error_rates``. The random-effects model of `rag_cover.stats.judge_error` is fitted to them: the last
+rows are its sensitivity and specificity for a set of texts that the judge never saw.
 
 Data: shared folder.
 """

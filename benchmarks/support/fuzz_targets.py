@@ -16,7 +16,7 @@ from rag_cover.backends import Generation, Sampling, ScoringItem
 from rag_cover.decomposition.replies import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
 from rag_cover.importers import import_traces
-from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.json_replies import parse_reply
 from rag_cover.llm.judge_prompt import JudgePrompt, reading_of
 from rag_cover.pairwise.by_llm import PreferenceReply
 from rag_cover.setqueries import SetQuery, parse
@@ -203,7 +203,7 @@ TARGETS: Mapping[str, Target] = {
     "replies: types": Target(_replied(lambda reply: roles_in(reply, 3)), "types", 12),
     "replies: verdicts": Target(_replied(_verdicts), "judge", 14),
     "replies: set queries": Target(_replied(_set_query), "set_reply", 10),
-    "replies: preferences": Target(_replied(lambda reply: parsed_reply(reply, PreferenceReply)), "preference", 6),
+    "replies: preferences": Target(_replied(lambda reply: parse_reply(reply, PreferenceReply)), "preference", 6),
     "completions": Target(_replied(_completion), "completion", 16),
     "embeddings": Target(_replied(_embedding), "embedding", 10),
     "server errors": Target(_replied(_fault), "preference", 4),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.backends import Span
-from rag_cover.texts import encodable, flatten, grouped, sentences
+from rag_cover.texts import encodable, flatten, group_lengths, sentences
 
 __all__ = ["SegmentedText", "Window", "segment_texts"]
 
@@ -42,7 +42,7 @@ class SegmentedText:
 
     def windows(self, size: int, overlap: int = 1) -> list[Window]:
         """Group the segments into ranges of at most ``size`` tokens, neighbours sharing ``overlap`` segments."""
-        return grouped(np.diff(self.bounds).tolist(), size=size, overlap=overlap)
+        return group_lengths(np.diff(self.bounds).tolist(), size=size, overlap=overlap)
 
     def tokens(self, window: Window) -> slice:
         """Return the range of tokens a window holds."""

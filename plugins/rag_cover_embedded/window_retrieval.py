@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from rag_cover.texts import grouped
+from rag_cover.texts import group_lengths
 from rag_cover_embedded.inputs import CLS, SEP, Encoded
 from rag_cover_embedded.segments import SegmentedText, Window
 from rag_cover_embedded.session import Session
@@ -100,7 +100,7 @@ def window_scores(question: Floats, weights: Floats, windows: Sequence[Window]) 
 
 
 def _chunks(text: SegmentedText) -> list[Window]:
-    return grouped(np.diff(text.bounds).tolist(), size=CHUNK_TOKENS, overlap=0)
+    return group_lengths(np.diff(text.bounds).tolist(), size=CHUNK_TOKENS, overlap=0)
 
 
 def _slabs(chunks: Sequence[tuple[int, Window]]) -> Iterator[Sequence[tuple[int, Window]]]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
 from rag_cover.errors import MalformedReplyError, ModelFailedError
-from rag_cover.llm.json_replies import parsed_reply, without_thoughts
+from rag_cover.llm.json_replies import parse_reply, without_thoughts
 from rag_cover.llm.retry import Called
 from rag_cover.llm.session import LLMSession, ResponseCache
 from rag_cover.llm.usage import Usage, UsageReport
@@ -236,7 +236,7 @@ def _check_sample(name: str, sample: Sample, schema: type[BaseModel] | None) -> 
         message = f"{name}: the server's content filter cut the reply"
         raise ModelFailedError(message, kind="filtered", raw=sample.text)
     if schema is not None:
-        return sample.model_copy(update={"text": parsed_reply(sample.text, schema).model_dump_json()})
+        return sample.model_copy(update={"text": parse_reply(sample.text, schema).model_dump_json()})
     if _is_cut_thought(sample):
         message = "the reply holds thoughts alone"
         raise MalformedReplyError(message, raw=sample.text)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.texts import encodable, grouped, sentences
+from rag_cover.texts import encodable, group_lengths, sentences
 
 __all__ = ["Encoded", "PairEncoder", "TextEncoder", "TokenisedText", "longest_input"]
 
@@ -54,7 +54,7 @@ class TokenisedText:
         if len(self.ids) <= size:
             return [self.ids] if len(self.ids) else []
         pieces = _pieces(self.bounds.tolist(), max(1, size // 2))
-        ranges = grouped([stop - start for start, stop in pairwise(pieces)], size=size)
+        ranges = group_lengths([stop - start for start, stop in pairwise(pieces)], size=size)
         return [self.ids[pieces[first] : pieces[stop]] for first, stop in ranges]
 
 

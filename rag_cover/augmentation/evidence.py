@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.model_calls import probabilities, threshold_in_range
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 
 __all__ = ["Evidence"]
@@ -68,4 +68,4 @@ class Evidence:
 
 
 def _item(text: str, passage: Passage) -> ScoringItem:
-    return ScoringItem(text, titled(passage.title, passage.text) if passage.text.strip() else "")
+    return ScoringItem(text, prepend_title(passage.title, passage.text) if passage.text.strip() else "")

@@ -16,7 +16,7 @@ from rag_cover.augmentation.retrieving import Retrieval
 from rag_cover.augmentation.selection import select_passages
 from rag_cover.backends import Failure
 from rag_cover.errors import ModelFailedError
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage, SubQuestion
 from rag_cover.traces import RetrievalStep
 
@@ -66,7 +66,7 @@ class Outcome:
             k=keeping.k,
             own=pool.of(first) if first else frozenset(),
             fair_share=keeping.fair_share,
-            costs=[keeping.count_tokens(titled(passage.title, passage.text)) for passage in pool.passages],
+            costs=[keeping.count_tokens(prepend_title(passage.title, passage.text)) for passage in pool.passages],
             most=keeping.max_tokens,
         )
         return cls(retrieval, evidence, pool, tuple(pool.passages[place] for place in places))

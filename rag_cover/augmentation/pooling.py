@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.augmentation.duplicates import originals
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 from rag_cover.traces import RetrievalStep
 
@@ -42,7 +42,7 @@ def pool_passages(steps: Sequence[RetrievalStep]) -> Pool:
             best[passage.key] = max(best.get(passage.key, 0.0), 1 / place)
             first.setdefault(passage.key, passage)
     keys = list(first)
-    texts = [titled(passage.title, passage.text) for passage in first.values()]
+    texts = [prepend_title(passage.title, passage.text) for passage in first.values()]
     standing = originals(texts) if len(steps) > 1 else range(len(keys))
     number = {original: place for place, original in enumerate(dict.fromkeys(standing))}
     places = {key: number[original] for key, original in zip(keys, standing, strict=True)}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 
 __all__ = ["combining", "from_passages", "with_definition", "with_sub_questions"]
@@ -43,18 +43,18 @@ _LIST = "A complete answer answers each of the sub-questions that are listed wit
 
 def from_passages(question: str, passages: Sequence[Passage], *, briefly: bool = False) -> Conversation:
     """Ask for an answer from passages, or for a few words of one."""
-    return _conversation_with_data(_STEP if briefly else _ANSWER, [*_fence_passages(passages), fenced("question", question)])
+    return _conversation_with_data(_STEP if briefly else _ANSWER, [*_fence_passages(passages), fence("question", question)])
 
 
 def with_definition(question: str, passages: Sequence[Passage]) -> Conversation:
     """Ask for an answer, and say what core sub-questions are (M1)."""
-    return _conversation_with_data(_ANSWER + _DEFINITION, [*_fence_passages(passages), fenced("question", question)])
+    return _conversation_with_data(_ANSWER + _DEFINITION, [*_fence_passages(passages), fence("question", question)])
 
 
 def with_sub_questions(question: str, passages: Sequence[Passage], sub_questions: Sequence[str]) -> Conversation:
     """Ask for an answer, and list the core sub-questions (M2)."""
-    listed = [fenced("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
-    return _conversation_with_data(_ANSWER + _LIST, [*_fence_passages(passages), fenced("question", question), *listed])
+    listed = [fence("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
+    return _conversation_with_data(_ANSWER + _LIST, [*_fence_passages(passages), fence("question", question), *listed])
 
 
 def combining(question: str, answers: Sequence[tuple[str, str | None]]) -> Conversation:
@@ -62,13 +62,16 @@ def combining(question: str, answers: Sequence[tuple[str, str | None]]) -> Conve
     parts = [
         part
         for number, (text, answer) in enumerate(answers, 1)
-        for part in (fenced("sub_question", text, number=number), fenced("sub_answer", answer or "", number=number))
+        for part in (fence("sub_question", text, number=number), fence("sub_answer", answer or "", number=number))
     ]
-    return _conversation_with_data(_COMBINE, [*parts, fenced("question", question)])
+    return _conversation_with_data(_COMBINE, [*parts, fence("question", question)])
 
 
 def _fence_passages(passages: Sequence[Passage]) -> list[str]:
-    return [fenced("passage", titled(passage.title, passage.text), number=number) for number, passage in enumerate(passages, 1)]
+    return [
+        fence("passage", prepend_title(passage.title, passage.text), number=number)
+        for number, passage in enumerate(passages, 1)
+    ]
 
 
 def _conversation_with_data(instructions: str, parts: Sequence[str]) -> Conversation:

@@ -12,7 +12,7 @@ from typing import Self
 
 from rag_cover.backends import Generation, Generator, Message, Prompt, Sampling, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.llm.prompt_safety import escaped, fenced
+from rag_cover.llm.prompt_safety import escape_markup, fence
 from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
@@ -75,10 +75,10 @@ class GeneratorReceiver:
 
 def receiver_prompt(question: str, passages: Sequence[Passage]) -> Prompt:
     """Write the zero-shot prompt that belief is measured with; without passages it has no context."""
-    asked = f"Question: {escaped(question)}\nAnswer:"
+    asked = f"Question: {escape_markup(question)}\nAnswer:"
     if not passages:
         return Message("system", _ALONE), Message("user", asked)
-    context = "\n".join(fenced("passage", as_read(passage), number=number) for number, passage in enumerate(passages, 1))
+    context = "\n".join(fence("passage", as_read(passage), number=number) for number, passage in enumerate(passages, 1))
     return Message("system", _WITH_CONTEXT), Message("user", f"Context:\n{context}\n\n{asked}")
 
 

@@ -15,7 +15,7 @@ from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode, report_error, report_usage_error
 from rag_cover.cli.help_texts import tidy_help
 from rag_cover.errors import PluginError, RagCoverError
-from rag_cover.registry import installed_commands
+from rag_cover.registry import find_commands
 
 __all__ = ["CommandGroup"]
 
@@ -54,7 +54,7 @@ class CommandGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Name all commands, ours first; a group of several plugins' commands once."""
         ours = super().list_commands(ctx)
-        theirs = dict.fromkeys(name.partition(" ")[0] for name in installed_commands())
+        theirs = dict.fromkeys(name.partition(" ")[0] for name in find_commands())
         return [*ours, *(name for name in theirs if name not in ours)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -62,7 +62,7 @@ class CommandGroup(TyperGroup):
         ours = super().get_command(ctx, cmd_name)
         if ours is not None:
             return ours
-        theirs = installed_commands()
+        theirs = find_commands()
         if cmd_name in theirs:
             return _stand_in(cmd_name, theirs[cmd_name])
         members = {name: target for name, target in theirs.items() if name.startswith(f"{cmd_name} ")}

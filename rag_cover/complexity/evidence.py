@@ -20,7 +20,7 @@ from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerpr
 from rag_cover.complexity.result import DocumentEvidence
 from rag_cover.errors import ModelFailedError
 from rag_cover.model_calls import bisect_failures, probabilities
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 
 __all__ = ["Case", "Read", "read_documents"]
@@ -58,7 +58,7 @@ class Case:
     @property
     def texts(self) -> tuple[str, ...]:
         """Return the passages as models read them, each under its title; a blank passage stays blank."""
-        return tuple(titled(each.title, each.text) if each.text.strip() else "" for each in self.passages)
+        return tuple(prepend_title(each.title, each.text) if each.text.strip() else "" for each in self.passages)
 
     @property
     def items(self) -> tuple[tuple[ScoringItem, ...], ...]:

@@ -36,7 +36,7 @@ from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_pos
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
 from rag_cover.model_calls import abstentions, fragments, probabilities, threshold_in_range
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.searching import plain
 from rag_cover.traces import Trace
@@ -250,7 +250,7 @@ def _abstentions(detector: AbstentionDetector | None, cases: Sequence[_Case]) ->
 def _text_to_judge(passage: Passage) -> _Judged:
     if not passage.text.strip():
         return _Judged("")
-    text = titled(passage.title, passage.text)
+    text = prepend_title(passage.title, passage.text)
     return _Judged(text, len(text) - len(passage.text))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
-from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
 
 __all__ = ["SHIPPED_PROMPTS", "DecompositionPrompts"]
@@ -61,13 +61,13 @@ class DecompositionPrompts:
     def splitting(self, question: str, *, most: int) -> Conversation:
         """Ask for the sub-questions of a question."""
         instruction = f"Write at most {most} sub-questions of the question above. Reply with the JSON only."
-        return conversation(self.decompose.replace("{most}", str(most)), [fenced("question", question), instruction])
+        return conversation(self.decompose.replace("{most}", str(most)), [fence("question", question), instruction])
 
     def typing(self, question: str, sub_questions: Sequence[str]) -> Conversation:
         """Ask for the types of sub-questions."""
-        numbered = [fenced("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
+        numbered = [fence("sub_question", text, number=number) for number, text in enumerate(sub_questions, 1)]
         instruction = f"Give the type of each of the {len(sub_questions)} sub-questions above. Reply with the JSON only."
-        return conversation(self.type, [fenced("question", question), *numbered, instruction])
+        return conversation(self.type, [fence("question", question), *numbered, instruction])
 
 
 _NAMES = tuple(each.name for each in fields(DecompositionPrompts))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from rag_cover.english.clauses import MARKS, asks
 from rag_cover.errors import MalformedReplyError
-from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.json_replies import parse_reply
 from rag_cover.questions import Role
 
 __all__ = ["SubQuestionsReply", "TypesReply", "roles_in", "sub_questions_in"]
@@ -69,7 +69,7 @@ def sub_questions_in(reply: str) -> list[str]:
     Raises:
         MalformedReplyError: the reply holds no question.
     """
-    found = list(_questions(parsed_reply(reply, SubQuestionsReply).sub_questions))
+    found = list(_questions(parse_reply(reply, SubQuestionsReply).sub_questions))
     if not found:
         message = "the reply holds no question"
         raise MalformedReplyError(message, raw=reply)
@@ -114,7 +114,7 @@ def _bare(text: str) -> str:
 
 def _read_types(reply: str, count: int) -> list[tuple[int, Role]]:
     try:
-        typed = parsed_reply(reply, TypesReply).types
+        typed = parse_reply(reply, TypesReply).types
     except MalformedReplyError:
         return list(_read_types_loosely(reply)) or _in_order(reply, count)
     return [(each.number, role) for each in typed if (role := _role_of(each.type))]
@@ -123,7 +123,7 @@ def _read_types(reply: str, count: int) -> list[tuple[int, Role]]:
 def _in_order(reply: str, count: int) -> list[tuple[int, Role]]:
     """Read a list of types without numbers, which must be as long as that of the sub-questions."""
     try:
-        words = parsed_reply(reply, _Words).types
+        words = parse_reply(reply, _Words).types
     except MalformedReplyError:
         return []
     roles = [role for word in words if (role := _role_of(word))]

@@ -13,7 +13,7 @@ from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, nearest, refuse_unknown_options
 from rag_cover.llm.deadline import Deadline
 from rag_cover.processors import usable_processors
-from rag_cover.registry import installed_engines
+from rag_cover.registry import find_engines
 
 __all__ = ["LocalEngine", "open_engine", "resolve_engine"]
 
@@ -70,7 +70,7 @@ def open_engine(name: str, **options: Any) -> Engine:
         InvalidValueError: no installed plugin brings an engine of this name.
         UnknownOptionError: the engine has no such option.
     """
-    engines = installed_engines()
+    engines = find_engines()
     if name not in engines:
         known = ["local", *engines]
         message = f"No engine is called {name!r}.{nearest(name, known)} Installed: {', '.join(known)}."

@@ -16,7 +16,7 @@ from rag_cover.english.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.grounding.result import GroundednessResult, SentenceSupport
 from rag_cover.model_calls import abstentions, relations, threshold_in_range
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 from rag_cover.texts import flatten, sentences, windows
 from rag_cover.traces import Trace
@@ -188,7 +188,7 @@ def _windows(index: int, passage: Passage) -> list[_Window]:
     pieces = [Span(0, len(text))]
     if len(text.split()) > _WHOLE:
         pieces = windows(sentences(text), size=_WINDOW, length=lambda span: len(span.of(text).split()))
-    premises = [titled(passage.title, piece.of(text).strip()) for piece in pieces]
+    premises = [prepend_title(passage.title, piece.of(text).strip()) for piece in pieces]
     return [_Window(index, premise, content_words(premise)) for premise in premises]
 
 

@@ -12,7 +12,7 @@ from rag_cover.judge_check.result import Agreement, Disagreement, JudgeThreshold
 from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, area_under_roc, by_cluster, counts, kappa, precision, recall
 from rag_cover.stats.intervals import Interval, Statistic, bootstrap
-from rag_cover.stats.prediction_powered import labelled_share, powered_share
+from rag_cover.stats.prediction_powered import estimate_labelled_share, estimate_powered_share
 from rag_cover.stats.reliability import calibration_error, reliability_bins
 from rag_cover.stats.thresholds import best_cut, cross_fitted
 
@@ -86,7 +86,7 @@ def _gap_note(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, 
     labelled, unlabelled = ([row for row in rows if (row.label is None) is missing] for missing in (False, True))
     if not labelled or not unlabelled:
         return []
-    gap = powered_share(*_numbers(labelled, probabilities), *_judged(unlabelled, probabilities)).gap
+    gap = estimate_powered_share(*_numbers(labelled, probabilities), *_judgments_of(unlabelled, probabilities)).gap
     if gap is None or gap.upper is None or abs(gap.estimate) <= _CLEAR_GAP / 2 * (gap.upper - gap.estimate):
         return []
     differs = f"{abs(gap.estimate):.2f} {'higher' if gap.estimate > 0 else 'lower'}"
@@ -129,11 +129,11 @@ def _share(
     if reason := _too_little(labelled):
         return SharesCovered(group, len(labelled), len(unlabelled), judged, None, None, None, reason)
     labels, own, keys = _numbers(labelled, probabilities)
-    by_labels = labelled_share(labels, keys)
+    by_labels = estimate_labelled_share(labels, keys)
     if not unlabelled:
         reason = "there are no unlabelled rows, which the judge could stand in for"
         return SharesCovered(group, len(labelled), 0, judged, by_labels, None, None, reason)
-    found = powered_share(labels, own, keys, *_judged(unlabelled, probabilities))
+    found = estimate_powered_share(labels, own, keys, *_judgments_of(unlabelled, probabilities))
     return SharesCovered(group, len(labelled), len(unlabelled), judged, by_labels, found.share, found.weight, None)
 
 
@@ -150,8 +150,8 @@ def _too_little(labelled: Sequence[LabelledText]) -> str | None:
 def _numbers(
     rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float]
 ) -> tuple[list[bool], list[float], list[str]]:
-    return ([bool(row.label) for row in rows], *_judged(rows, probabilities))
+    return ([bool(row.label) for row in rows], *_judgments_of(rows, probabilities))
 
 
-def _judged(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float]) -> tuple[list[float], list[str]]:
+def _judgments_of(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float]) -> tuple[list[float], list[str]]:
     return [probabilities[row.item] for row in rows], [row.cluster for row in rows]

@@ -60,7 +60,7 @@ def check_judge(
         failed_because=failure_of(canaries),
         reference_free=assess(free, found, cut=_free_cut(scorer, free), seed=seed),
         with_references=assess(referred, found, cut=_WITH_REFERENCES, seed=seed),
-        notes=(*_repeated_note(repeated), *notes_on(rows, found)),
+        notes=(*_note_repeated(repeated), *notes_on(rows, found)),
     )
 
 
@@ -89,6 +89,6 @@ def _without_known(rows: tuple[LabelledText, ...], known: tuple[LabelledText, ..
     return kept, len(rows) - len(kept)
 
 
-def _repeated_note(count: int) -> tuple[str, ...]:
+def _note_repeated(count: int) -> tuple[str, ...]:
     rows = "1 unlabelled row is" if count == 1 else f"{count:,} unlabelled rows are"
     return (f"{rows} among the labelled ones too, and counted there alone",) if count else ()

@@ -44,20 +44,20 @@ class ResponseFile:
 
     def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the answers that are known, by key; one that is damaged is not known."""
-        if not self._begun():
+        if not self._has_begun():
             return {}
         found: dict[str, bytes] = {}
         for start in range(0, len(keys), _AT_ONCE):
             chunk = keys[start : start + _AT_ONCE]
-            with self._opened() as connection:
+            with self._open_connection() as connection:
                 rows = connection.execute(_FIND.format(",".join("?" * len(chunk))), chunk).fetchall()
-            found |= {key: answer for key, packed in rows if (answer := _unpacked(packed)) is not None}
+            found |= {key: answer for key, packed in rows if (answer := _unpack(packed)) is not None}
         return found
 
     def put(self, answers: Mapping[str, bytes]) -> None:
         """Keep answers, all or none; what is there already stays."""
         rows = [(key, zlib.compress(answer)) for key, answer in answers.items()]
-        with self._opened() as connection, connection:
+        with self._open_connection() as connection, connection:
             connection.executemany(_KEEP, rows)
 
     def close(self) -> None:
@@ -69,9 +69,9 @@ class ResponseFile:
             self._connection = None
 
     def __len__(self) -> int:
-        if not self._begun():
+        if not self._has_begun():
             return 0
-        with self._opened() as connection:
+        with self._open_connection() as connection:
             return int(connection.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
 
     def __bool__(self) -> bool:
@@ -81,12 +81,12 @@ class ResponseFile:
         """Travel to another process as the same file."""
         return ResponseFile, (self.path,)
 
-    def _begun(self) -> bool:
+    def _has_begun(self) -> bool:
         with translating_sqlite_errors(self.path, kind=_KIND, remedy=_REMEDY):
             return self._connection is not None or self.path.exists()
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _open_connection(self) -> Iterator[sqlite3.Connection]:
         self._leave_to_parent()
         with self._lock, translating_sqlite_errors(self.path, kind=_KIND, remedy=_REMEDY):
             if self._connection is None:
@@ -129,7 +129,7 @@ def _open(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _unpacked(packed: bytes) -> bytes | None:
+def _unpack(packed: bytes) -> bytes | None:
     try:
         return zlib.decompress(packed)
     except zlib.error:

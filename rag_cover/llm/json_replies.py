@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from rag_cover.errors import MalformedReplyError
 
-__all__ = ["parsed_reply", "without_thoughts"]
+__all__ = ["parse_reply", "without_thoughts"]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -34,7 +34,7 @@ _TRIED = 4_000_000  # characters read from all of them
 _EXCERPT = 200
 
 
-def parsed_reply(text: str, schema: type[M]) -> M:
+def parse_reply(text: str, schema: type[M]) -> M:
     r"""Read a reply as a value of a schema.
 
     >>> class Parts(BaseModel):
@@ -53,7 +53,7 @@ def parsed_reply(text: str, schema: type[M]) -> M:
     problem = ""
     for value in complete:
         try:
-            read = _validated(value, schema)
+            read = _validate(value, schema)
         except ValidationError as invalid:
             problem = problem or _first_problem(invalid)
         else:
@@ -63,9 +63,9 @@ def parsed_reply(text: str, schema: type[M]) -> M:
         raise MalformedReplyError(message, raw=text)
     if found:
         return found[0]
-    for value in _salvaged(written, rest):
+    for value in _salvage(written, rest):
         try:
-            return _validated(value, schema)
+            return _validate(value, schema)
         except ValidationError as invalid:
             problem = problem or _first_problem(invalid)
     message = problem or "the reply holds no JSON"
@@ -116,16 +116,16 @@ def _without_trailing_commas(text: str) -> str:
     return _TRAILING_COMMA.sub(lambda match: match[1] or match[2], text)
 
 
-def _salvaged(text: str, start: int | None) -> Iterator[object]:
+def _salvage(text: str, start: int | None) -> Iterator[object]:
     """Offer what can be read where no complete JSON fits: a text cut off, then a list of lines."""
-    if start is not None and (closed := _closed(text[start:])) is not None:
+    if start is not None and (closed := _close_json(text[start:])) is not None:
         with suppress(ValueError, RecursionError):  # it was not cut off, it was wrong
             yield _DECODER.decode(closed)
     if items := _ITEM.findall(text):
         yield [item.strip("\"'“”") if item[0] in "\"'“" else item for item in items]
 
 
-def _closed(text: str) -> str | None:
+def _close_json(text: str) -> str | None:
     """Close a JSON text after the last complete element of its outermost list; None where it has none."""
     stack: list[str] = []
     cut: tuple[int, str] | None = None
@@ -150,7 +150,7 @@ def _closed(text: str) -> str | None:
     return text[: cut[0]] + cut[1] if cut else None
 
 
-def _validated(value: object, schema: type[M]) -> M:
+def _validate(value: object, schema: type[M]) -> M:
     """Validate a value; a bare list stands for a schema whose only required field it fits, texts for objects of one text."""
     field = _only_required(schema)
     if not isinstance(value, list) or field is None:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 
 from rag_cover.backends import Failure, Generation, Message, Prompt, Sampling, ScoringItem, Span
 from rag_cover.errors import MalformedReplyError
-from rag_cover.llm.json_replies import parsed_reply
-from rag_cover.llm.prompt_safety import Quotable, fenced
+from rag_cover.llm.json_replies import parse_reply
+from rag_cover.llm.prompt_safety import Quotable, fence
 
 __all__ = ["PROMPTS", "JudgePrompt", "Judgment", "ParsedVerdict", "Verdicts", "best_of", "reading_of"]
 
@@ -90,7 +90,7 @@ class JudgePrompt:
         questions = "\n".join(_question(number, item) for number, item in enumerate(self.items, 1))
         wrong = [f"Your verdict on question {numbers} could not be used: {why}." for why, numbers in self._wrong().items()]
         asked = f"Judge all {len(self.items)} questions above by the text above. Reply with the JSON only."
-        content = "\n\n".join([questions, fenced("text", self.text), *wrong, asked])
+        content = "\n\n".join([questions, fence("text", self.text), *wrong, asked])
         return Message("system", _RULES), Message("user", content)
 
     @property
@@ -111,9 +111,9 @@ class JudgePrompt:
 
 
 def _question(number: int, item: ScoringItem) -> str:
-    accepted = "".join(f"\n{fenced('accepted_answer', reference)}" for reference in item.references)
-    asked = f"\n{fenced('user_question', item.user_question)}" if item.user_question else ""
-    return fenced("question", item.question, number=number) + asked + accepted
+    accepted = "".join(f"\n{fence('accepted_answer', reference)}" for reference in item.references)
+    asked = f"\n{fence('user_question', item.user_question)}" if item.user_question else ""
+    return fence("question", item.question, number=number) + asked + accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def reading_of(sheet: JudgePrompt, reply: Generation) -> ParsedVerdict:
         return ParsedVerdict({}, {}, dict.fromkeys(sheet.items, reply.failure))
     raw = reply.samples[0].text
     try:
-        verdicts = parsed_reply(raw, Verdicts).verdicts
+        verdicts = parse_reply(raw, Verdicts).verdicts
     except MalformedReplyError as malformed:
         return ParsedVerdict({}, dict.fromkeys(sheet.items, Failure(malformed.kind, str(malformed), raw=raw)), {})
     given: dict[int, list[_Verdict]] = {}

@@ -42,7 +42,7 @@ class Memory(Generic[T]):
         """Return what is made of each text, in their order; in place of what could not be made, why."""
         with self._lock:
             new = [text for text in dict.fromkeys(texts) if text not in self._known]
-            recalled = self._recalled(new)
+            recalled = self._recall(new)
             asked = [text for text in new if text not in recalled]
             made = dict(zip(asked, self.make(asked), strict=True)) if asked else {}
             self._keep(made)
@@ -56,7 +56,7 @@ class Memory(Generic[T]):
         for text in [text for text, each in self._known.items() if isinstance(each, Failure)]:
             del self._known[text]
 
-    def _recalled(self, texts: Sequence[str]) -> dict[str, T | Failure]:
+    def _recall(self, texts: Sequence[str]) -> dict[str, T | Failure]:
         if self.run is None or not texts:
             return {}
         keys = {self.key(text): text for text in texts}

@@ -76,7 +76,7 @@ def _read(
 
 def _reply(index: int, made: Generation, read: Reader[T]) -> T | Failure | _Unread:
     if made.failure is not None:
-        return _salvaged(index, made.failure, read)
+        return _salvage_reply(index, made.failure, read)
     text = made.samples[0].text if made.samples else ""
     try:
         return read(index, text)
@@ -84,7 +84,7 @@ def _reply(index: int, made: Generation, read: Reader[T]) -> T | Failure | _Unre
         return _Unread(str(malformed), text)
 
 
-def _salvaged(index: int, failure: Failure, read: Reader[T]) -> T | Failure:
+def _salvage_reply(index: int, failure: Failure, read: Reader[T]) -> T | Failure:
     """Read what the generator could not: it knows the schema, and nothing of lists in other words."""
     if failure.kind != MALFORMED or not failure.raw:
         return failure

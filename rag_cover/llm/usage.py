@@ -88,7 +88,7 @@ class UsageReport:
 
     def __add__(self, other: UsageReport) -> UsageReport:
         """Add another run's spending, as when a run is gone on with."""
-        return UsageReport(_merged((*self.usage, *other.usage)), tuple(dict.fromkeys((*self.notes, *other.notes))))
+        return UsageReport(_merge_usage((*self.usage, *other.usage)), tuple(dict.fromkeys((*self.notes, *other.notes))))
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
         """Price all of it; None where a part cannot be priced."""
@@ -129,12 +129,12 @@ class UsageMeter:
     def spending(self) -> UsageReport:
         """Return what was added so far."""
         with self._lock:
-            return self._added()
+            return self._add_up()
 
     def drain(self) -> UsageReport:
         """Return what was added so far, and forget it: it goes to the ledger of another process."""
         with self._lock:
-            spending = self._added()
+            spending = self._add_up()
             self._usage.clear()
             self._notes.clear()
         return spending
@@ -146,8 +146,8 @@ class UsageMeter:
         for sentence in spending.notes:
             self.note(sentence)
 
-    def _added(self) -> UsageReport:
-        return UsageReport(_merged(self._usage.values()), tuple(self._notes))
+    def _add_up(self) -> UsageReport:
+        return UsageReport(_merge_usage(self._usage.values()), tuple(self._notes))
 
 
 def read_prices(path: Path) -> dict[str, Price]:
@@ -171,7 +171,7 @@ def read_prices(path: Path) -> dict[str, Price]:
     return prices
 
 
-def _merged(several: Iterable[Usage]) -> tuple[Usage, ...]:
+def _merge_usage(several: Iterable[Usage]) -> tuple[Usage, ...]:
     merged: dict[tuple[str, str], Usage] = {}
     for usage in several:
         key = (usage.model, usage.purpose)

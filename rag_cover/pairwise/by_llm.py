@@ -15,8 +15,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from rag_cover.backends import Failure, Generator
-from rag_cover.llm.json_replies import parsed_reply
-from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.json_replies import parse_reply
+from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
 from rag_cover.llm.structured import replies_to
 from rag_cover.pairwise.answers import AnswerPair
@@ -52,14 +52,17 @@ def by_generator(pairs: Sequence[AnswerPair], generator: Generator) -> list[Pair
     Raises:
         ModelFailedError: the generator broke its word and did not return one generation for each prompt.
     """
-    orders = {index: _both_orders(pair) for index, pair in enumerate(pairs) if _unasked(pair) is None}
+    orders = {index: _both_orders(pair) for index, pair in enumerate(pairs) if _judge_without_model(pair) is None}
     replies = _preferences([prompt for both in orders.values() for prompt in both], generator)
-    return [_unasked(pair) or _judged(pair, *(replies[prompt] for prompt in orders[index])) for index, pair in enumerate(pairs)]
+    return [
+        _judge_without_model(pair) or _judge_from_preferences(pair, *(replies[prompt] for prompt in orders[index]))
+        for index, pair in enumerate(pairs)
+    ]
 
 
 def which_is_better(question: str, first: str, second: str) -> Conversation:
     """Ask which of two answers is better, showing them in this order."""
-    parts = [fenced("question", question), fenced("answer", first, number=1), fenced("answer", second, number=2)]
+    parts = [fence("question", question), fence("answer", first, number=1), fence("answer", second, number=2)]
     told = "Say which of the two answers above is better, 1, 2, or tie. Reply with the JSON only."
     return conversation(_instructions(), [*parts, told])
 
@@ -69,7 +72,7 @@ def _instructions() -> str:
     return str(tomllib.loads(_PROMPT.read_text(encoding="utf-8"))["compare"])
 
 
-def _unasked(pair: AnswerPair) -> PairVerdict | UnjudgedPair | None:
+def _judge_without_model(pair: AnswerPair) -> PairVerdict | UnjudgedPair | None:
     """Judge what needs no question; None where one is needed."""
     a, b = pair.answer_a.text, pair.answer_b.text
     if a is None or b is None:
@@ -92,17 +95,17 @@ def _preferences(prompts: Sequence[Conversation], generator: Generator) -> dict[
 
 
 def _read(_index: int, reply: str) -> PreferenceReply:
-    return parsed_reply(reply, PreferenceReply)
+    return parse_reply(reply, PreferenceReply)
 
 
-def _judged(pair: AnswerPair, ab: Preference, ba: Preference) -> PairVerdict | UnjudgedPair:
+def _judge_from_preferences(pair: AnswerPair, ab: Preference, ba: Preference) -> PairVerdict | UnjudgedPair:
     if isinstance(ab, Failure):
-        return _failed(pair, ab)
+        return _mark_failed(pair, ab)
     if isinstance(ba, Failure):
-        return _failed(pair, ba)
+        return _mark_failed(pair, ba)
     reasons = (ab.reason, ba.reason) if ab.reason or ba.reason else ()
     return PairVerdict(pair.question, pair.a, pair.b, _FIRST_A[ab.better], _FIRST_B[ba.better], reasons=reasons)
 
 
-def _failed(pair: AnswerPair, failure: Failure) -> UnjudgedPair:
+def _mark_failed(pair: AnswerPair, failure: Failure) -> UnjudgedPair:
     return pair.unjudged(f"{failure.kind}: {failure.message}", failed=True)

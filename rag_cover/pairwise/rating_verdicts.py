@@ -15,7 +15,7 @@ _SAME = 1e-9  # ratings that differ by less differ in rounding
 
 def by_rating(pairs: Sequence[AnswerPair]) -> list[PairVerdict | UnjudgedPair]:
     """Judge every pair by the ratings of its answers; a pair with an answer that has none stays unjudged, with why."""
-    return [_judged(pair) for pair in pairs]
+    return [_judge_by_ratings(pair) for pair in pairs]
 
 
 def ratings_of(pairs: Sequence[AnswerPair]) -> dict[tuple[str, str], float]:
@@ -26,7 +26,7 @@ def ratings_of(pairs: Sequence[AnswerPair]) -> dict[tuple[str, str], float]:
     return {(question, name): answer.rating for question, name, answer in sides if answer.rating is not None}
 
 
-def _judged(pair: AnswerPair) -> PairVerdict | UnjudgedPair:
+def _judge_by_ratings(pair: AnswerPair) -> PairVerdict | UnjudgedPair:
     a, b = pair.answer_a.rating, pair.answer_b.rating
     if a is None or b is None:
         name, answer = (pair.a, pair.answer_a) if a is None else (pair.b, pair.answer_b)

@@ -109,7 +109,7 @@ class WinRate:
         return WinRate(
             a=self.b,
             b=self.a,
-            rate=_mirrored(self.rate),
+            rate=_mirror_interval(self.rate),
             undefined_because=self.undefined_because,
             wins=self.losses,
             ties=self.ties,
@@ -184,7 +184,7 @@ def agreement_with_ratings(
         (
             (each.question, agreed)
             for each in verdicts
-            if each.credit != _EVEN and (agreed := _agreed(each, ratings)) is not None
+            if each.credit != _EVEN and (agreed := _agreement_with_ratings(each, ratings)) is not None
         ),
         seed,
     )
@@ -229,7 +229,7 @@ def _first_won(verdict: PairVerdict) -> float:
     return win_rate([votes], side="first") or 0.0
 
 
-def _agreed(verdict: PairVerdict, ratings: Mapping[tuple[str, str], float]) -> float | None:
+def _agreement_with_ratings(verdict: PairVerdict, ratings: Mapping[tuple[str, str], float]) -> float | None:
     a, b = (ratings.get((verdict.question, name)) for name in (verdict.a, verdict.b))
     if a is None or b is None:
         return None
@@ -252,7 +252,7 @@ def _ratio(sums: Floats) -> Floats:
     return ratio
 
 
-def _mirrored(interval: Interval | None) -> Interval | None:
+def _mirror_interval(interval: Interval | None) -> Interval | None:
     if interval is None:
         return None
     lower = None if interval.upper is None else 1 - interval.upper

@@ -10,10 +10,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.reports.gains import Augmented, Gains, Row, changed_most
+from rag_cover.reports.gains import Augmented, Gains, Row, select_most_changed
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Scale, counted, interval_text, percent
+from rag_cover.reports.text import SHARE, Scale, format_count, interval_text, percent
 from rag_cover.stats.intervals import Interval
 
 __all__ = ["augmentation_panel", "before_and_after", "gain_sentence"]
@@ -27,7 +27,9 @@ def augmentation_panel(gains: Gains, *, judge: str) -> RenderableType:
     """Show what augmenting changed for all questions, what the extra searches bought, and what failed."""
     parts: list[RenderableType] = [
         Text(gain_sentence(gains), style="bold"),
-        Text(f"{counted(gains.questions, 'question')} · by {gains.mode} · judge {one_line(judge, limit=100)}", style="dim"),
+        Text(
+            f"{format_count(gains.questions, 'question')} · by {gains.mode} · judge {one_line(judge, limit=100)}", style="dim"
+        ),
         *([_shares(gains)] if gains.core else []),
         *_lines(gains),
         *(Text(line, style="yellow") for line in _troubles(gains)),
@@ -38,7 +40,7 @@ def augmentation_panel(gains: Gains, *, judge: str) -> RenderableType:
 
 def before_and_after(results: Sequence[Augmented], *, limit: int = 5) -> RenderableType:
     """List the questions that gained most, with each core sub-question before and after, and the search that brought it."""
-    return Encodable(Group(*(_question(each) for each in changed_most(results, limit=limit))))
+    return Encodable(Group(*(_question(each) for each in select_most_changed(results, limit=limit))))
 
 
 def gain_sentence(gains: Gains) -> str:
@@ -72,28 +74,30 @@ def _lines(gains: Gains) -> list[Text]:
     ]
     if (worth := gains.utility) is not None:
         value = _SIGNED.text(worth.estimate)
-        lines.append(f"An extra search was worth {value} ΔSePer on average ({_sure(worth)}, {counted(worth.n, 'question')}).")
+        lines.append(
+            f"An extra search was worth {value} ΔSePer on average ({_sure(worth)}, {format_count(worth.n, 'question')})."
+        )
     return [Text(line) for line in lines if gains.questions > gains.failed]
 
 
 def _troubles(gains: Gains) -> list[str]:
-    failed = [f"{counted(gains.failed, 'question')} could not be augmented."] if gains.failed else []
-    return failed + _counted(gains.failures, "Failed")
+    failed = [f"{format_count(gains.failed, 'question')} could not be augmented."] if gains.failed else []
+    return failed + _count_sentences(gains.failures, "Failed")
 
 
 def _notes(gains: Gains) -> list[str]:
     uncompared = (
-        [f"{counted(gains.uncompared, 'core sub-question')} not compared: not judged before and after."]
+        [f"{format_count(gains.uncompared, 'core sub-question')} not compared: not judged before and after."]
         if gains.uncompared
         else []
     )
-    return [*uncompared, *_counted(gains.notes, "Left out"), *([_CAVEAT] if gains.core else [])]
+    return [*uncompared, *_count_sentences(gains.notes, "Left out"), *([_CAVEAT] if gains.core else [])]
 
 
 _CAVEAT = "One judge chose the passages and says what they cover; 'rag-cover judge check' tells how far to trust it."
 
 
-def _counted(counts: Mapping[str, int], what: str) -> list[str]:
+def _count_sentences(counts: Mapping[str, int], what: str) -> list[str]:
     """List the most frequent sentences, each with how often it was said."""
     ranked = sorted(counts.items(), key=lambda item: -item[1])
     lines = [f"{what}{f' ({count:,} times)' if count > 1 else ''}: {one_line(text)}" for text, count in ranked[:_LISTED]]
@@ -109,8 +113,8 @@ def _question(each: Augmented) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column()
     for row in rows:
-        table.add_row(_mark(row), _sought(row))
-    count = f"{before} → {after} of {counted(len(rows), 'core sub-question')}"
+        table.add_row(_mark(row), _describe_search(row))
+    count = f"{before} → {after} of {format_count(len(rows), 'core sub-question')}"
     return Group(Text.assemble((asked, "bold"), (f"  {count}", "dim")), table, Text(""))
 
 
@@ -118,7 +122,7 @@ def _mark(row: Row) -> Text:
     return Text.assemble("  ", _MARKS[row.before], (" → ", "dim"), _MARKS[row.after])
 
 
-def _sought(row: Row) -> Text:
+def _describe_search(row: Row) -> Text:
     text = Text(one_line(row.sought.text, limit=150))
     if row.after and not row.before and (bought := row.purchase) is not None:
         own = bought.step == row.sought.step

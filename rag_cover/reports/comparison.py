@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_cover.reports.figures import Bar, ComparisonRow, comparison_row, difference_text, loss_bar
-from rag_cover.reports.sanitise import clipped, one_line
-from rag_cover.reports.text import SHARE, Headline, counted, losses_listed, p_value_text, percent, verdict_on
+from rag_cover.reports.sanitise import clip, one_line
+from rag_cover.reports.text import SHARE, Headline, format_count, losses_listed, p_value_text, percent, verdict_on
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison
 
 __all__ = ["ChangeView", "ComparisonView", "comparison_headline", "comparison_view"]
@@ -73,11 +73,11 @@ def _headline(comparison: Comparison) -> Headline:
 
 def _basis_of(metric: MetricComparison, difference: float) -> str:
     clear = "no clear difference" if verdict_on(metric) == "unclear" else difference_text(difference, SHARE)
-    return ", ".join([clear, p_value_text(metric.p_value), counted(metric.questions, "question")])
+    return ", ".join([clear, p_value_text(metric.p_value), format_count(metric.questions, "question")])
 
 
 def _basis(comparison: Comparison) -> str:
-    parts = [f"{counted(comparison.questions, 'question')} on both sides"]
+    parts = [f"{format_count(comparison.questions, 'question')} on both sides"]
     for count, name in ((comparison.only_a, comparison.name_a), (comparison.only_b, comparison.name_b)):
         parts += [f"{count:,} only in {one_line(name, limit=80)}, left out"] if count else []
     return "; ".join(parts) + ". A difference is called better or worse where p < 0.05 (paired permutation test by question)."
@@ -95,9 +95,9 @@ def _loss_bars(comparison: Comparison) -> Sequence[Bar]:
 
 def _change(change: ChangedQuestion) -> ChangeView:
     return ChangeView(
-        question=clipped(change.question, 500),
+        question=clip(change.question, 500),
         a="–" if change.a is None else percent(change.a),
         b="–" if change.b is None else percent(change.b),
-        gained=tuple(clipped(text, 500) for text in change.gained),
-        lost=tuple(clipped(text, 500) for text in change.lost),
+        gained=tuple(clip(text, 500) for text in change.gained),
+        lost=tuple(clip(text, 500) for text in change.lost),
     )

@@ -9,7 +9,7 @@ from rag_cover.complexity import Complexity, ComplexitySummary, DocumentEvidence
 from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.placeholder import is_identifier
 from rag_cover.reports.complexity_text import STANDING_WORDS, standing_sentence, standings_sentence
-from rag_cover.reports.figures import Bar, Track, stacked_bar, track_of
+from rag_cover.reports.figures import Bar, Track, draw_stacked_bar, track_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import SHARE, interval_text, percent
 
@@ -86,7 +86,7 @@ def complexity_view(summary: ComplexitySummary) -> ComplexityView:
     ]
     return ComplexityView(
         sentence=standings_sentence(summary.standings, noun),
-        bar=stacked_bar("questions", parts),
+        bar=draw_stacked_bar("questions", parts),
         kinds=tuple(map(_kind, summary.by_kind)) if len(summary.by_kind) > 1 else (),
         notes=summary.notes,
     )

@@ -18,7 +18,7 @@ from rag_cover.reports.complexity_text import complexity_headline, hardest, stan
 from rag_cover.reports.figures import metric_row
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, counted, interval_text, percent
+from rag_cover.reports.text import SHARE, format_count, interval_text, percent
 from rag_cover.summaries import Summary
 
 __all__ = ["complexity_panel", "hardest_table"]
@@ -36,10 +36,10 @@ def complexity_panel(summary: Summary) -> RenderableType:
     """Show how hard the questions of a data set are, by kind too, and what was not measured."""
     parts: list[RenderableType] = [Text(complexity_headline(summary).text, style="bold")]
     if summary.complexity is not None:
-        parts += _found(summary, summary.complexity)
+        parts += _describe_summary(summary, summary.complexity)
     counts = summary.outcomes.get("complexity")
     parts += [
-        Text(f"Not measured: {counted(count, 'question')}, {one_line(reason, limit=300)}", style="yellow")
+        Text(f"Not measured: {format_count(count, 'question')}, {one_line(reason, limit=300)}", style="yellow")
         for reason, count in (counts.reasons.items() if counts else ())
     ]
     return Encodable(Panel(Group(*parts), title="rag_cover complexity", title_align="left", box=ROUNDED, padding=(0, 1)))
@@ -69,12 +69,12 @@ def _standing(results: Sequence[TraceResult], only: Standing | None) -> Iterator
             yield result
 
 
-def _found(summary: Summary, found: ComplexitySummary) -> list[RenderableType]:
+def _describe_summary(summary: Summary, found: ComplexitySummary) -> list[RenderableType]:
     noun = "question" if found.traces == found.questions else "trace"
     kinds: list[RenderableType] = (
         [Text("\nBy kind, as far as the wording tells", style="bold"), _kinds(found)] if len(found.by_kind) > 1 else []
     )
-    about = f"{counted(found.traces, noun)} · judge {one_line(summary.judge, limit=100)}"
+    about = f"{format_count(found.traces, noun)} · judge {one_line(summary.judge, limit=100)}"
     return [
         Text(about, style="dim"),
         _bar(found.standings),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from rag_cover.complexity import Complexity
 from rag_cover.complexity.standing import Standing, hardness, standing_of
 from rag_cover.measures import TraceResult
-from rag_cover.reports.text import SHARE, Headline, basis_of, counted, percent
+from rag_cover.reports.text import SHARE, Headline, basis_of, format_count, percent
 from rag_cover.summaries import Summary
 
 __all__ = ["STANDING_WORDS", "complexity_headline", "hardest", "standing_sentence", "standings_sentence"]
@@ -43,7 +43,7 @@ def standings_sentence(standings: Mapping[Standing, int], noun: str = "question"
         f"{complex_:,} {_is(complex_)} complex" if complex_ else "",
         f"{unanswerable:,} {_is(unanswerable)} unanswerable by what was retrieved" if unanswerable else "",
     ]
-    return f"Of {counted(sum(standings.values()), noun)}, {'; '.join(part for part in parts if part)}."
+    return f"Of {format_count(sum(standings.values()), noun)}, {'; '.join(part for part in parts if part)}."
 
 
 def standing_sentence(complexity: Complexity) -> str:

@@ -41,7 +41,7 @@ def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tupl
     What stands in place of a redacted text is shown whole, with what it answers: marks are places in the text that is gone.
     """
     if Placeholder.read(text):
-        return (_told(text, {mark.number for mark in marks}),)
+        return (_placeholder_piece(text, {mark.number for mark in marks}),)
     inside = [mark for mark in (_within(mark, len(text)) for mark in marks) if mark is not None]
     pieces: list[Piece] = []
     shown = 0
@@ -52,7 +52,7 @@ def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tupl
     return (*pieces, *([Piece(cut=len(text) - shown)] if shown < len(text) else []))
 
 
-def _told(stand_in: str, numbers: set[int]) -> Piece:
+def _placeholder_piece(stand_in: str, numbers: set[int]) -> Piece:
     return Piece(stand_in, ends=tuple(sorted(numbers - {0})), unsupported_ends=0 in numbers)
 
 

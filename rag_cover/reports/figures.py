@@ -13,7 +13,7 @@ from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State
 from rag_cover.reports.text import (
     Scale,
-    capitalised,
+    capitalise,
     in_plain_words,
     interval_text,
     losses_listed,
@@ -32,10 +32,10 @@ __all__ = [
     "Segment",
     "Track",
     "comparison_row",
+    "draw_stacked_bar",
     "loss_bar",
     "metric_row",
     "scenario_bar",
-    "stacked_bar",
     "track_of",
 ]
 
@@ -116,7 +116,7 @@ def metric_row(metric: MetricValue) -> MetricRow:
     scale, interval = scale_of(metric), metric.interval
     return MetricRow(
         name=metric.name,
-        label=capitalised(one_line(metric.label)),
+        label=capitalise(one_line(metric.label)),
         explanation=in_plain_words(metric),
         formula=metric.explanation,
         value=scale.text(interval.estimate) if interval else "–",
@@ -131,7 +131,7 @@ def comparison_row(metric: MetricComparison) -> ComparisonRow:
     """Show one metric of both sides, their difference, and whether it is clear."""
     scale = scale_of(metric)
     return ComparisonRow(
-        label=capitalised(one_line(metric.label)),
+        label=capitalise(one_line(metric.label)),
         a=scale.text(metric.a.estimate) if metric.a else "–",
         b=scale.text(metric.b.estimate) if metric.b else "–",
         interval_a=interval_text(metric.a, scale) if metric.a else "undefined",
@@ -163,7 +163,7 @@ def scenario_bar(role: Role, cells: Scenarios) -> Bar:
         ("unused", "retrieved, but not answered", cells.retrieved_only),
         ("missing", "neither", cells.neither),
     ]
-    return stacked_bar(role, [(css, label, percent(share), share) for css, label, share in shares])
+    return draw_stacked_bar(role, [(css, label, percent(share), share) for css, label, share in shares])
 
 
 def loss_bar(losses: Mapping[Loss, int], listed: Sequence[Loss] = ()) -> Bar | None:
@@ -173,10 +173,10 @@ def loss_bar(losses: Mapping[Loss, int], listed: Sequence[Loss] = ()) -> Bar | N
         (_LOSS_STATES[loss].css, str(loss), f"{losses.get(loss, 0):,}", losses.get(loss, 0) / (total or 1))
         for loss in listed or losses_listed(losses)
     ]
-    return stacked_bar("core", parts) if total else None
+    return draw_stacked_bar("core", parts) if total else None
 
 
-def stacked_bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
+def draw_stacked_bar(name: str, parts: Sequence[tuple[str, str, str, float]]) -> Bar:
     """Draw parts beside each other, each a style class, what it is, its number as text and its share of the whole."""
     starts = accumulate((share for *_, share in parts), initial=0.0)
     segments = tuple(

@@ -15,7 +15,7 @@ from rag_cover.backends import Failure
 from rag_cover.stats.intervals import Interval, Statistic, bootstrap, bootstrap_share
 from rag_cover.traces import Trace
 
-__all__ = ["Augmented", "Gains", "Row", "changed_most", "gains_of"]
+__all__ = ["Augmented", "Gains", "Row", "gains_of", "select_most_changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def gains_of(results: Sequence[Augmented], mode: AugmentationMode) -> Gains:
     )
 
 
-def changed_most(results: Sequence[Augmented], *, limit: int) -> list[Augmented]:
+def select_most_changed(results: Sequence[Augmented], *, limit: int) -> list[Augmented]:
     """Choose the questions that gained most, equal ones in their order; those without a judged sub-question are left out."""
     judged = [each for each in results if each.rows]
     return sorted(judged, key=lambda each: sum(row.before - row.after for row in each.rows))[:limit]

@@ -29,7 +29,7 @@ from rag_cover.reports.sanitise import one_line, visible
 from rag_cover.reports.skills import skills_view
 from rag_cover.reports.study import study_view
 from rag_cover.reports.sub_question_state import ROLES, State
-from rag_cover.reports.text import counted, loss_advice, losses_sentence
+from rag_cover.reports.text import format_count, loss_advice, losses_sentence
 from rag_cover.reports.utility_page import utility_view
 from rag_cover.reports.utility_text import hurting_steps
 from rag_cover.routing import SkillDescription
@@ -115,13 +115,13 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "advice": loss_advice(summary.losses),
         "loss_bar": loss_bar(summary.losses),
         "scenario_bars": bars,
-        "unmeasured": _unmeasured(summary),
+        "unmeasured": _describe_unmeasured(summary),
     }
 
 
-def _unmeasured(summary: Summary) -> str:
+def _describe_unmeasured(summary: Summary) -> str:
     parts = [
-        f"{measure} of {counted(missing, 'trace')}"
+        f"{measure} of {format_count(missing, 'trace')}"
         for measure, counts in summary.outcomes.items()
         if (missing := counts.not_applicable + counts.failed)
     ]
@@ -136,17 +136,21 @@ def _questions(questions: Sequence[QuestionView], total: int, subject: Subject) 
         "roles": [role for role in ROLES if role in roles],
         "states": [state for state in State if state in present],
         "many_pipelines": len({question.pipeline for question in questions}) > 1,
-        "shown_words": _shown_words(len(questions), total, _ORDERS[subject]),
+        "shown_words": _describe_shown(len(questions), total, _ORDERS[subject]),
     }
 
 
-def _shown_words(shown: int, total: int, order: tuple[str, str]) -> str:
+def _describe_shown(shown: int, total: int, order: tuple[str, str]) -> str:
     which, first = order
     if not first:
-        return f"{counted(shown, 'trace')} of {total:,}, {which}." if shown < total else f"{counted(total, 'trace')}, {which}."
+        return (
+            f"{format_count(shown, 'trace')} of {total:,}, {which}."
+            if shown < total
+            else f"{format_count(total, 'trace')}, {which}."
+        )
     if shown < total:
-        return f"Of {counted(total, 'trace')}, the {shown:,} {which} are shown, {first.split()[0]} first."
-    return f"{counted(total, 'trace')}, {first} first."
+        return f"Of {format_count(total, 'trace')}, the {shown:,} {which} are shown, {first.split()[0]} first."
+    return f"{format_count(total, 'trace')}, {first} first."
 
 
 def _write(path: Path | str, template: str, values: Mapping[str, Any]) -> None:
@@ -160,13 +164,13 @@ def _environment() -> Environment:
         loader=PackageLoader("rag_cover.reports"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printed,
+        finalize=_make_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
 
-def _printed(value: object) -> object:
+def _make_visible(value: object) -> object:
     """Make every printed text visible, whatever it came from; what the templates wrote themselves passes."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from rag_cover.judge_check import Agreement, CanaryVerdict, JudgeCheck, JudgeThreshold, SharesCovered
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, counted, interval_text, percent
+from rag_cover.reports.text import SHARE, format_count, interval_text, percent
 from rag_cover.stats.intervals import Interval
 
 __all__ = ["check_headline", "check_panels"]
@@ -46,7 +46,7 @@ def check_headline(check: JudgeCheck) -> str:
     if check.failed_because:
         return f"The judge fails: {check.failed_because}."
     parts = [
-        f"{percent(block.agreement.estimate)} of {counted(block.labelled, 'label')}{_sure(block.agreement)}{where}"
+        f"{percent(block.agreement.estimate)} of {format_count(block.labelled, 'label')}{_sure(block.agreement)}{where}"
         for block, where in ((check.reference_free, ""), (check.with_references, " where there are references"))
         if block is not None and block.agreement is not None
     ]
@@ -66,8 +66,12 @@ def _canary_lines(canaries: Sequence[CanaryVerdict]) -> Iterator[Text]:
 
 
 def _block(block: Agreement, rows: str) -> Iterator[RenderableType]:
-    about = f"{counted(block.labelled, 'label')} of {counted(block.questions, 'question')}, {block.positives:,} covered"
-    yield Text(f"{about}; {counted(block.unlabelled, 'unlabelled row')}; {rows}; covered from {block.cut:g} on", style="dim")
+    about = (
+        f"{format_count(block.labelled, 'label')} of {format_count(block.questions, 'question')}, {block.positives:,} covered"
+    )
+    yield Text(
+        f"{about}; {format_count(block.unlabelled, 'unlabelled row')}; {rows}; covered from {block.cut:g} on", style="dim"
+    )
     if block.labelled:
         yield _figures(block)
         yield Text(_threshold_sentence(block.threshold, passed_on=rows == "no references"))

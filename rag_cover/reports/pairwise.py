@@ -12,9 +12,9 @@ from rich.text import Text
 
 from rag_cover.pairwise import PairwiseComparison, WinRate
 from rag_cover.reports.figures import Track, track_of
-from rag_cover.reports.sanitise import clipped, one_line
+from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Headline, counted, interval_text, percent
+from rag_cover.reports.text import SHARE, Headline, format_count, interval_text, percent
 from rag_cover.stats.intervals import Interval
 
 __all__ = ["RateCell", "RateRow", "WinningRow", "WinningView", "winning_table", "winning_view"]
@@ -81,8 +81,8 @@ def winning_view(comparison: PairwiseComparison) -> WinningView:
             *_about_order(comparison),
             *_about_ratings(comparison),
             *_about_ties(comparison),
-            *_unjudged(comparison),
-            *(clipped(note, 500) for note in comparison.notes),
+            *_describe_unjudged(comparison),
+            *(clip(note, 500) for note in comparison.notes),
         ),
     )
 
@@ -107,20 +107,20 @@ def _headline(comparison: PairwiseComparison) -> Headline:
         reason = next(iter(comparison.reasons), "there is no pair of answers")
         return Headline("", "Whose answers are better cannot be said:", one_line(reason, limit=200), "")
     best = max(rates.values(), key=lambda rate: rate.estimate)
-    basis = f"{_sure(best)}, {counted(best.n, 'question')}"
+    basis = f"{_sure(best)}, {format_count(best.n, 'question')}"
     if best.estimate == _EVEN:
         return Headline("No pipeline wins more often than it loses:", percent(best.estimate), "each", basis)
     leaders = [name for name in rates if rates[name].estimate == best.estimate]
-    rest = [_named(name) for name in comparison.pipelines if name not in leaders]
+    rest = [_format_name(name) for name in comparison.pipelines if name not in leaders]
     over = rest[0] if len(comparison.pipelines) == 2 else "the others"  # noqa: PLR2004 - two
     wins = "wins" if len(leaders) == 1 else "each win"
-    return Headline(f"{' and '.join(map(_named, leaders))} {wins}", percent(best.estimate), f"against {over}", basis)
+    return Headline(f"{' and '.join(map(_format_name, leaders))} {wins}", percent(best.estimate), f"against {over}", basis)
 
 
 def _basis(comparison: PairwiseComparison) -> str:
-    left_out = [f"{count:,} only in {_named(name)}, left out" for name, count in comparison.left_out.items() if count]
+    left_out = [f"{count:,} only in {_format_name(name)}, left out" for name, count in comparison.left_out.items() if count]
     where = "both sides" if len(comparison.pipelines) == 2 else f"all {len(comparison.pipelines)} sides"  # noqa: PLR2004 - two
-    asked = "; ".join([f"{counted(comparison.questions, 'question')} on {where}", *left_out])
+    asked = "; ".join([f"{format_count(comparison.questions, 'question')} on {where}", *left_out])
     by = "the coverage rating" if comparison.judge == "rating" else f"{one_line(comparison.judge, limit=80)}, in both orders"
     return f"{asked}. Judged by {by}. A tie counts a half; intervals are bootstrapped by question."
 
@@ -128,7 +128,7 @@ def _basis(comparison: PairwiseComparison) -> str:
 def _row(comparison: PairwiseComparison, index: int) -> RateRow:
     name = comparison.pipelines[index]
     cells = [None if other == name else _cell(comparison.over(name, other).rate) for other in comparison.pipelines]
-    return RateRow(_letter(index), _named(name), tuple(cells), _cell(comparison.overall[name]))
+    return RateRow(_letter(index), _format_name(name), tuple(cells), _cell(comparison.overall[name]))
 
 
 def _cell(rate: Interval | None) -> RateCell:
@@ -162,7 +162,7 @@ def _about_order(comparison: PairwiseComparison) -> list[str]:
     bias = comparison.position_bias
     if bias.changed is None or bias.first_won is None:
         return [f"Position bias: {bias.undefined_because}."]
-    changed = f"the verdict changed with the order in {percent(bias.changed.estimate)} of {counted(bias.pairs, 'pair')}"
+    changed = f"the verdict changed with the order in {percent(bias.changed.estimate)} of {format_count(bias.pairs, 'pair')}"
     first = f"the answer shown first won {percent(bias.first_won.estimate)} of the verdicts"
     told = f"Position bias: {changed} ({_sure(bias.changed)}); {first} ({_sure(bias.first_won)}), 50% is none."
     favoured = {"better": "first", "worse": "second"}.get(_verdict(bias.first_won))
@@ -175,19 +175,21 @@ def _about_ratings(comparison: PairwiseComparison) -> list[str]:
     if (agreed := comparison.agreement) is None:
         return []
     told = f"Where the judge prefers one answer, the coverage rating prefers the same in {percent(agreed.estimate)}"
-    return [f"{told} ({_sure(agreed)}, {counted(agreed.n, 'question')}; equal ratings count a half)."]
+    return [f"{told} ({_sure(agreed)}, {format_count(agreed.n, 'question')}; equal ratings count a half)."]
 
 
 def _about_ties(comparison: PairwiseComparison) -> list[str]:
     same = sum(found.identical for found in comparison.win_rates)
-    return [f"{counted(same, 'pair')} of identical answers counted as a tie without asking."] if same else []
+    return [f"{format_count(same, 'pair')} of identical answers counted as a tie without asking."] if same else []
 
 
-def _unjudged(comparison: PairwiseComparison) -> list[str]:
+def _describe_unjudged(comparison: PairwiseComparison) -> list[str]:
     reasons = list(comparison.reasons.items())
-    told = [f"{counted(count, 'pair')} without a verdict: {one_line(reason)}" for reason, count in reasons[:_REASONS_SHOWN]]
+    told = [
+        f"{format_count(count, 'pair')} without a verdict: {one_line(reason)}" for reason, count in reasons[:_REASONS_SHOWN]
+    ]
     more = sum(count for _, count in reasons[_REASONS_SHOWN:])
-    return [*told, *([f"{counted(more, 'more pair')} without a verdict, for other reasons."] if more else [])]
+    return [*told, *([f"{format_count(more, 'more pair')} without a verdict, for other reasons."] if more else [])]
 
 
 def _sure(interval: Interval) -> str:
@@ -195,7 +197,7 @@ def _sure(interval: Interval) -> str:
     return words if interval.lower is None else f"95% interval {words}"
 
 
-def _named(name: str) -> str:
+def _format_name(name: str) -> str:
     return one_line(name, limit=80)
 
 

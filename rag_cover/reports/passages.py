@@ -11,7 +11,7 @@ from rag_cover.reports.excerpts import Mark, Piece, excerpt
 from rag_cover.reports.sanitise import one_line
 from rag_cover.traces import RetrievalStep, Trace
 
-__all__ = ["PassageView", "StepView", "covering", "numbered", "steps_of"]
+__all__ = ["PassageView", "StepView", "covering", "number_passages", "steps_of"]
 
 _SHOWN = 1200  # characters around fragments that answer something
 _SHOWN_UNMARKED = 500  # characters of a passage that answers nothing
@@ -51,7 +51,7 @@ class _Fate:
     kept: bool
 
 
-def numbered(trace: Trace) -> Mapping[str, int]:
+def number_passages(trace: Trace) -> Mapping[str, int]:
     """Number the trace's passages by their first appearance, by `Passage.key`."""
     numbers: dict[str, int] = {}
     for passages in [*(step.passages for step in trace.steps), trace.prompt or ()]:
@@ -74,7 +74,7 @@ def covering(
 
 def steps_of(trace: Trace, covered: Mapping[str, list[Mark | int]]) -> tuple[StepView, ...]:
     """Show every step with its passages, and the prompt where the trace records it."""
-    numbers, fates, seen = numbered(trace), _fates(trace), set[str]()
+    numbers, fates, seen = number_passages(trace), _fates(trace), set[str]()
 
     def shown(passage: Passage) -> PassageView:
         repeated = f"{passage.key}\n{passage.text}" in seen
@@ -122,13 +122,13 @@ def _fates(trace: Trace) -> Mapping[str, _Fate]:
     prompt, assumed = trace.effective_prompt
     if prompt is None:
         return {}
-    dropped = _dropped_by(trace)
-    fates = {key: _Fate(dropped.get(key, "left out of the prompt"), kept=False) for key in numbered(trace)}
+    dropped = _find_dropped(trace)
+    fates = {key: _Fate(dropped.get(key, "left out of the prompt"), kept=False) for key in number_passages(trace)}
     words = "in the prompt (assumed)" if assumed else "in the prompt"
     return fates | dict.fromkeys((passage.key for passage in prompt), _Fate(words, kept=True))
 
 
-def _dropped_by(trace: Trace) -> Mapping[str, str]:
+def _find_dropped(trace: Trace) -> Mapping[str, str]:
     before: set[str] = set()
     dropped: dict[str, str] = {}
     for step, context in zip(trace.steps, trace.contexts(), strict=True):

@@ -16,10 +16,10 @@ from rag_cover.measures import NotApplicable, NumberResult, TraceResult
 from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.complexity_page import EvidenceView, evidence_view
 from rag_cover.reports.excerpts import Mark, Piece, excerpt
-from rag_cover.reports.passages import StepView, covering, numbered, steps_of
-from rag_cover.reports.sanitise import clipped, one_line
+from rag_cover.reports.passages import StepView, covering, number_passages, steps_of
+from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, has_lost_core, state_of
-from rag_cover.reports.text import capitalised, counted, number_text, percent
+from rag_cover.reports.text import capitalise, format_count, number_text, percent
 from rag_cover.reports.utility_text import total_of
 from rag_cover.reports.waterfall import Waterfall, waterfall_of
 
@@ -106,14 +106,14 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
     trace, coverage = result.trace, result.coverage
     rows = by_role(coverage) if coverage else []
     counts = core_coverage(coverage)
-    numbers = numbered(trace)
+    numbers = number_passages(trace)
     return QuestionView(
         name=name,
-        text=clipped(trace.question.text, 2000),
-        references=tuple(clipped(reference, 500) for reference in trace.question.references),
+        text=clip(trace.question.text, 2000),
+        references=tuple(clip(reference, 500) for reference in trace.question.references),
         pipeline=one_line(trace.pipeline or "", limit=60),
         core=f"{counts[0]}/{counts[1]}" if counts else "–",
-        core_words=f"{counts[0]} of {counted(counts[1], 'core sub-question')} answered"
+        core_words=f"{counts[0]} of {format_count(counts[1], 'core sub-question')} answered"
         if counts
         else "core coverage not measured",
         lost_core=has_lost_core(coverage),
@@ -135,8 +135,8 @@ def _values(result: TraceResult) -> Iterator[ValueView]:
             continue
         reason = measured.reason if isinstance(measured, NumberResult) else ""
         for name, value in measured.values.items():
-            label = capitalised(one_line(column_of(measure, name).replace("_", " ").replace(".", " "), limit=80))
-            yield ValueView(label, "undefined" if value is None else number_text(value), clipped(reason, 500))
+            label = capitalise(one_line(column_of(measure, name).replace("_", " ").replace(".", " "), limit=80))
+            yield ValueView(label, "undefined" if value is None else number_text(value), clip(reason, 500))
 
 
 def _losses(coverage: CoverageResult | None) -> str:
@@ -167,9 +167,9 @@ def _sub_question(
     keys = coverage.chunk_keys if coverage else ()
     return SubQuestionView(
         number=number,
-        text=clipped(row.text, 500),
+        text=clip(row.text, 500),
         role=row.role or "untyped",
-        typed_by=_typed_by(row.role_source),
+        typed_by=_role_author(row.role_source),
         state=state_of(row),
         answered=_verdict(row.answer),
         found_in=None
@@ -191,7 +191,7 @@ def _groundedness(result: TraceResult) -> str:
     if found is None or found.share is None:
         return ""
     supported = sum(sentence.supported for sentence in found.sentences)
-    return f"{supported} of {counted(len(found.sentences), 'sentence')} supported by the prompt ({percent(found.share)})"
+    return f"{supported} of {format_count(len(found.sentences), 'sentence')} supported by the prompt ({percent(found.share)})"
 
 
 def _notes(result: TraceResult) -> list[str]:
@@ -214,7 +214,7 @@ def _reason(outcome: object) -> str:
             return ""
 
 
-def _typed_by(source: RoleSource | None) -> str | None:
+def _role_author(source: RoleSource | None) -> str | None:
     """Name who gave the role, where it was not given with the trace."""
     match source:
         case None | "given":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["clipped", "one_line", "visible"]
+__all__ = ["clip", "one_line", "visible"]
 
 _NAMES = {
     "\u061c": "ALM", "\u200b": "ZWSP", "\u200e": "LRM", "\u200f": "RLM",
@@ -32,10 +32,10 @@ def one_line(text: str, *, limit: int = 300) -> str:
     >>> one_line("two\nlines ")
     'two lines'
     """
-    return clipped(" ".join(visible(text[: 4 * limit]).split()), limit, total=len(text))
+    return clip(" ".join(visible(text[: 4 * limit]).split()), limit, total=len(text))
 
 
-def clipped(text: str, limit: int, *, total: int | None = None) -> str:
+def clip(text: str, limit: int, *, total: int | None = None) -> str:
     """Cut a text to a number of characters, and say that it was.
 
     >>> clipped("abcdef", 3)

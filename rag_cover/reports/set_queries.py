@@ -13,7 +13,7 @@ from rich.text import Text
 from rag_cover.backends import Failure
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import counted, percent
+from rag_cover.reports.text import format_count, percent
 from rag_cover.setqueries import AtomEvidence, ParsedQuery, SetAnswer, SetQuery
 from rag_cover.setqueries.explanations import reading_notes
 
@@ -38,9 +38,9 @@ def set_answer_report(answer: SetAnswer, *, judge: str, limit: int, shown: int) 
     parts: list[RenderableType] = [
         _panel([*_reading(answer.parsed), Text(verdict_sentence(answer), style="bold")]),
         *_entities(answer, limit),
-        *_left_out(answer, shown),
-        *(Text(line, style="yellow") for line in _listed(_failures(answer.failures), "Failed: ")),
-        *(Text(line) for line in _listed(_notes(answer), "· ")),
+        *_list_left_out(answer, shown),
+        *(Text(line, style="yellow") for line in _list_lines(_failures(answer.failures), "Failed: ")),
+        *(Text(line) for line in _list_lines(_notes(answer), "· ")),
         Text(_counts(answer, judge), style="dim"),
     ]
     return Encodable(Group(*parts))
@@ -56,7 +56,7 @@ def set_answers_table(answers: Sequence[tuple[str, SetAnswer | Failure]], *, lim
             table.add_row(Text("failed", style="yellow"), Text("–", style="dim"), Group(asked, why))
         else:
             table.add_row(f"{len(answer.entities):,}", _shape(answer.query), asked)
-    rest = [Text(f"… and {counted(more, 'more question')}", style="dim")] if (more := len(answers) - limit) > 0 else []
+    rest = [Text(f"… and {format_count(more, 'more question')}", style="dim")] if (more := len(answers) - limit) > 0 else []
     return Encodable(Group(*([table] if limit else []), *rest))
 
 
@@ -64,14 +64,14 @@ def verdict_sentence(answer: SetAnswer) -> str:
     """Say how many entities belong, or why none does."""
     belong, candidates = len(answer.entities), len(answer.ranked)
     if belong:
-        whole = counted(candidates, "candidate")
-        return f"{counted(belong, 'entity belongs', 'entities belong')} to it, of {whole} that the searches found."
+        whole = format_count(candidates, "candidate")
+        return f"{format_count(belong, 'entity belongs', 'entities belong')} to it, of {whole} that the searches found."
     if not answer.steps:
         return "Nothing can belong to it: it contradicts itself."
     if not candidates:
         return "Nothing belongs to it: the searches found no candidate."
     if all(each.probability is None for each in answer.ranked):
-        return f"Nothing is known of it: the judge failed on all of {counted(candidates, 'candidate')}."
+        return f"Nothing is known of it: the judge failed on all of {format_count(candidates, 'candidate')}."
     which = "the one candidate" if candidates == 1 else f"any of {candidates:,} candidates"
     return f"Nothing belongs to it, as far as the judge can tell of {which}."
 
@@ -136,8 +136,8 @@ def _entities(answer: SetAnswer, limit: int) -> list[RenderableType]:
     for entity in answer.entities[:limit]:
         name = Text(one_line(entity.name, limit=120), style="bold")
         told = _telling(entity.evidence, letters, apart=len(letters) > _COLUMNS)
-        cells = [Text(_written(each.probability), _style(each)) for each in entity.evidence] if columns else []
-        table.add_row(Group(name, *told), _written(entity.probability), *cells)
+        cells = [Text(_format_probability(each.probability), _style(each)) for each in entity.evidence] if columns else []
+        table.add_row(Group(name, *told), _format_probability(entity.probability), *cells)
     return [table, *more]
 
 
@@ -145,7 +145,7 @@ def _in_a_row(evidence: Sequence[AtomEvidence], letters: Mapping[str, str]) -> T
     """Write the probabilities by atoms that are too many for columns."""
     row = Text()
     for each in evidence:
-        row.append(f"{letters[each.atom]}=", "cyan").append(f"{_written(each.probability)}  ", _style(each))
+        row.append(f"{letters[each.atom]}=", "cyan").append(f"{_format_probability(each.probability)}  ", _style(each))
     return row
 
 
@@ -161,7 +161,7 @@ def _telling(evidence: Sequence[AtomEvidence], letters: Mapping[str, str], *, ap
     return [table] if table.row_count else []
 
 
-def _written(probability: float | None) -> str:
+def _format_probability(probability: float | None) -> str:
     """Write a probability with two digits; what is merely close to certain is not rounded to it.
 
     >>> _written(0.999), _written(0.29), _written(None)
@@ -178,7 +178,7 @@ def _style(evidence: AtomEvidence) -> str:
     return "red" if evidence.negated else "green"
 
 
-def _left_out(answer: SetAnswer, shown: int) -> list[RenderableType]:
+def _list_left_out(answer: SetAnswer, shown: int) -> list[RenderableType]:
     """List what does not belong, the likeliest first, each with why."""
     if not answer.left_out:
         return []
@@ -186,7 +186,8 @@ def _left_out(answer: SetAnswer, shown: int) -> list[RenderableType]:
     for each in answer.left_out[:shown]:
         name = one_line(each.name, limit=80)
         table.add_row(
-            Text(f"  {_written(each.probability)}", style="dim"), Text.assemble(name, (f": {one_line(each.reason)}", "dim"))
+            Text(f"  {_format_probability(each.probability)}", style="dim"),
+            Text.assemble(name, (f": {one_line(each.reason)}", "dim")),
         )
     listed: list[RenderableType] = [Text("Left out, the likeliest first, and why:"), table] if shown else []
     return [*listed, *_more(len(answer.left_out), shown, "--show-left-out", "was left out", "were left out"), Text("")]
@@ -210,16 +211,16 @@ def _notes(answer: SetAnswer) -> list[str]:
     return [note for note in answer.notes if note not in shown]
 
 
-def _listed(lines: Sequence[str], mark: str) -> list[str]:
+def _list_lines(lines: Sequence[str], mark: str) -> list[str]:
     rest = [f"… and {more:,} more"] if (more := len(lines) - _TOLD) > 0 else []
     return [*(f"{mark}{one_line(line, limit=400)}" for line in lines[:_TOLD]), *rest]
 
 
 def _counts(answer: SetAnswer, judge: str) -> str:
     parts = (
-        counted(len(answer.steps), "search", "searches"),
-        counted(len(answer.ranked), "candidate"),
-        f"{counted(answer.judged, 'pair')} judged",
+        format_count(len(answer.steps), "search", "searches"),
+        format_count(len(answer.ranked), "candidate"),
+        f"{format_count(answer.judged, 'pair')} judged",
         f"kept above {answer.threshold:.2f}",
         f"judge {one_line(judge, limit=100)}",
     )

@@ -12,7 +12,7 @@ from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.skills_drawings import SkillMap, SkillPlot, map_of, skill_plot
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Headline, counted, interval_text, p_value_text, percent
+from rag_cover.reports.text import SHARE, Headline, format_count, interval_text, p_value_text, percent
 from rag_cover.routing import Dimension, FeatureEffect, Frontier, HeldOut, QuestionCluster, SkillDescription
 from rag_cover.stats.intervals import Interval
 
@@ -95,7 +95,7 @@ def skills_view(description: SkillDescription) -> SkillsView:
     return SkillsView(
         headline=_headline(description),
         basis=_basis(description),
-        held_out=_held_out(record.held_out),
+        held_out=_describe_held_out(record.held_out),
         agents=tuple(_agent(number, description) for number in range(1, len(names) + 1)),
         has_costs=any(agent.cost is not None for agent in description.agents),
         dimensions=tuple(map(_dimension, description.dimensions)),
@@ -133,9 +133,11 @@ def skills_table(description: SkillDescription) -> RenderableType:
 def _headline(description: SkillDescription) -> Headline:
     if description.best is None or description.oracle is None:
         agents, questions = len(description.agents), len(description.points)
-        return Headline("Skills of", counted(agents, "pipeline"), f"from {counted(questions, 'question')}", "")
+        return Headline("Skills of", format_count(agents, "pipeline"), f"from {format_count(questions, 'question')}", "")
     best, oracle = description.best, description.oracle
-    basis = f"over the {counted(best.n, 'question')} that all were asked; 95% intervals {_bounds(best)} and {_bounds(oracle)}"
+    basis = (
+        f"over the {format_count(best.n, 'question')} that all were asked; 95% intervals {_bounds(best)} and {_bounds(oracle)}"
+    )
     return Headline(
         f"The best single pipeline succeeds on {percent(best.estimate)} of the questions, the right one each time on",
         percent(oracle.estimate),
@@ -147,12 +149,12 @@ def _headline(description: SkillDescription) -> Headline:
 def _basis(description: SkillDescription) -> str:
     responses = description.record.responses
     return (
-        f"{counted(len(responses.agents), 'pipeline')}, {counted(len(responses.questions), 'question')}, "
-        f"{counted(responses.observed, 'response')}. Success: {one_line(description.record.criterion)}."
+        f"{format_count(len(responses.agents), 'pipeline')}, {format_count(len(responses.questions), 'question')}, "
+        f"{format_count(responses.observed, 'response')}. Success: {one_line(description.record.criterion)}."
     )
 
 
-def _held_out(figures: HeldOut) -> str:
+def _describe_held_out(figures: HeldOut) -> str:
     gain, area = figures.gain, figures.area
     sure = (
         f" (95% interval {gain.lower:+.3f} to {gain.upper:+.3f})" if gain.lower is not None and gain.upper is not None else ""
@@ -175,7 +177,7 @@ def _agent(number: int, description: SkillDescription) -> AgentRow:
         track=track_of(success, SHARE),
         n=f"{success.n if success else 0:,}",
         cost="" if agent.cost is None else f"{agent.cost:g}",
-        skills=tuple((_signed(skill.estimate), _skill_bounds(skill)) for skill in agent.skills),
+        skills=tuple((_format_signed(skill.estimate), _skill_bounds(skill)) for skill in agent.skills),
     )
 
 
@@ -205,7 +207,7 @@ def _cluster(cluster: QuestionCluster, names: Sequence[str], questions: Sequence
         number=cluster.number,
         colour=(cluster.number - 1) % 5 + 1,
         size=f"{len(cluster.members):,}",
-        difficulty=_signed(cluster.difficulty),
+        difficulty=_format_signed(cluster.difficulty),
         typical=tuple(one_line(questions[place], limit=120) for place in cluster.typical),
         cells=tuple(
             (percent(each.estimate), interval_text(each, SHARE), each.estimate == best) if each else ("–", "", False)
@@ -231,10 +233,11 @@ def _routers(frontier: Frontier) -> tuple[RouterRow, ...]:
 
 
 def _frontier_words(frontier: Frontier) -> str:
-    left = f"; {counted(frontier.left_out, 'question')} not asked of all, left out" if frontier.left_out else ""
+    left = f"; {format_count(frontier.left_out, 'question')} not asked of all, left out" if frontier.left_out else ""
     return (
         f"At equal cost the router gives {_points(frontier.gain.estimate)} against the best random mixture of two pipelines "
-        f"(95% interval {_point_bounds(frontier.gain)}), averaged over costs; {counted(frontier.questions, 'question')}{left}. "
+        f"(95% interval {_point_bounds(frontier.gain)}), averaged over costs; {format_count(frontier.questions, 'question')}"
+        f"{left}. "
         "Every question is routed by a model that was fitted without it."
     )
 
@@ -247,7 +250,7 @@ def _points(difference: float) -> str:
 def _point_bounds(interval: Interval) -> str:
     if interval.lower is None or interval.upper is None:
         return "no interval"
-    return f"{_signed(100 * interval.lower, 1)} to {_signed(100 * interval.upper, 1)}"
+    return f"{_format_signed(100 * interval.lower, 1)} to {_format_signed(100 * interval.upper, 1)}"
 
 
 def _bounds(interval: Interval) -> str:
@@ -257,9 +260,9 @@ def _bounds(interval: Interval) -> str:
 def _skill_bounds(interval: Interval) -> str:
     if interval.lower is None or interval.upper is None:
         return "no interval"
-    return f"{_signed(interval.lower)} to {_signed(interval.upper)}"
+    return f"{_format_signed(interval.lower)} to {_format_signed(interval.upper)}"
 
 
-def _signed(value: float, digits: int = 2) -> str:
+def _format_signed(value: float, digits: int = 2) -> str:
     text = f"{abs(value):.{digits}f}"
     return text if float(text) == 0 else f"{'+' if value > 0 else chr(0x2212)}{text}"

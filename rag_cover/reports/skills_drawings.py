@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rag_cover.reports.frontiers import HEIGHT, WIDTH, Tick, ticks_between
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import counted, percent
+from rag_cover.reports.text import format_count, percent
 from rag_cover.routing import Frontier, PolicyPoint, SkillDescription
 from rag_cover.stats.intervals import Interval
 
@@ -83,8 +83,9 @@ def map_of(description: SkillDescription) -> SkillMap:
     places = [axis - 1 for axis in description.axes]
     flat = len(places) == 1
     centres = [] if flat else [(cluster, [cluster.centre[place] for place in places]) for cluster in description.clusters]
+    questions, groups = format_count(len(points), "question"), format_count(len(description.clusters), "group")
     return SkillMap(
-        words=f"{counted(len(points), 'question')} in {counted(len(description.clusters), 'group')}, by what makes them hard",
+        words=f"{questions} in {groups}, by what makes them hard",
         dots=tuple(
             Dot(x(each.x), y(each.y), _colour(each.cluster), each.success < 0.5, _dot_title(each.question, each.success))  # noqa: PLR2004 - most
             for each in shown

@@ -13,9 +13,9 @@ from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.frontiers import Plot, plot_of
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SIGNED, Headline, counted, p_value_text, percent
+from rag_cover.reports.text import SIGNED, Headline, format_count, p_value_text, percent
 from rag_cover.reports.utility_text import interval_words, tone_of
-from rag_cover.studies import Difference, Effect, SettingFigures, Study, shown
+from rag_cover.studies import Difference, Effect, SettingFigures, Study, format_level
 
 __all__ = ["EffectRow", "HurtRow", "SettingRow", "StudyView", "study_table", "study_view"]
 
@@ -106,7 +106,11 @@ def study_table(study: Study, *, limit: int = 10) -> RenderableType:
     """Show a study in the terminal."""
     view = study_view(study, limit=limit)
     hurt = [] if not view.hurt else [Text(f"\n{view.hurt_heading}", style="bold"), _hurt_table(view)]
-    more = [Text(f"… and {counted(view.hurt_left_out, 'more time', 'more times')}", style="dim")] if view.hurt_left_out else []
+    more = (
+        [Text(f"… and {format_count(view.hurt_left_out, 'more time', 'more times')}", style="dim")]
+        if view.hurt_left_out
+        else []
+    )
     effects = [] if not view.effects else [Text("\nEach component, all else equal", style="bold"), _effect_table(view)]
     return Encodable(
         Group(
@@ -130,15 +134,15 @@ def _headline(study: Study) -> Headline:
         if shortest.setting != best.setting
         else "; no other is as short"
     )
-    basis = f"95% interval {interval_words(best.utility)}, {counted(study.questions, 'question')}{saves}"
+    basis = f"95% interval {interval_words(best.utility)}, {format_count(study.questions, 'question')}{saves}"
     return Headline(f"Retrieval is worth most with {_name(best.setting.name)}:", SIGNED.text(best.utility.estimate), "", basis)
 
 
 def _basis(study: Study) -> str:
-    left = f"; {counted(study.left_out, 'question')} not measured under all of them, left out" if study.left_out else ""
-    settings = counted(len(study.settings), "setting")
+    left = f"; {format_count(study.left_out, 'question')} not measured under all of them, left out" if study.left_out else ""
+    settings = format_count(len(study.settings), "setting")
     return (
-        f"{settings}, {counted(study.questions, 'question')} under each{left}. Baseline: {_name(study.baseline.name)}. "
+        f"{settings}, {format_count(study.questions, 'question')} under each{left}. Baseline: {_name(study.baseline.name)}. "
         "Differences are paired by question, and called better or worse where p < 0.05 after Holm’s correction for all tests "
         "of their table."
     )
@@ -168,7 +172,7 @@ def _effect(effect: Effect) -> EffectRow:
     difference = effect.difference
     return EffectRow(
         component=_name(effect.component),
-        change=f"{_name(shown(effect.reference))} → {_name(shown(effect.level))}",
+        change=f"{_name(format_level(effect.reference))} → {_name(format_level(effect.level))}",
         difference=SIGNED.text(difference.interval.estimate),
         tone=tone_of(difference.interval.estimate),
         interval=interval_words(difference.interval),
@@ -215,7 +219,7 @@ def _setting_table(view: StudyView) -> RenderableType:
             Text(row.utility, style=_COLOURS.get(row.tone, "")),
             row.interval,
             row.length,
-            _judged(row.difference, row.verdict, row.p_value),
+            _format_verdict(row.difference, row.verdict, row.p_value),
             row.hurt,
         )
     return table
@@ -224,7 +228,9 @@ def _setting_table(view: StudyView) -> RenderableType:
 def _effect_table(view: StudyView) -> RenderableType:
     table = plain_table(("Component", "left"), ("Change", "left"), ("Difference", "left"), ("95% interval", "right"))
     for row in view.effects:
-        table.add_row(Text(row.component), Text(row.change), _judged(row.difference, row.verdict, row.p_value), row.interval)
+        table.add_row(
+            Text(row.component), Text(row.change), _format_verdict(row.difference, row.verdict, row.p_value), row.interval
+        )
     return table
 
 
@@ -235,7 +241,7 @@ def _hurt_table(view: StudyView) -> RenderableType:
     return table
 
 
-def _judged(difference: str, verdict: str, p_value: str) -> Text:
+def _format_verdict(difference: str, verdict: str, p_value: str) -> Text:
     unbroken = p_value.replace(" ", "\N{NO-BREAK SPACE}")
     parts: Sequence[tuple[str, str]] = ((difference, ""), (verdict, _COLOURS.get(verdict, "dim")), (unbroken, "dim"))
     return Text(" ").join(Text(text, style=style) for text, style in parts if text)

@@ -25,7 +25,7 @@ from rag_cover.reports.question_page import worst
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State, by_role, core_coverage, state_of
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import counted, loss_advice, losses_listed, losses_sentence, scale_of
+from rag_cover.reports.text import format_count, loss_advice, losses_listed, losses_sentence, scale_of
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
@@ -48,7 +48,7 @@ def summary_panel(summary: Summary) -> RenderableType:
         Text(headline_of(summary).text, style="bold"),
         Text(_about(summary), style="dim"),
         _metrics([metric for metric in summary.metrics.values() if metric.interval is not None]),
-        *_undefined_lines(summary),
+        *_list_undefined(summary),
         *([Text(losses_sentence(summary.losses))] if subject_of(summary) == "coverage" else []),
         *_loss_lines(summary.losses),
         *([Text(advice)] if (advice := loss_advice(summary.losses)) else []),
@@ -68,7 +68,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     named = Text.assemble(("A ", "dim"), view.name_a, ("   B ", "dim"), view.name_b)
     changes = [line for change in view.changed[:5] for line in _change_lines(change.question, change.gained, change.lost)]
     more = len(comparison.changed) - 5
-    rest = [Text(f"… and {counted(more, 'more question')} changed", style="dim")] if more > 0 else []
+    rest = [Text(f"… and {format_count(more, 'more question')} changed", style="dim")] if more > 0 else []
     notes = [Text(f"· {one_line(note, limit=400)}", style="dim") for note in view.notes]
     return Encodable(
         Group(
@@ -89,7 +89,7 @@ def worst_questions(results: Sequence[TraceResult], *, limit: int = 5) -> Render
     for result in worst(results, limit=limit):
         counts = core_coverage(result.coverage)
         if counts is not None and counts[0] < counts[1]:
-            table.add_row(Text(f"{counts[0]}/{counts[1]}", style="bold"), Group(*_lost_lines(result)))
+            table.add_row(Text(f"{counts[0]}/{counts[1]}", style="bold"), Group(*_list_lost(result)))
     return Encodable(table if table.row_count else Text("No answer is known to leave out a core sub-question."))
 
 
@@ -120,7 +120,7 @@ def _money(cost: float | None) -> str:
 
 def _about(summary: Summary) -> str:
     pipelines = ", ".join(one_line(pipeline, limit=60) for pipeline in summary.pipelines)
-    parts = (pipelines, counted(summary.traces, "trace"), f"judge {one_line(summary.judge, limit=100)}")
+    parts = (pipelines, format_count(summary.traces, "trace"), f"judge {one_line(summary.judge, limit=100)}")
     return " · ".join(part for part in parts if part)
 
 
@@ -132,7 +132,7 @@ def _metrics(metrics: Sequence[MetricValue]) -> Table:
     return table
 
 
-def _undefined_lines(summary: Summary) -> list[Text]:
+def _list_undefined(summary: Summary) -> list[Text]:
     labels: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
         if metric.interval is None and is_asked_for(metric, summary):
@@ -169,7 +169,7 @@ def _loss_lines(losses: Mapping[Loss, int]) -> list[Text]:
 
 def _outcome_lines(summary: Summary) -> list[Text]:
     return [
-        Text(f"Not measured for {measure}: {counted(count, 'trace')}, {one_line(reason, limit=200)}", style="yellow")
+        Text(f"Not measured for {measure}: {format_count(count, 'trace')}, {one_line(reason, limit=200)}", style="yellow")
         for measure, counts in summary.outcomes.items()
         for reason, count in counts.reasons.items()
     ]
@@ -188,7 +188,7 @@ def _change_lines(question: str, gained: Sequence[str], lost: Sequence[str]) -> 
     ]
 
 
-def _lost_lines(result: TraceResult) -> list[Text]:
+def _list_lost(result: TraceResult) -> list[Text]:
     rows = by_role(result.coverage) if result.coverage else []
     lost = [
         (row, state_of(row)) for _, row in rows if row.role == "core" and state_of(row) not in (State.ANSWERED, State.MEMORY)

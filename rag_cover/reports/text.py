@@ -16,8 +16,8 @@ __all__ = [
     "Headline",
     "Scale",
     "basis_of",
-    "capitalised",
-    "counted",
+    "capitalise",
+    "format_count",
     "headline",
     "headline_of_metric",
     "in_plain_words",
@@ -62,7 +62,7 @@ class Scale:
         """Write a value: a share as percent, anything else as a number, with its sign where that tells good from bad."""
         if self.is_share:
             return percent(value)
-        return _signed(value) if self.is_signed else number_text(value)
+        return _format_signed(value) if self.is_signed else number_text(value)
 
     @property
     def is_bounded(self) -> bool:
@@ -104,7 +104,7 @@ def percent(share: float) -> str:
     return ">99%" if share < 1 and points == 100 else f"{points}%"  # noqa: PLR2004 - percent
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
+def format_count(count: int, noun: str, plural: str | None = None) -> str:
     """Write a count with its noun.
 
     >>> counted(1, "question"), counted(1200, "query", "queries")
@@ -152,7 +152,7 @@ def in_plain_words(metric: MetricValue) -> str:
     return _PLAIN.get(metric.name, metric.explanation)
 
 
-def capitalised(label: str) -> str:
+def capitalise(label: str) -> str:
     """Begin with a capital, leaving the rest as it is.
 
     >>> capitalised("core answered by GPT")
@@ -179,15 +179,15 @@ class Headline:
 def headline_of_metric(metric: MetricValue) -> Headline:
     """Say what a metric is, over how many questions, or why it is undefined."""
     if metric.interval is None:
-        return Headline("", f"{capitalised(metric.label)} is undefined:", metric.undefined_because or "no reason was given", "")
+        return Headline("", f"{capitalise(metric.label)} is undefined:", metric.undefined_because or "no reason was given", "")
     interval, scale = metric.interval, scale_of(metric)
-    return Headline(f"{capitalised(metric.label)}:", scale.text(interval.estimate), "", basis_of(interval, scale))
+    return Headline(f"{capitalise(metric.label)}:", scale.text(interval.estimate), "", basis_of(interval, scale))
 
 
 def basis_of(interval: Interval, scale: Scale) -> str:
     """Say how sure a headline is: its interval, and the number of questions."""
     sure = "no interval from a single question" if interval.lower is None else f"95% interval {interval_text(interval, scale)}"
-    return f"{sure}, {counted(interval.n, 'question')}"
+    return f"{sure}, {format_count(interval.n, 'question')}"
 
 
 def headline(summary: Summary) -> Headline:
@@ -210,7 +210,7 @@ def losses_sentence(losses: Mapping[Loss, int]) -> str:
     if not parts:
         return "No core sub-question is known to have been lost on the way."
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
-    total = counted(sum(losses.values()), "core sub-question")
+    total = format_count(sum(losses.values()), "core sub-question")
     return f"Of {total} the answers leave out, {listed}."
 
 
@@ -270,6 +270,6 @@ def number_text(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.2g}"
 
 
-def _signed(value: float) -> str:
+def _format_signed(value: float) -> str:
     digits = f"{abs(value):.2f}"
     return digits if float(digits) == 0 else f"{'+' if value > 0 else _MINUS}{digits}"

@@ -14,7 +14,7 @@ from rag_cover.belief import TraceUtility, UtilityGroup, UtilitySummary
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SIGNED, counted
+from rag_cover.reports.text import SIGNED, format_count
 from rag_cover.reports.utility_text import (
     GroupTable,
     belief_text,
@@ -35,12 +35,12 @@ __all__ = ["hurting_table", "trace_utilities", "utility_panel"]
 def utility_panel(summary: Summary) -> RenderableType:
     """Show what retrieval was worth over a data set, and what was not measured."""
     found = summary.utility
-    parts: list[RenderableType] = [] if found is None else _found(found)
+    parts: list[RenderableType] = [] if found is None else _describe_summary(found)
     if found is None:
         parts = [Text("No utility could be measured.", style="bold")]
     counts = summary.outcomes.get("utility")
     parts += [
-        Text(f"Not measured: {counted(count, 'trace')}, {one_line(reason, limit=300)}", style="yellow")
+        Text(f"Not measured: {format_count(count, 'trace')}, {one_line(reason, limit=300)}", style="yellow")
         for reason, count in (counts.reasons.items() if counts else ())
     ]
     return Encodable(Panel(Group(*parts), title="rag_cover utility", title_align="left", box=ROUNDED, padding=(0, 1)))
@@ -70,12 +70,12 @@ def trace_utilities(results: Sequence[TraceResult], *, limit: int = 20) -> Rende
     return Encodable(table)
 
 
-def _found(summary: UtilitySummary) -> list[RenderableType]:
+def _describe_summary(summary: UtilitySummary) -> list[RenderableType]:
     receivers = ", ".join(one_line(name, limit=100) for name in summary.receivers)
     tables = [part for table in group_tables(summary) for part in (Text(f"\n{table.heading}", style="bold"), _groups(table))]
     return [
         Text(utility_headline(summary).text, style="bold"),
-        Text(f"{counted(summary.traces, 'trace')} · receiver {receivers}", style="dim"),
+        Text(f"{format_count(summary.traces, 'trace')} · receiver {receivers}", style="dim"),
         *tables,
         Text(hurting_words(summary)),
         *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in utility_notes(summary)),

@@ -10,7 +10,7 @@ from typing import Literal
 from rag_cover.belief import StepUtility, UtilityGroup, UtilitySummary, own_name
 from rag_cover.measures import TraceResult
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import SIGNED, Headline, counted, interval_text
+from rag_cover.reports.text import SIGNED, Headline, format_count, interval_text
 from rag_cover.stats.intervals import Interval
 
 __all__ = [
@@ -65,7 +65,7 @@ def utility_headline(summary: UtilitySummary) -> Headline:
     total = summary.total
     sure = "no interval from a single question" if total.lower is None else f"95% interval {interval_words(total)}"
     way = f"from {belief_text(summary.prior.estimate)} to {belief_text(summary.posterior.estimate)}"
-    basis = f"{way}; {sure}, {counted(total.n, 'question')}"
+    basis = f"{way}; {sure}, {format_count(total.n, 'question')}"
     return Headline(f"Retrieval moved belief in {target} by", SIGNED.text(total.estimate), "", basis)
 
 
@@ -100,8 +100,8 @@ def hurting_words(summary: UtilitySummary) -> str:
     """
     steps, hurt, clear = (sum(getattr(group, what) for group in summary.by_position) for what in ("n", "hurt", "clearly_hurt"))
     if not hurt:
-        return f"None of {counted(steps, 'step')} hurt."
-    return f"{hurt:,} of {counted(steps, 'step')} hurt, {clear:,} with a whole 95% interval over the samples below 0."
+        return f"None of {format_count(steps, 'step')} hurt."
+    return f"{hurt:,} of {format_count(steps, 'step')} hurt, {clear:,} with a whole 95% interval over the samples below 0."
 
 
 def least_useful(results: Iterable[TraceResult], *, limit: int) -> list[TraceResult]:

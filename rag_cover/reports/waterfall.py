@@ -13,7 +13,7 @@ from typing import Literal
 
 from rag_cover.belief import BINS, Belief, StepUtility, TraceUtility, UtilitySummary
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.text import SIGNED, counted, percent
+from rag_cover.reports.text import SIGNED, format_count, percent
 from rag_cover.reports.utility_text import Tone, belief_text, interval_words, step_label, tone_of
 
 __all__ = ["AnswerView", "Bin", "PassageWorth", "Stage", "Waterfall", "distribution_of", "waterfall_of"]
@@ -120,7 +120,7 @@ def distribution_of(summary: UtilitySummary) -> tuple[Bin, ...]:
 def _bin(number: int, count: int, edges: tuple[float, float], most: int) -> Bin:
     height = max(_SHORTEST, round(_TALLEST * count / most))
     low, high = edges
-    words = f"{SIGNED.text(low)} to {SIGNED.text(high)}: {counted(count, 'trace')}"
+    words = f"{SIGNED.text(low)} to {SIGNED.text(high)}: {format_count(count, 'trace')}"
     tone: Tone = "loss" if high <= 0 else "gain"
     return Bin(_at(number / BINS), _at(1 / BINS), _TALLEST - height, height, tone, words)
 
@@ -172,7 +172,7 @@ def _note(utility: TraceUtility) -> str:
         f"receiver {one_line(utility.receiver, limit=80)}",
         f"against {target}",
         f"{utility.kind}, {utility.preset}",
-        counted(utility.samples, "sample"),
+        format_count(utility.samples, "sample"),
         *approximated,
     ]
     return " · ".join(parts)

@@ -16,7 +16,7 @@ from typing import Self
 from rag_cover.backends import Failure, Generator, fingerprint_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.llm.memory import Memory
-from rag_cover.llm.prompt_safety import fenced
+from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
 from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.llm.structured import replies_to
@@ -120,7 +120,7 @@ def _instructions() -> str:
 
 def _prompt(question: str) -> Conversation:
     instruction = "Write the question above as set algebra. Reply with the JSON only."
-    return conversation(_instructions(), [fenced("question", question), instruction])
+    return conversation(_instructions(), [fence("question", question), instruction])
 
 
 def _parsing_failure(why: Failure) -> Failure:

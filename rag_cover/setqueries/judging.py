@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Locator, Scorer, ScoringItem, Span
 from rag_cover.model_calls import bisect_failures, fragments, probabilities
-from rag_cover.passage_text import titled
+from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 from rag_cover.setqueries.answers import question_for
 from rag_cover.setqueries.calibration import MembershipCalibration, features_of
@@ -32,7 +32,7 @@ class AtomPassage:
     @property
     def text(self) -> str:
         """Return the passage as the judge reads it, under its title; a blank one stays blank."""
-        return titled(self.passage.title, self.passage.text) if self.passage.text.strip() else (self.passage.title or "")
+        return prepend_title(self.passage.title, self.passage.text) if self.passage.text.strip() else (self.passage.title or "")
 
     @property
     def predicate(self) -> str:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from rag_cover.english.words import content_words, words_of
 from rag_cover.errors import InvalidValueError, MalformedReplyError
-from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.json_replies import parse_reply
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 
 __all__ = ["SetQueryReply", "forms_in", "query_in", "rename_atoms"]
@@ -74,7 +74,7 @@ def query_in(reply: str, question: str) -> SetQuery:
         MalformedReplyError: the reply holds no set query, or one that the question does not speak of.
     """
     try:
-        query = _as_asked(_query_of(parsed_reply(reply, SetQueryReply)))
+        query = _as_asked(_query_of(parse_reply(reply, SetQueryReply)))
         _refuse_unusable(query)
     except InvalidValueError as unreadable:
         raise MalformedReplyError(str(unreadable), raw=reply) from unreadable

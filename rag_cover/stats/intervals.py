@@ -24,7 +24,7 @@ __all__ = [
     "bootstrap_share",
     "cluster_robust",
     "permutation_p_value",
-    "resampled",
+    "resample_clusters",
     "wilson",
 ]
 
@@ -80,7 +80,7 @@ def bootstrap(
         statistic: maps (resamples, k) to (resamples,).
         resamples: how many times to draw.
         seed: of the draws.
-        drawn: what `resampled` drew of these sums before, for another statistic.
+        drawn: what `resample_clusters` drew of these sums before, for another statistic.
     """
     rows = np.asarray(sums, dtype=np.float64)
     if not len(rows):
@@ -90,13 +90,13 @@ def bootstrap(
         return None
     if len(rows) == 1:
         return Interval(estimate, None, None, 1)
-    values = statistic(resampled(rows, resamples=resamples, seed=seed) if drawn is None else drawn)
+    values = statistic(resample_clusters(rows, resamples=resamples, seed=seed) if drawn is None else drawn)
     values = values[~np.isnan(values)]
     lower, upper = np.quantile(values, [0.025, 0.975]) if len(values) else (None, None)
     return Interval(estimate, _float(lower), _float(upper), len(rows))
 
 
-def resampled(sums: Floats, *, resamples: int = 2000, seed: int = 0) -> Floats:
+def resample_clusters(sums: Floats, *, resamples: int = 2000, seed: int = 0) -> Floats:
     """Draw whole clusters with replacement, so many times, and return the sums (resamples, k) of each draw."""
     rng = np.random.default_rng(seed)
     share = np.full(len(sums), 1 / len(sums))

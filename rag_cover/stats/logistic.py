@@ -118,7 +118,7 @@ def fit_logistic(
         said = probabilities(x @ weights + known)
         slope = x.T @ (said - y) + ridge * weights
         step = np.asarray(np.linalg.lstsq(_information(x, said, ridge), slope, rcond=None)[0], dtype=np.float64)
-        taken = _damped(x, y, known, ridge, weights, step)
+        taken = _damp_step(x, y, known, ridge, weights, step)
         weights = np.asarray(weights - taken, dtype=np.float64)
         if np.abs(taken).max(initial=0.0) < _CLOSE:
             break
@@ -156,7 +156,7 @@ def _information(x: Floats, said: Floats, ridge: Floats) -> Floats:
     return np.asarray(x.T @ (curvature[:, None] * x) + np.diag(ridge))
 
 
-def _damped(x: Floats, y: Floats, known: Floats, ridge: Floats, weights: Floats, step: Floats) -> Floats:
+def _damp_step(x: Floats, y: Floats, known: Floats, ridge: Floats, weights: Floats, step: Floats) -> Floats:
     """Halve Newton's step until it does not raise the loss: far out, the curvature misleads."""
 
     def loss(at: Floats) -> float:

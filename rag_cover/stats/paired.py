@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval
 
-__all__ = ["PairedDifference", "frontier_shares", "holm", "mean_intervals", "on_frontier", "paired_differences"]
+__all__ = ["PairedDifference", "compare_pairs", "frontier_shares", "holm", "mean_intervals", "on_frontier"]
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def mean_intervals(values: ArrayLike, *, resamples: int = 2000, seed: int = 0) -
     estimates = table.mean(axis=0)
     if len(table) == 1:
         return [Interval(float(estimate), None, None, 1) for estimate in estimates]
-    means = np.concatenate([weights @ table for weights in _resampled(len(table), resamples, seed, table.shape[1])])
+    means = np.concatenate([weights @ table for weights in _resample_questions(len(table), resamples, seed, table.shape[1])])
     bounds = np.quantile(means, [0.025, 0.975], axis=0)
     return [
         Interval(float(estimate), float(lower), float(upper), len(table))
@@ -57,9 +57,7 @@ def mean_intervals(values: ArrayLike, *, resamples: int = 2000, seed: int = 0) -
     ]
 
 
-def paired_differences(
-    before: ArrayLike, after: ArrayLike, *, permutations: int = 10_000, seed: int = 0
-) -> list[PairedDifference]:
+def compare_pairs(before: ArrayLike, after: ArrayLike, *, permutations: int = 10_000, seed: int = 0) -> list[PairedDifference]:
     """Compare pairs of settings, column by column of (questions, pairs), question by question.
 
     The observed arrangement counts among the permutations, so that no p-value is 0.
@@ -118,12 +116,12 @@ def frontier_shares(worth: ArrayLike, length: ArrayLike, *, resamples: int = 200
     """
     worths, lengths = np.asarray(worth, dtype=np.float64), np.asarray(length, dtype=np.float64)
     times = np.zeros(worths.shape[1])
-    for weights in _resampled(len(worths), resamples, seed, worths.shape[1] ** 2):
+    for weights in _resample_questions(len(worths), resamples, seed, worths.shape[1] ** 2):
         times += on_frontier(weights @ worths, weights @ lengths).sum(axis=0)
     return times / resamples
 
 
-def _resampled(questions: int, resamples: int, seed: int, width: int) -> Iterator[Floats]:
+def _resample_questions(questions: int, resamples: int, seed: int, width: int) -> Iterator[Floats]:
     """Draw question sets as (draws, questions) weights that sum to 1, few enough at once for (draws, width) results, too."""
     share, rng = np.full(questions, 1 / questions), np.random.default_rng(seed)
     at_once = max(1, _AT_ONCE // max(questions, width))

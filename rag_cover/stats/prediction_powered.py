@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval, cluster_robust
 
-__all__ = ["Powered", "labelled_share", "powered_share"]
+__all__ = ["Powered", "estimate_labelled_share", "estimate_powered_share"]
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Powered:
     gap: Interval | None
 
 
-def labelled_share(labels: ArrayLike, keys: Sequence[Hashable]) -> Interval:
+def estimate_labelled_share(labels: ArrayLike, keys: Sequence[Hashable]) -> Interval:
     """Return the share of positive labels with its cluster-robust interval, from the labels alone.
 
     >>> interval = labelled_share([1, 0] * 30, range(60))
@@ -57,10 +57,10 @@ def labelled_share(labels: ArrayLike, keys: Sequence[Hashable]) -> Interval:
     Raises:
         InvalidValueError: there are no labels.
     """
-    return powered_share(labels, np.zeros(len(keys)), keys, [], []).share
+    return estimate_powered_share(labels, np.zeros(len(keys)), keys, [], []).share
 
 
-def powered_share(
+def estimate_powered_share(
     labels: ArrayLike,
     judged: ArrayLike,
     keys: Sequence[Hashable],

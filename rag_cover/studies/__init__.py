@@ -2,6 +2,6 @@
 
 from rag_cover.studies.components import study_components
 from rag_cover.studies.findings import Difference, Effect, HurtQuestion, SettingFigures, Study
-from rag_cover.studies.settings import Setting, shown
+from rag_cover.studies.settings import Setting, format_level
 
-__all__ = ["Difference", "Effect", "HurtQuestion", "Setting", "SettingFigures", "Study", "shown", "study_components"]
+__all__ = ["Difference", "Effect", "HurtQuestion", "Setting", "SettingFigures", "Study", "format_level", "study_components"]

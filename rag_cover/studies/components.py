@@ -20,9 +20,9 @@ from rag_cover.errors import IncomparableError, InputError, InvalidValueError
 from rag_cover.measures import TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
-from rag_cover.stats.paired import PairedDifference, frontier_shares, holm, mean_intervals, on_frontier, paired_differences
+from rag_cover.stats.paired import PairedDifference, compare_pairs, frontier_shares, holm, mean_intervals, on_frontier
 from rag_cover.studies.findings import Difference, Effect, HurtQuestion, LengthUnit, SettingFigures, Study
-from rag_cover.studies.settings import Level, Setting, order_of, require_components, setting_of, shown
+from rag_cover.studies.settings import Level, Setting, format_level, order_of, require_components, setting_of
 from rag_cover.traces import Trace
 
 __all__ = ["study_components"]
@@ -172,14 +172,14 @@ def _baseline(wanted: Setting | str | None, settings: Sequence[Setting]) -> Sett
     if wanted is None:
         return settings[0]
     name = wanted if isinstance(wanted, str) else wanted.name
-    found = [setting for setting in settings if _squeezed(setting.name) == _squeezed(name)]
+    found = [setting for setting in settings if _squeeze_name(setting.name) == _squeeze_name(name)]
     if not found:
         message = f"No trace was measured under the baseline {name}. There are: {'; '.join(s.name for s in settings)}."
         raise IncomparableError(message)
     return found[0]
 
 
-def _squeezed(name: str) -> str:
+def _squeeze_name(name: str) -> str:
     """Reduce a setting's name to what it is told by, so that it can be typed."""
     return "".join(name.split()).replace("–", "-").casefold()
 
@@ -197,7 +197,7 @@ def _figures(
     utilities, beliefs, lengths = (mean_intervals(column, seed=seed) for column in (worth, belief, length))
     best, shares = on_frontier(worth.mean(axis=0), length.mean(axis=0)), frontier_shares(worth, length, seed=seed)
     others = [index for index in range(len(settings)) if index != first]
-    differences = _corrected(paired_differences(worth[:, [first] * len(others)], worth[:, others], seed=seed))
+    differences = _correct_tests(compare_pairs(worth[:, [first] * len(others)], worth[:, others], seed=seed))
     against = dict(zip(others, differences, strict=True))
     return tuple(
         SettingFigures(
@@ -224,7 +224,7 @@ def _hurt(before: Floats, after: Floats, questions: Sequence[tuple[str, str]], m
     return tuple(sorted(hurt, key=lambda each: each.change))
 
 
-def _corrected(paired: Sequence[PairedDifference]) -> list[Difference]:
+def _correct_tests(paired: Sequence[PairedDifference]) -> list[Difference]:
     """Correct one family of tests."""
     adjusted = holm([each.p_value for each in paired])
     return [Difference(each.interval, each.p_value, p_value) for each, p_value in zip(paired, adjusted, strict=True)]
@@ -247,7 +247,7 @@ def _effects(settings: Sequence[Setting], first: Setting, worth: Floats, by: Seq
     if not sides:
         return ()
     befores, afters = (np.column_stack(columns) for columns in zip(*sides, strict=True))
-    differences = _corrected(paired_differences(befores, afters, seed=seed))
+    differences = _correct_tests(compare_pairs(befores, afters, seed=seed))
     return tuple(Effect(*about, difference) for about, difference in zip(found, differences, strict=True))
 
 
@@ -261,7 +261,8 @@ def _untold(settings: Sequence[Setting], first: Setting, by: Sequence[str], effe
     told = {(effect.component, effect.level) for effect in effects}
     levels = [(component, level) for component in by if len(by) > 1 for level in _levels(settings, first, component)]
     return [
-        f"The effect of {component}={shown(level)} cannot be told: it is never all that differs from the baseline's value."
+        f"The effect of {component}={format_level(level)} cannot be told: it is never all that differs from the baseline's "
+        "value."
         for component, level in levels
         if (component, level) not in told
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rag_cover.errors import InputError, nearest
 from rag_cover.traces import Trace
 
-__all__ = ["Level", "Setting", "order_of", "require_components", "setting_of", "shown"]
+__all__ = ["Level", "Setting", "format_level", "order_of", "require_components", "setting_of"]
 
 Level = str | int | float | bool | None
 """A component's value; None where the trace does not name one."""
@@ -35,7 +35,7 @@ class Setting:
         >>> Setting((("k", 5), ("reranker", None))).name
         'k=5, reranker=–'
         """
-        return ", ".join(f"{component}={shown(level)}" for component, level in self.values)
+        return ", ".join(f"{component}={format_level(level)}" for component, level in self.values)
 
     @property
     def order(self) -> tuple[tuple[int, float, str], ...]:
@@ -64,7 +64,7 @@ def require_components(traces: Iterable[Trace], by: Sequence[str]) -> None:
     """
     missing, offered = dict.fromkeys(by), dict[str, None]()
     for trace in traces:
-        offered |= dict.fromkeys(_offered(trace))
+        offered |= dict.fromkeys(_list_settings(trace))
         for component in [name for name in missing if _level(trace, name) is not None]:
             del missing[component]
     for component in missing:
@@ -76,7 +76,7 @@ def require_components(traces: Iterable[Trace], by: Sequence[str]) -> None:
         raise InputError(problem, field="$.metadata")
 
 
-def shown(level: Level) -> str:
+def format_level(level: Level) -> str:
     """Write a value; one that is not named is a dash.
 
     >>> shown(5), shown(True), shown(None)
@@ -136,6 +136,6 @@ def _number(text: str) -> Level:
     return float(text) if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text) else text
 
 
-def _offered(trace: Trace) -> list[str]:
+def _list_settings(trace: Trace) -> list[str]:
     named = [name for name, _ in _IN_NAME.findall(trace.pipeline or "")]
     return [*trace.metadata, *named, *(["pipeline"] if trace.pipeline else [])]

@@ -67,7 +67,7 @@ def summarise(
         notes.update(_unknown_in(result))
     counts = {name: _counts(states) for name, states in outcomes.items()}
     drawn: defaultdict[tuple[str, SumsOf], dict[bytes, Floats]] = defaultdict(dict)
-    metrics = metrics_of(map(measure_named, _ALWAYS)) | _asked(counts) | sums.metrics
+    metrics = metrics_of(map(measure_named, _ALWAYS)) | _requested_metrics(counts) | sums.metrics
     intervals = {
         name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.measure, each.metric.sums])
         for name, each in metrics.items()
@@ -87,7 +87,7 @@ def summarise(
     )
 
 
-def _asked(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:
+def _requested_metrics(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:
     """Return the metrics of the installed measures that were asked for, whether they measured anything or not."""
     return metrics_of(measure_named(name) for name in measure_names() if name in counts)
 

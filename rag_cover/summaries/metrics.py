@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, SummaryMetric
-from rag_cover.stats.intervals import Interval, bootstrap, bootstrap_share, resampled
+from rag_cover.stats.intervals import Interval, bootstrap, bootstrap_share, resample_clusters
 
 __all__ = ["OwnedMetric", "SumsOf", "metrics_of", "metrics_of_installed"]
 
@@ -42,7 +42,7 @@ class OwnedMetric:
         if drawn is None or len(measured) <= 1:
             return interval_of(measured, self.metric.statistic, seed=seed)
         if (which := np.packbits(counts).tobytes()) not in drawn:
-            drawn[which] = resampled(measured, seed=seed)
+            drawn[which] = resample_clusters(measured, seed=seed)
         return interval_of(measured, self.metric.statistic, seed=seed, drawn=drawn[which])
 
 

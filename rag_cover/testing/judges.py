@@ -43,7 +43,7 @@ class KeywordScorer:
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         """Return the share of content words found, for each item."""
         self.asked.count(len(items))
-        return np.array([_shared(item.question, item.text) for item in items], dtype=np.float32)
+        return np.array([_word_share(item.question, item.text) for item in items], dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class ScriptedLocator:
     def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
         """Return each item's scripted fragment."""
         self.asked.count(len(items))
-        return [_found(item.text, self.script.get((item.question, item.text), "")) for item in items]
+        return [_find_fragment(item.text, self.script.get((item.question, item.text), "")) for item in items]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class KeywordEntailer:
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): entailment, neutral, contradiction."""
         self.asked.count(len(pairs))
-        return _three([_shared(hypothesis, premise) for premise, hypothesis in pairs])
+        return _three([_word_share(hypothesis, premise) for premise, hypothesis in pairs])
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class ScriptedEntailer:
         return _three([self.script.get(pair, self.default) for pair in pairs])
 
 
-def _shared(wanted: str, text: str) -> float:
+def _word_share(wanted: str, text: str) -> float:
     needed = content_words(wanted)
     return len(needed & content_words(text)) / len(needed) if needed else 0.0
 
@@ -170,7 +170,7 @@ def _best_sentence(item: ScoringItem) -> Span | None:
     return best if best is not None and shared[best] else None
 
 
-def _found(text: str, fragment: str) -> Span | None:
+def _find_fragment(text: str, fragment: str) -> Span | None:
     start = text.find(fragment) if fragment else -1
     return None if start < 0 else Span(start, start + len(fragment))
 

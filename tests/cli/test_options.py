@@ -20,7 +20,7 @@ from rag_cover.cli.help_texts import tidy_help
 from rag_cover.cli.option_groups import ScreenOptions
 from rag_cover.cli.options import Judge, Report
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.registry import installed_commands
+from rag_cover.registry import find_commands
 
 LONGEST_FUNCTION = 60
 FUNCTIONS = {
@@ -60,7 +60,7 @@ def options_of(command: Any) -> list[Any]:
 OURS = dict(commands_in(get_command(rag_cover.cli.app), ""))
 PLUGINS = {
     name: tidy_help(get_command(getattr(import_module(target.partition(":")[0]), target.partition(":")[2])))
-    for name, target in installed_commands().items()
+    for name, target in find_commands().items()
     if target.startswith("rag_cover_")
 }
 each_command = pytest.mark.parametrize("name", [*OURS, *PLUGINS])

@@ -11,7 +11,7 @@ import pytest
 from rag_cover.backends import Retriever
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
-from rag_cover.registry import build_retriever, installed_backends
+from rag_cover.registry import build_retriever, find_backends
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 
 pytestmark = pytest.mark.usefixtures("judge")  # skips where there are no weights, and keeps the network open between tests
@@ -38,7 +38,7 @@ def demo_retriever(passages: list[str]) -> EmbeddedRetriever:
 def test_the_scheme_embedded_offers_the_retriever() -> None:
     found = build_retriever("embedded", RIVERS)
 
-    assert "retriever" in installed_backends()["embedded"].offers
+    assert "retriever" in find_backends()["embedded"].offers
     assert isinstance(found, Retriever)
     assert found.retrieve("Which river runs through Zell?", k=1)[0].id == "zell"
 

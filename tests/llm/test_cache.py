@@ -129,7 +129,7 @@ def test_a_folder_is_told_to_be_unusable(tmp_path: Path) -> None:
 def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path: Path) -> None:
     cache = ResponseFile(tmp_path / "answers.sqlite")
     cache.put({"a": b"1"})
-    with cache._opened() as connection:
+    with cache._open_connection() as connection:
         connection.execute("PRAGMA max_page_count = 4")
 
     with pytest.raises(StoreError, match="the disk is full; free some space"):

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from rag_cover.backends import Generation, Message, Prompt, Sampling, ScoringItem
 from rag_cover.errors import ModelFailedError
 from rag_cover.llm.judge import PromptedJudge
-from rag_cover.llm.prompt_safety import escaped
+from rag_cover.llm.prompt_safety import escape_markup
 from rag_cover.traces import Sample
 
 INJECTIONS: list[str] = json.loads((Path(__file__).parent / "injections.json").read_text(encoding="utf-8"))
@@ -78,7 +78,7 @@ def test_an_injection_stays_between_its_tags(injection: str, where: str) -> None
     assert injection not in system.content
     tags = re.findall(r"</?\w+[^>]*>", user.content)
     assert tags == ['<question number="1">', "</question>", '<question number="2">', "</question>", "<text>", "</text>"]
-    assert f"<text>\n{escaped(text)}\n</text>" in user.content
+    assert f"<text>\n{escape_markup(text)}\n</text>" in user.content
     assert user.content.endswith("Reply with the JSON only.")
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from rag_cover.errors import MalformedReplyError
-from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.json_replies import parse_reply
 
 
 class Item(BaseModel):
@@ -40,7 +40,7 @@ WHOLE = '{"items": [{"number": 1, "text": "a"}, {"number": 2, "text": "b"}]}'
 def read_or_none(text: str) -> Items | None:
     """Read, or check that a reply that cannot be read is kept."""
     try:
-        return parsed_reply(text, Items)
+        return parse_reply(text, Items)
     except MalformedReplyError as malformed:
         if malformed.raw != text:
             raise
@@ -63,7 +63,7 @@ def read_or_none(text: str) -> Items | None:
     ids=["plain", "fenced", "fence without name", "with talk", "thoughts", "commas", "bare list", "number as text", "twice"],
 )
 def test_the_same_content_is_read_in_many_forms(reply: str) -> None:
-    assert parsed_reply(reply, Items) == Items.model_validate_json(WHOLE)
+    assert parse_reply(reply, Items) == Items.model_validate_json(WHOLE)
 
 
 @pytest.mark.parametrize("length", range(len(WHOLE)))
@@ -88,8 +88,8 @@ def test_of_a_reply_that_breaks_off_only_complete_elements_are_kept(length: int)
 def test_a_list_of_lines_stands_for_a_list_of_texts(reply: str) -> None:
     texts = ["What is it?", "What does it cost?"]
 
-    assert parsed_reply(reply, Parts).parts == texts
-    assert [part.text for part in parsed_reply(reply, NamedParts).parts] == texts
+    assert parse_reply(reply, Parts).parts == texts
+    assert [part.text for part in parse_reply(reply, NamedParts).parts] == texts
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_list_of_lines_stands_for_a_list_of_texts(reply: str) -> None:
 )
 def test_what_does_not_fit_is_malformed_and_kept(reply: str, problem: str) -> None:
     with pytest.raises(MalformedReplyError) as raised:
-        parsed_reply(reply, Items)
+        parse_reply(reply, Items)
 
     assert problem in str(raised.value)
     assert (raised.value.kind, raised.value.raw) == ("malformed", reply)
@@ -117,7 +117,7 @@ def test_what_does_not_fit_is_malformed_and_kept(reply: str, problem: str) -> No
 
 def test_two_different_answers_are_none() -> None:
     with pytest.raises(MalformedReplyError, match="holds 2 different answers"):
-        parsed_reply('{"items": [{"number": 1}]} or {"items": [{"number": 2}]}', Items)
+        parse_reply('{"items": [{"number": 1}]} or {"items": [{"number": 2}]}', Items)
 
 
 @given(st.text(max_size=300))

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.llm.prompt_safety import Quotable, escaped, fenced
+from rag_cover.llm.prompt_safety import Quotable, escape_markup, fence
 
 TEXT = "The Moselle is “545 km” long —\nit rises in the Vosges & joins the Rhine at Koblenz."
 
 
 @given(st.text())
 def test_no_text_closes_its_fence(text: str) -> None:
-    shown = fenced("text", text)
+    shown = fence("text", text)
 
     assert shown.count("<") == 2
     assert shown.startswith("<text>\n")
@@ -23,17 +23,17 @@ def test_no_text_closes_its_fence(text: str) -> None:
 
 @pytest.mark.parametrize("token", ["<|im_start|>", "</text>", "<s>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "<|eot_id|>"])
 def test_no_text_spells_the_tokens_of_a_chat_template(token: str) -> None:
-    assert token not in escaped(f"before {token} after")
+    assert token not in escape_markup(f"before {token} after")
 
 
 def test_unseen_characters_are_not_shown() -> None:
-    assert escaped("a\u202eb\u200bc\U000e0041d\x00e\ufeff") == "abcde"
+    assert escape_markup("a\u202eb\u200bc\U000e0041d\x00e\ufeff") == "abcde"
 
 
 def test_characters_of_other_scripts_are_shown() -> None:
     text = "\u0646\u0648\u0634\u062a\u0647\u200c\u0647\u0627 字 \U0001f468\u200d\U0001f469 é"
 
-    assert escaped(text) == text
+    assert escape_markup(text) == text
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_every_part_of_a_text_with_a_letter_is_found(text: str, data: st.DataObj
 def test_a_quotation_around_a_lone_surrogate_is_found_as_it_was_shown() -> None:
     text = "The Moselle \ud800 rises in the Vosges."
 
-    found = Quotable(text).find(escaped("Moselle \ud800 rises"))
+    found = Quotable(text).find(escape_markup("Moselle \ud800 rises"))
 
     assert found is not None
     assert text[found.start : found.end] == "Moselle \ud800 rises"

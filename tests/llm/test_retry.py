@@ -7,7 +7,7 @@ import pytest
 
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
 from rag_cover.llm.deadline import Deadline
-from rag_cover.llm.retry import Caller, RetryPolicy, retried
+from rag_cover.llm.retry import Caller, RetryPolicy, retry
 
 
 class _Flaky:
@@ -24,7 +24,7 @@ class _Flaky:
 def test_a_transient_error_is_tried_again() -> None:
     waits: list[float] = []
 
-    result = retried(_Flaky(TimeoutError(), TimeoutError(), "done"), on=TimeoutError, sleep=waits.append)
+    result = retry(_Flaky(TimeoutError(), TimeoutError(), "done"), on=TimeoutError, sleep=waits.append)
 
     assert result == "done"
     assert len(waits) == 2
@@ -34,20 +34,20 @@ def test_another_error_is_raised_at_once() -> None:
     flaky = _Flaky(KeyError("x"), "done")
 
     with pytest.raises(KeyError):
-        retried(flaky, on=TimeoutError, sleep=lambda _: None)
+        retry(flaky, on=TimeoutError, sleep=lambda _: None)
 
     assert flaky.outcomes == ["done"]
 
 
 def test_the_last_error_is_raised_as_it_is() -> None:
     with pytest.raises(TimeoutError, match="third"):
-        retried(_Flaky(*map(TimeoutError, ("first", "second", "third"))), on=TimeoutError, attempts=3, sleep=lambda _: None)
+        retry(_Flaky(*map(TimeoutError, ("first", "second", "third"))), on=TimeoutError, attempts=3, sleep=lambda _: None)
 
 
 def test_a_server_that_names_its_wait_is_obeyed() -> None:
     waits: list[float] = []
 
-    retried(_Flaky(TimeoutError(), "done"), on=TimeoutError, retry_after_s=lambda _: 77.0, sleep=waits.append)
+    retry(_Flaky(TimeoutError(), "done"), on=TimeoutError, retry_after_s=lambda _: 77.0, sleep=waits.append)
 
     assert waits == [77.0]
 
@@ -56,7 +56,7 @@ def test_a_wait_that_is_too_late_is_not_begun() -> None:
     waits: list[float] = []
 
     with pytest.raises(TimeoutError):
-        retried(_Flaky(TimeoutError(), "done"), on=TimeoutError, too_late=lambda wait: wait > 0, sleep=waits.append)
+        retry(_Flaky(TimeoutError(), "done"), on=TimeoutError, too_late=lambda wait: wait > 0, sleep=waits.append)
 
     assert waits == []
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag_cover.backends import Failure, Generation
 from rag_cover.errors import ModelFailedError
-from rag_cover.llm.json_replies import parsed_reply
+from rag_cover.llm.json_replies import parse_reply
 from rag_cover.pairwise import Answer, AnswerPair, PairVerdict, UnjudgedPair, by_generator, position_bias
 from rag_cover.pairwise.by_llm import PreferenceReply, which_is_better
 from rag_cover.testing import ScriptedGenerator
@@ -135,7 +135,7 @@ def test_a_generator_that_loses_prompts_is_an_error() -> None:
     ],
 )
 def test_replies_are_read_in_whatever_form(reply: str, better: str) -> None:
-    assert parsed_reply(reply, PreferenceReply).better == better
+    assert parse_reply(reply, PreferenceReply).better == better
 
 
 def test_the_model_reasons_before_it_decides() -> None:

@@ -15,7 +15,7 @@ from rag_cover.backends import Failure
 from rag_cover.questions import Passage, Question
 from rag_cover.reports import augmentation_panel, before_and_after
 from rag_cover.reports.augmentation import gain_sentence
-from rag_cover.reports.gains import Augmented, changed_most, gains_of
+from rag_cover.reports.gains import Augmented, gains_of, select_most_changed
 from rag_cover.traces import RetrievalStep, Trace
 
 Verdicts = Sequence[tuple[bool | None, bool | None]]
@@ -128,7 +128,7 @@ def test_the_questions_that_gained_most_come_first() -> None:
     same, more = augmented([(True, True)], question="Same?"), augmented([(False, True)], question="More?")
     less = augmented([(True, False)], question="Less?")
 
-    chosen = changed_most([less, same, failed(), more], limit=2)
+    chosen = select_most_changed([less, same, failed(), more], limit=2)
 
     assert [each.asked.question.text for each in chosen] == ["More?", "Same?"]
 

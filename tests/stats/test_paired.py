@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import bootstrap, permutation_p_value
-from rag_cover.stats.paired import frontier_shares, holm, mean_intervals, on_frontier, paired_differences
+from rag_cover.stats.paired import compare_pairs, frontier_shares, holm, mean_intervals, on_frontier
 
 p_values = st.lists(st.floats(1e-6, 1), min_size=1, max_size=8)
 points = arrays(np.float64, (2, 5), elements=st.integers(0, 4).map(float))
@@ -75,21 +75,21 @@ def test_a_place_on_the_frontier_that_hangs_on_one_question_is_told() -> None:
 def test_a_difference_of_the_same_values_is_nothing_and_not_clear() -> None:
     values = [[0.1], [0.4], [0.3]]
 
-    (same,) = paired_differences(values, values)
+    (same,) = compare_pairs(values, values)
 
     assert (same.interval.estimate, same.interval.lower, same.interval.upper) == (0.0, 0.0, 0.0)
     assert same.p_value == 1.0
 
 
 def test_ten_gains_of_ten_have_the_p_value_of_ten_coins() -> None:
-    (gained,) = paired_differences(np.zeros((10, 1)), np.full((10, 1), 0.1))
+    (gained,) = compare_pairs(np.zeros((10, 1)), np.full((10, 1), 0.1))
 
     assert gained.interval.estimate == pytest.approx(0.1)
     assert gained.p_value == pytest.approx(2 / 2**10, abs=1.5e-3)
 
 
 def test_one_question_has_a_difference_and_no_interval() -> None:
-    (lone,) = paired_differences([[0.1]], [[0.4]])
+    (lone,) = compare_pairs([[0.1]], [[0.4]])
 
     assert lone.interval.estimate == pytest.approx(0.3)
     assert (lone.interval.lower, lone.p_value) == (None, 1.0)
@@ -99,10 +99,10 @@ def test_columns_are_tested_as_if_each_were_alone() -> None:
     rng = np.random.default_rng(3)
     before, after = rng.normal(size=(30, 4)), rng.normal(size=(30, 4)) + 0.3
 
-    together = paired_differences(before, after)
+    together = compare_pairs(before, after)
 
     for column, paired in enumerate(together):
-        (alone,) = paired_differences(before[:, [column]], after[:, [column]])
+        (alone,) = compare_pairs(before[:, [column]], after[:, [column]])
         assert paired.p_value == alone.p_value
         assert paired.interval.lower == pytest.approx(alone.interval.lower)
 
@@ -113,7 +113,7 @@ def test_it_agrees_with_the_test_and_the_interval_of_a_comparison() -> None:
     ones = np.ones((40, 1))
     first, second = (np.hstack([side, ones]) for side in (before, after))
 
-    (paired,) = paired_differences(before, after)
+    (paired,) = compare_pairs(before, after)
 
     p_value = permutation_p_value(first, second, lambda sums: sums[..., 0] / sums[..., 1])
     interval = bootstrap(np.hstack([after - before, ones]), lambda sums: sums[..., 0] / sums[..., 1])

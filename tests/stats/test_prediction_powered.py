@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval
-from rag_cover.stats.prediction_powered import Powered, labelled_share, powered_share
+from rag_cover.stats.prediction_powered import Powered, estimate_labelled_share, estimate_powered_share
 
 Floats = NDArray[np.float64]
 seeds = st.integers(0, 10_000)
@@ -28,13 +28,13 @@ def half(interval: Interval) -> float:
 def powered(y: Floats, f: Floats, labelled: int, *, rows_per_key: int = 1) -> Powered:
     """Label the first rows."""
     keys = [row // rows_per_key for row in range(len(y))]
-    return powered_share(y[:labelled], f[:labelled], keys[:labelled], f[labelled:], keys[labelled:])
+    return estimate_powered_share(y[:labelled], f[:labelled], keys[:labelled], f[labelled:], keys[labelled:])
 
 
 def test_a_case_worked_by_hand() -> None:
     # y 1 0 1 0 with f 1 0 0 0; unlabelled f 1 1 0 0: a = ½ -½ ½ -½ over 4; b = ¾ -¼ -¼ -¼ over 4, and ∓½ over 4
     # Σab = ½·(¾+¼-¼+¼)/16 = ½/16; Σb² = (¾² + 3·¼² + 4·½²)/16 = 1.75/16; λ = 2/7; ½ - λ(¼ - ½) = 4/7
-    found = powered_share([1, 0, 1, 0], [1, 0, 0, 0], "abcd", [1, 1, 0, 0], "efgh")
+    found = estimate_powered_share([1, 0, 1, 0], [1, 0, 0, 0], "abcd", [1, 1, 0, 0], "efgh")
 
     assert found.weight == pytest.approx(2 / 7)
     assert found.share.estimate == pytest.approx(4 / 7)
@@ -62,7 +62,7 @@ def test_with_a_perfect_judge_the_interval_is_that_of_all_rows(seed: int, labell
 
     found = powered(y, y, labelled).share
 
-    every = labelled_share(y, range(len(y)))
+    every = estimate_labelled_share(y, range(len(y)))
     assert found.estimate == pytest.approx(every.estimate, abs=0.1 * half(every))
     assert half(found) == pytest.approx(half(every), rel=0.06)  # Student's t has the labelled questions' degrees of freedom
 
@@ -76,7 +76,7 @@ def test_with_a_judge_that_says_nothing_the_interval_is_that_of_the_labels(seed:
 
     assert found.weight == 0
     assert found.share.estimate == y[:labelled].mean()
-    assert half(found.share) == pytest.approx(half(labelled_share(y[:labelled], range(labelled))))
+    assert half(found.share) == pytest.approx(half(estimate_labelled_share(y[:labelled], range(labelled))))
 
 
 def test_with_a_judge_that_guesses_the_weight_goes_to_0() -> None:
@@ -86,7 +86,7 @@ def test_with_a_judge_that_guesses_the_weight_goes_to_0() -> None:
     found = powered(y, rng.random(60_000), 20_000)
 
     assert found.weight < 0.02
-    assert half(found.share) == pytest.approx(half(labelled_share(y[:20_000], range(20_000))), rel=0.001)
+    assert half(found.share) == pytest.approx(half(estimate_labelled_share(y[:20_000], range(20_000))), rel=0.001)
 
 
 @few
@@ -106,7 +106,7 @@ def test_it_is_never_less_sure_than_the_labels_alone(seed: int, skill: float) ->
 
     found = powered(y, f, 150, rows_per_key=3)
 
-    assert half(found.share) <= half(labelled_share(y[:150], [row // 3 for row in range(150)])) + 1e-12
+    assert half(found.share) <= half(estimate_labelled_share(y[:150], [row // 3 for row in range(150)])) + 1e-12
 
 
 @few
@@ -127,8 +127,8 @@ def test_a_question_may_have_labelled_and_unlabelled_rows() -> None:
     labels = [1, 0] * 30
     keys = list(range(60))
 
-    apart = powered_share(labels, labels, keys, labels, [f"other {key}" for key in keys])
-    together = powered_share(labels, labels, keys, labels, keys)
+    apart = estimate_powered_share(labels, labels, keys, labels, [f"other {key}" for key in keys])
+    together = estimate_powered_share(labels, labels, keys, labels, keys)
 
     assert together.weight == 0  # what the unlabelled rows say, the labels of their questions say already
     assert half(together.share) > 1.3 * half(apart.share)
@@ -137,7 +137,7 @@ def test_a_question_may_have_labelled_and_unlabelled_rows() -> None:
 def test_a_sample_that_is_not_random_shows_in_the_gap() -> None:
     f = np.concatenate([np.tile([0.9, 0.8], 50), np.tile([0.1, 0.2], 100)])
 
-    gap = powered_share([1] * 99 + [0], f[:100], range(100), f[100:], range(100, 300)).gap
+    gap = estimate_powered_share([1] * 99 + [0], f[:100], range(100), f[100:], range(100, 300)).gap
 
     assert gap is not None
     assert gap.estimate == pytest.approx(0.7)
@@ -146,16 +146,16 @@ def test_a_sample_that_is_not_random_shows_in_the_gap() -> None:
 
 
 def test_without_unlabelled_rows_the_labels_are_alone() -> None:
-    found = powered_share([1, 0, 1, 0, 1], [0.9, 0.2, 0.8, 0.1, 0.9], range(5), [], [])
+    found = estimate_powered_share([1, 0, 1, 0, 1], [0.9, 0.2, 0.8, 0.1, 0.9], range(5), [], [])
 
     assert (found.weight, found.gap) == (0, None)
-    assert found.share == labelled_share([1, 0, 1, 0, 1], range(5))
+    assert found.share == estimate_labelled_share([1, 0, 1, 0, 1], range(5))
 
 
 @pytest.mark.parametrize(("labels", "judged", "keys"), [([], [], []), ([1], [0.5, 0.5], ["a"]), ([1], [0.5], ["a", "b"])])
 def test_rows_that_do_not_fit_together_are_refused(labels: list[int], judged: list[float], keys: list[str]) -> None:
     with pytest.raises(InvalidValueError, match="a share needs labels"):
-        powered_share(labels, judged, keys, [], [])
+        estimate_powered_share(labels, judged, keys, [], [])
 
 
 @pytest.mark.parametrize(("questions", "others", "rows"), [(60, 600, 1), (100, 1000, 1), (50, 200, 4)])
@@ -174,7 +174,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(questions: int, others: int
 
 
 def test_the_bounds_of_a_share_stay_in_0_to_1() -> None:
-    found = labelled_share([1] * 59 + [0], range(60))
+    found = estimate_labelled_share([1] * 59 + [0], range(60))
 
     assert found.upper == 1
     assert found.lower is not None

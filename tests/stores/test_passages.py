@@ -150,7 +150,7 @@ def test_any_text_comes_back_as_it_was_written(tmp_path: Path, texts: list[str])
 def test_a_retriever_over_a_file_is_given_its_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Passage] = []
     backend = Backend("scripted", "", retriever=lambda corpus, _: given.extend(corpus))  # type: ignore[arg-type,return-value]
-    monkeypatch.setattr("rag_cover.registry.installed_backends", lambda: {"scripted": backend})
+    monkeypatch.setattr("rag_cover.registry.find_backends", lambda: {"scripted": backend})
 
     build_retriever("scripted", _file(tmp_path, _LEMON))
 

@@ -44,7 +44,7 @@ from rag_cover.llm.usage import Price, UsageReport
 from rag_cover.measures import ModelKind
 from rag_cover.reports import augmentation_panel, before_and_after, spending_table
 from rag_cover.reports.gains import Augmented, Gains, gains_of
-from rag_cover.reports.text import counted
+from rag_cover.reports.text import format_count
 from rag_cover.stores.files import require_file
 from rag_cover.traces import Trace
 
@@ -260,7 +260,7 @@ def _results(work: Work, traces: Iterable[Trace], run: LLMSession, files: Files,
     except KeyboardInterrupt:
         if results:
             work.write(results, files.out, files.baseline)
-        kept = f"{counted(len(results), 'trace')} written to {files.out}." if results else "Nothing was written."
+        kept = f"{format_count(len(results), 'trace')} written to {files.out}." if results else "Nothing was written."
         warn(f"Interrupted. {kept}", style="red")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     work.write(results, files.out, files.baseline)
@@ -297,4 +297,4 @@ def _show(  # what the screen shows
     out.print(augmentation_panel(gains, judge=fingerprint_of(models["scorer"])))
     if spending:
         out.print(spending_table(spending, prices))
-    say(f"{counted(len(results), 'trace')} written to {files.out}. Next: {files.next}", quiet=quiet)
+    say(f"{format_count(len(results), 'trace')} written to {files.out}. Next: {files.next}", quiet=quiet)

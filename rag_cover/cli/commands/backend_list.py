@@ -16,7 +16,7 @@ from rag_cover.cli.options import AsJson
 from rag_cover.cli.parameters import expand_options
 from rag_cover.hooks import PROJECT
 from rag_cover.plugin_manager import plugins
-from rag_cover.registry import installed_backends
+from rag_cover.registry import find_backends
 
 __all__ = ["BackendListOptions", "list_backends"]
 
@@ -71,7 +71,7 @@ def _engines() -> Iterator[str]:
 
 
 def _list_backend() -> Iterator[_Listed]:
-    installed_backends()  # refuses two plugins with one scheme
+    find_backends()  # refuses two plugins with one scheme
     for implementation in plugins().hook.backends.get_hookimpls():
         plugin = implementation.plugin_name
         missing = tuple(_missing(plugin))

@@ -19,7 +19,7 @@ from rag_cover.llm.session import LLMSession
 from rag_cover.llm.usage import Price
 from rag_cover.reports import spending_table
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table
-from rag_cover.reports.text import counted
+from rag_cover.reports.text import format_count
 from rag_cover.setqueries import SetAnswerer
 
 __all__ = ["Ending"]
@@ -104,7 +104,7 @@ class Ending:
         kept = "Nothing was written."
         if self.files and results:
             write_answers(self.files.out, results)
-            kept = f"{counted(len(results), 'trace')} written to {self.files.out}."
+            kept = f"{format_count(len(results), 'trace')} written to {self.files.out}."
         warn(f"Interrupted. {kept}", style="red")
 
     def _show_one(self, results: Sequence[Answered], answerer: SetAnswerer, *, shown: int, left_out_shown: int) -> None:
@@ -119,7 +119,7 @@ class Ending:
         answers = [(each.asked.question.text, each.answer) for each in results]
         screen(quiet=self.quiet).print(set_answers_table(answers, limit=shown))
         found = [len(answer.entities) for _, answer in answers if not isinstance(answer, Failure)]
-        line = f"{counted(len(found), 'question')} answered, with {counted(sum(found), 'entity', 'entities')} in all"
+        line = f"{format_count(len(found), 'question')} answered, with {format_count(sum(found), 'entity', 'entities')} in all"
         failed = len(answers) - len(found)
         say(f"{line}; {failed:,} could not be answered." if failed else f"{line}.", quiet=self.quiet)
         self._tell_spending()

@@ -10,7 +10,7 @@ from threading import Barrier
 from typing import TypeVar
 from unittest import SkipTest
 
-__all__ = ["THREADS", "answered", "answered_or_refused", "at_once", "skipped"]
+__all__ = ["THREADS", "at_once", "check_call", "check_call_or_refusal", "make_skip"]
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ _PATIENCE_S = 30
 _OFTEN_S = 1e-6
 
 
-def answered(call: Callable[[], T], doing: str, advice: str) -> T:
+def check_call(call: Callable[[], T], doing: str, advice: str) -> T:
     """Return what a call returns; where it raises, fail with a sentence: what was done, what was raised and what to do.
 
     >>> answered(lambda: 1 // 0, "dividing", "check the divisor")
@@ -35,7 +35,7 @@ def answered(call: Callable[[], T], doing: str, advice: str) -> T:
         raise AssertionError(message) from broken
 
 
-def answered_or_refused(call: Callable[[], T], doing: str, advice: str) -> T | None:
+def check_call_or_refusal(call: Callable[[], T], doing: str, advice: str) -> T | None:
     """Return what a call returns, None where it refuses by a ValueError that says something; fail where it raises another."""
     try:
         return call()
@@ -60,7 +60,7 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
         return list(pool.map(waited, calls))
 
 
-def skipped(reason: str) -> SkipTest:
+def make_skip(reason: str) -> SkipTest:
     """Return what to raise where a test does not apply: pytest and unittest both count it as skipped."""
     return SkipTest(reason)
 

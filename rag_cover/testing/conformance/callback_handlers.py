@@ -13,9 +13,9 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
-from rag_cover.testing.conformance.attempts import THREADS, answered, at_once, skipped
+from rag_cover.testing.conformance.attempts import THREADS, at_once, check_call, make_skip
 from rag_cover.testing.conformance.oddities import ODD_TEXTS, ODD_VALUES
-from rag_cover.testing.conformance.runs import KINDS, Event, Kind, Run, events_of, interleaved, random_run, send
+from rag_cover.testing.conformance.runs import KINDS, Event, Kind, Run, events_of, interleave, random_run, send
 
 __all__ = ["CallbackHandlerTests"]
 
@@ -83,7 +83,7 @@ class CallbackHandlerTests:
         """It is None for retrievers and runnables, and a mapping without a name for others."""
         for serialized in (None, {}, {"id": ["langchain", "x"]}, {"name": None}, {"kwargs": {"model": 1}}):
             for kind in KINDS:
-                run = Run(kind, self._given(kind), self._made(kind), serialized=serialized)
+                run = Run(kind, self._make_input(kind), self._make_output(kind), serialized=serialized)
                 self._tell(handler, events_of(run), f"a {kind} with serialized={serialized!r}")
 
     def test_inputs_and_outputs_may_be_anything(self, handler: Any) -> None:
@@ -111,14 +111,14 @@ class CallbackHandlerTests:
     def test_failed_runs_raise_nothing(self, handler: Any) -> None:
         """Runs fail by exceptions, and by what is none: interrupts and cancelled tasks."""
         for error in (ValueError("broken"), TimeoutError(), KeyboardInterrupt(), GeneratorExit()):
-            failed = tuple(Run(kind, self._given(kind), error) for kind in KINDS)
+            failed = tuple(Run(kind, self._make_input(kind), error) for kind in KINDS)
             self._tell(handler, events_of(Run("chain", {"question": _QUESTION}, error, failed)), f"runs that fail by {error!r}")
 
     def test_ends_without_starts_raise_nothing(self, handler: Any) -> None:
         """A handler that is added to a running chain sees them."""
         for kind in KINDS:
-            for made in (self._made(kind), ValueError("broken")):
-                events = events_of(Run(kind, self._given(kind), made, tokens=("word",)))
+            for made in (self._make_output(kind), ValueError("broken")):
+                events = events_of(Run(kind, self._make_input(kind), made, tokens=("word",)))
                 self._tell(handler, events[1:], f"the end of a {kind} that never began")
 
     def test_unknown_parents_raise_nothing(self, handler: Any) -> None:
@@ -188,7 +188,7 @@ class CallbackHandlerTests:
         random = Random(7)
         runs = [events_of(self.rag_run(f"{_QUESTION} {number}")) for number in range(_MANY)]
 
-        self._tell(handler, interleaved(random, runs), "interleaved runs")
+        self._tell(handler, interleave(random, runs), "interleaved runs")
 
     def test_threads_raise_nothing(self, handler: Any) -> None:
         """Runs in parallel are reported from many threads, those of one chain too."""
@@ -244,7 +244,7 @@ class CallbackHandlerTests:
         """Some runs never end: those of cancelled streams and killed threads."""
         if self.most_pending is None:
             reason = "how many abandoned runs may be kept is not said (most_pending)"
-            raise skipped(reason)
+            raise make_skip(reason)
         for _ in range(self.most_pending + _MANY):
             self._tell(handler, events_of(self.rag_run())[:2], "a run that never ends")
 
@@ -252,23 +252,23 @@ class CallbackHandlerTests:
 
     def _tell(self, handler: Any, events: Sequence[Event], about: str) -> None:
         for event in events:
-            answered(partial(send, handler, event), f"{event.name} of {about}", _ADVICE)
+            check_call(partial(send, handler, event), f"{event.name} of {about}", _ADVICE)
 
     def _pending(self, handler: Any) -> int:
         self.settle(handler)
         held = self.pending(handler)
         if held is None:
             reason = "how much the handler holds is not said (pending)"
-            raise skipped(reason)
+            raise make_skip(reason)
         return held
 
     def _random_runs(self, ending: float) -> Iterator[Run]:
         random = Random(11)
         odd = [lambda _, value=value: value for value in ODD_VALUES]
         for _ in range(_MANY):
-            yield random_run(random, [self._given, self._made, *odd], ending=ending)
+            yield random_run(random, [self._make_input, self._make_output, *odd], ending=ending)
 
-    def _given(self, kind: Kind) -> Any:
+    def _make_input(self, kind: Kind) -> Any:
         match kind:
             case "chain":
                 return {"question": _QUESTION}
@@ -279,7 +279,7 @@ class CallbackHandlerTests:
             case _:
                 return _QUESTION
 
-    def _made(self, kind: Kind) -> Any:
+    def _make_output(self, kind: Kind) -> Any:
         match kind:
             case "retriever":
                 return [self.make_document(_PASSAGE)]

@@ -14,7 +14,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from rag_cover.testing.conformance.attempts import THREADS, answered, answered_or_refused, at_once, skipped
+from rag_cover.testing.conformance.attempts import THREADS, at_once, check_call, check_call_or_refusal, make_skip
 from rag_cover.testing.conformance.oddities import BLANK_TEXTS, ODD_TEXTS
 
 __all__ = ["CompressorTests"]
@@ -81,11 +81,11 @@ class CompressorTests:
         """Each at most once, with its text; at most as many as it is to keep; in their order where it filters."""
         documents = self._documents(_TEXTS)
 
-        self._check(documents, self._kept(compressor, documents, _QUERY, "plain documents"), "plain documents")
+        self._check(documents, self._compress_checked(compressor, documents, _QUERY, "plain documents"), "plain documents")
 
     def test_it_keeps_the_document_that_answers(self, compressor: Any) -> None:
         """Of six plain documents one answers."""
-        kept = self._kept(compressor, self._documents(_TEXTS), _QUERY, "plain documents")
+        kept = self._compress_checked(compressor, self._documents(_TEXTS), _QUERY, "plain documents")
 
         assert _ANSWER in [self.text_of(each) for each in kept], (
             "the one document that answers the question was dropped; look whether the best are kept, and not the worst"
@@ -93,20 +93,22 @@ class CompressorTests:
 
     def test_nothing_is_kept_of_nothing(self, compressor: Any) -> None:
         """A retriever that finds nothing is no mistake."""
-        assert list(self._kept(compressor, [], _QUERY, "no documents")) == [], "documents were made up; return an empty list"
+        assert list(self._compress_checked(compressor, [], _QUERY, "no documents")) == [], (
+            "documents were made up; return an empty list"
+        )
 
     def test_a_single_document_is_no_special_case(self, compressor: Any) -> None:
         """Neither is one that answers nor one that does not."""
         for text in (_ANSWER, _TEXTS[0]):
             documents = self._documents([text])
-            self._check(documents, self._kept(compressor, documents, _QUERY, "one document"), "one document")
+            self._check(documents, self._compress_checked(compressor, documents, _QUERY, "one document"), "one document")
 
     def test_what_it_is_given_stays_as_it_was(self, compressor: Any) -> None:
         """The list and the documents are shared with whoever retrieved them: a score belongs on a copy."""
         documents = self._documents(_TEXTS)
         before, listed = copy.deepcopy(documents), list(documents)
 
-        self._kept(compressor, documents, _QUERY, "plain documents")
+        self._compress_checked(compressor, documents, _QUERY, "plain documents")
 
         assert len(documents) == len(listed), "documents were taken out of the list that was given; return a new list"
         assert all(one is other for one, other in zip(documents, listed, strict=True)), (
@@ -137,10 +139,10 @@ class CompressorTests:
         """Also several at once on one event loop."""
         if not self.has_async:
             reason = "there is no asynchronous form (has_async)"
-            raise skipped(reason)
+            raise make_skip(reason)
         queries = [_QUERY, _OTHER_QUERY] * 4
 
-        found = answered(lambda: asyncio.run(self._gathered(compressor, queries)), "awaiting it", "look at its cause")
+        found = check_call(lambda: asyncio.run(self._gather_names(compressor, queries)), "awaiting it", "look at its cause")
 
         assert found == [self._names(compressor, query) for query in queries], (
             "the asynchronous form kept other documents; let one call the other"
@@ -150,7 +152,7 @@ class CompressorTests:
         """By a ValueError that says so, or like any other."""
         for name, query in BLANK_TEXTS.items():
             documents = self._documents(_TEXTS)
-            kept = answered_or_refused(
+            kept = check_call_or_refusal(
                 partial(self.compress, compressor, documents, query),
                 f"compressing for {name} as query",
                 "keep documents, or raise a ValueError that says what to do",
@@ -162,22 +164,24 @@ class CompressorTests:
         for name, text in ODD_TEXTS.items():
             documents = self._documents([text, _ANSWER, f"{text} {_TEXTS[1]}"])
             for query in (_QUERY, f"{_QUERY} {text}"):
-                self._check(documents, self._kept(compressor, documents, query, name), name)
+                self._check(documents, self._compress_checked(compressor, documents, query, name), name)
 
     def test_texts_that_occur_twice_are_no_special_case(self, compressor: Any) -> None:
         """Two documents may say the same: each is kept at most once."""
         documents = self._documents([_ANSWER, _TEXTS[0], _ANSWER, _TEXTS[0]])
 
-        self._check(documents, self._kept(compressor, documents, _QUERY, "texts that occur twice"), "texts that occur twice")
+        self._check(
+            documents, self._compress_checked(compressor, documents, _QUERY, "texts that occur twice"), "texts that occur twice"
+        )
 
     def _documents(self, texts: Sequence[str]) -> list[Any]:
         return [self.make_document(text, f"document-{place}") for place, text in enumerate(texts)]
 
-    def _kept(self, compressor: Any, documents: Sequence[Any], query: str, about: str) -> Sequence[Any]:
+    def _compress_checked(self, compressor: Any, documents: Sequence[Any], query: str, about: str) -> Sequence[Any]:
         advice = "return documents, all of them where none can be chosen"
-        kept = answered(partial(self.compress, compressor, documents, query), f"compressing {about}", advice)
+        kept = check_call(partial(self.compress, compressor, documents, query), f"compressing {about}", advice)
         assert isinstance(kept, Sequence), f"a {type(kept).__name__} came back, with {about}; return a list of documents"
-        answered(
+        check_call(
             lambda: [(self.name_of(each), self.text_of(each)) for each in kept],
             f"reading what came back, with {about},",
             "return documents",
@@ -185,9 +189,11 @@ class CompressorTests:
         return kept
 
     def _names(self, compressor: Any, query: str) -> list[str]:
-        return [self.name_of(each) for each in self._kept(compressor, self._documents(_TEXTS), query, "plain documents")]
+        return [
+            self.name_of(each) for each in self._compress_checked(compressor, self._documents(_TEXTS), query, "plain documents")
+        ]
 
-    async def _gathered(self, compressor: Any, queries: Sequence[str]) -> list[list[str]]:
+    async def _gather_names(self, compressor: Any, queries: Sequence[str]) -> list[list[str]]:
         found = await asyncio.gather(*(self.acompress(compressor, self._documents(_TEXTS), query) for query in queries))
         return [[self.name_of(each) for each in kept] for kept in found]
 

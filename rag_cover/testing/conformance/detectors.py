@@ -81,10 +81,10 @@ class AbstentionDetectorTests(ModelTests[AbstentionDetector, ScoringItem]):
     def test_a_blank_reply_does_not_abstain(self, model: AbstentionDetector) -> None:
         """What says nothing answers nothing, and declines nothing."""
         for name, text in BLANK_TEXTS.items():
-            (found,) = self._asked(model, [ScoringItem(_QUESTION, text, user_question=_QUESTION)], name)
+            (found,) = self._ask_checked(model, [ScoringItem(_QUESTION, text, user_question=_QUESTION)], name)
             assert found == "no", f"{name} counts as a refusal; return 'no' for a reply without words"
 
     def _wrong(self, model: AbstentionDetector, cases: Sequence[tuple[str, str]], wanted: Abstention) -> list[str]:
         items = [ScoringItem(asked, text, user_question=asked) for asked, text in cases]
-        found = self._asked(model, items, "plain cases")
+        found = self._ask_checked(model, items, "plain cases")
         return [text for (_, text), each in zip(cases, found, strict=True) if each != wanted]

@@ -63,13 +63,13 @@ class EmbedderTests(ModelTests[Embedder, str]):
 
     def test_all_texts_have_vectors_of_one_size(self, model: Embedder) -> None:
         """Vectors of different calls are compared."""
-        sizes = {self._asked(model, [item], "one text")[0].shape for item in self.items()}
+        sizes = {self._ask_checked(model, [item], "one text")[0].shape for item in self.items()}
 
         assert len(sizes) == 1, f"vectors have different sizes: {sorted(sizes)}; give them all the same dimensions"
 
     def test_texts_alike_in_meaning_are_nearer(self, model: Embedder) -> None:
         """Than texts about something else, in plain cases."""
-        vectors = [self._asked(model, case, "plain cases") for case in _ALIKE]
+        vectors = [self._ask_checked(model, case, "plain cases") for case in _ALIKE]
         wrong = [case[0] for case, (base, same, other) in zip(_ALIKE, vectors, strict=True) if base @ same <= base @ other]
 
         assert len(wrong) <= self.tolerated * len(_ALIKE), (

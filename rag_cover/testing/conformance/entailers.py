@@ -8,7 +8,7 @@ import numpy as np
 
 from rag_cover.backends import Entailer
 from rag_cover.judge_check import canary_verdicts, failure_of
-from rag_cover.testing.conformance.attempts import answered
+from rag_cover.testing.conformance.attempts import check_call
 from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import LONG, long_text
 from rag_cover.testing.judges import KeywordScorer
@@ -64,7 +64,7 @@ class EntailerTests(ModelTests[Entailer, tuple[str, str]]):
 
     def test_its_labels_are_in_order(self, model: Entailer) -> None:
         """Entailment first and contradiction last, whatever the order of the checkpoint: plain cases would show it."""
-        plain = answered(lambda: canary_verdicts(KeywordScorer(), model), "asking about plain cases", "answer them")
+        plain = check_call(lambda: canary_verdicts(KeywordScorer(), model), "asking about plain cases", "answer them")
         failed = failure_of([each for each in plain if each.kind == "entailment"])
 
         assert failed is None, f"{failed}; read the order of the labels from the checkpoint's configuration"
@@ -72,13 +72,13 @@ class EntailerTests(ModelTests[Entailer, tuple[str, str]]):
     def test_premise_and_hypothesis_are_not_exchanged(self, model: Entailer) -> None:
         """What is said in general follows from what is said in detail, and not the other way round."""
         detail, general = "Three black dogs ran across the beach in Wales on 4 May 1998.", "Dogs ran across the beach."
-        found = self._asked(model, [(detail, general), (general, detail)], "a detailed and a general statement")
+        found = self._ask_checked(model, [(detail, general), (general, detail)], "a detailed and a general statement")
 
         assert found[0][0] > found[1][0], "the general statement entails the detailed one; a pair is (premise, hypothesis)"
 
     def test_what_stands_at_the_end_of_a_long_premise_counts(self, model: Entailer) -> None:
         """A premise of any length is read whole."""
-        found = self._asked(model, [(long_text(_PREMISE), _HYPOTHESIS), (long_text(), _HYPOTHESIS)], "a long premise")
+        found = self._ask_checked(model, [(long_text(_PREMISE), _HYPOTHESIS), (long_text(), _HYPOTHESIS)], "a long premise")
 
         assert found[0][0] > found[1][0], (
             "what stands behind 20,000 characters of a premise is not seen; read long premises in windows, do not cut them"

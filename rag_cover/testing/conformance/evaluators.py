@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rag_cover.testing.conformance.attempts import THREADS, answered, at_once, skipped
+from rag_cover.testing.conformance.attempts import THREADS, at_once, check_call, make_skip
 from rag_cover.testing.conformance.oddities import ODD_TEXTS, ODD_VALUES, UNENCODABLE
 
 __all__ = ["Evaluator", "EvaluatorTests", "Example"]
@@ -115,8 +115,8 @@ class EvaluatorTests:
     def test_results_are_json(self, evaluator: Evaluator) -> None:
         """They travel to servers and into files."""
         for example in (*self.examples(), Example({}, {})):
-            found = self._evaluated(evaluator, example.given(), "an example")
-            answered(
+            found = self._evaluate(evaluator, example.given(), "an example")
+            check_call(
                 partial(json.dumps, found, allow_nan=False),
                 "writing a result as JSON",
                 "put plain numbers, texts, lists and mappings into metadata",
@@ -146,40 +146,40 @@ class EvaluatorTests:
         right = self.examples()[0]
         for name, text in {**ODD_TEXTS, **UNENCODABLE}.items():
             for place in ("inputs", "outputs", "reference_outputs"):
-                given = right.given() | {place: _filled(getattr(right, place), text)}
+                given = right.given() | {place: _fill_texts(getattr(right, place), text)}
                 self._results(evaluator, given, f"{name} in {place}")
 
     def test_unknown_keywords_change_nothing(self, evaluator: Evaluator) -> None:
         """Runners pass more than an evaluator reads."""
         example = self.examples()[0]
 
-        plain = self._evaluated(evaluator, example.given(), "a plain example")
-        more = self._evaluated(evaluator, example.given() | {"attachments_of_tomorrow": object()}, "an unknown keyword")
+        plain = self._evaluate(evaluator, example.given(), "a plain example")
+        more = self._evaluate(evaluator, example.given() | {"attachments_of_tomorrow": object()}, "an unknown keyword")
 
-        assert _written(plain) == _written(more), "an unknown keyword changed the result; leave it unread"
+        assert _to_json(plain) == _to_json(more), "an unknown keyword changed the result; leave it unread"
 
     def test_results_do_not_depend_on_what_came_before(self, evaluator: Evaluator) -> None:
         """Nothing is left on the evaluator: the same example gives the same result, whatever was evaluated in between."""
         first, *others = self.examples()
-        before = _written(self._evaluated(evaluator, first.given(), "a plain example"))
-        again = _written(self._evaluated(evaluator, first.given(), "a plain example"))
+        before = _to_json(self._evaluate(evaluator, first.given(), "a plain example"))
+        again = _to_json(self._evaluate(evaluator, first.given(), "a plain example"))
 
         for example in (*others, Example({}, {}), Example(None, None)):
-            self._evaluated(evaluator, example.given(), "another example")
+            self._evaluate(evaluator, example.given(), "another example")
 
-        assert _written(self._evaluated(evaluator, first.given(), "a plain example")) == again == before, (
+        assert _to_json(self._evaluate(evaluator, first.given(), "a plain example")) == again == before, (
             "the same example got another result another time; keep no state on the evaluator, seed what samples"
         )
 
     def test_every_call_has_a_result_of_its_own(self, evaluator: Evaluator) -> None:
         """Who gets a result may add to it."""
         example = self.examples()[0]
-        before = _written(self._evaluated(evaluator, example.given(), "a plain example"))
+        before = _to_json(self._evaluate(evaluator, example.given(), "a plain example"))
 
         for result in self._results(evaluator, example.given(), "a plain example"):
             result.clear()
 
-        assert _written(self._evaluated(evaluator, example.given(), "a plain example")) == before, (
+        assert _to_json(self._evaluate(evaluator, example.given(), "a plain example")) == before, (
             "a result that its caller changed came back changed; return a new mapping from every call"
         )
 
@@ -187,17 +187,17 @@ class EvaluatorTests:
         """Other evaluators get the same inputs and outputs next."""
         for example in self.examples():
             given = example.given()
-            self._evaluated(evaluator, given, "a plain example")
+            self._evaluate(evaluator, given, "a plain example")
             assert given == example.given(), "inputs, outputs or reference_outputs were changed; work on copies"
 
     def test_many_threads_get_what_one_gets(self, evaluator: Evaluator) -> None:
         """Runners evaluate several examples at once, with one evaluator."""
         turns = [self.examples()[turn % len(self.examples())] for turn in range(THREADS)]
-        alone = [_written(self._evaluated(evaluator, turn.given(), "a plain example")) for turn in turns]
+        alone = [_to_json(self._evaluate(evaluator, turn.given(), "a plain example")) for turn in turns]
 
-        found = at_once([partial(self._evaluated, evaluator, turn.given(), "many threads") for turn in turns])
+        found = at_once([partial(self._evaluate, evaluator, turn.given(), "many threads") for turn in turns])
 
-        assert [_written(each) for each in found] == alone, (
+        assert [_to_json(each) for each in found] == alone, (
             f"{THREADS} threads got other results than one; keep what belongs to a call in variables, not on the evaluator"
         )
 
@@ -206,19 +206,19 @@ class EvaluatorTests:
         twin = self.async_twin(evaluator)
         if twin is None:
             reason = "there is no asynchronous form; name it in async_twin"
-            raise skipped(reason)
+            raise make_skip(reason)
         for example in (*self.examples(), Example({}, {})):
-            found = answered(partial(_awaited_now, twin, example.given()), "awaiting it", "return a result")
-            assert _written(found) == _written(self._evaluated(evaluator, example.given(), "an example")), (
+            found = check_call(partial(_run_awaitable, twin, example.given()), "awaiting it", "return a result")
+            assert _to_json(found) == _to_json(self._evaluate(evaluator, example.given(), "an example")), (
                 "the asynchronous form gave another result; let one call the other"
             )
 
-    def _evaluated(self, evaluator: Evaluator, given: Mapping[str, Any], about: str) -> Any:
+    def _evaluate(self, evaluator: Evaluator, given: Mapping[str, Any], about: str) -> Any:
         advice = "return a result with score=None and a comment that says why"
-        return answered(lambda: evaluator(**given), f"evaluating {about}", advice)
+        return check_call(lambda: evaluator(**given), f"evaluating {about}", advice)
 
     def _results(self, evaluator: Evaluator, given: Mapping[str, Any], about: str) -> list[dict[str, Any]]:
-        found = self._evaluated(evaluator, given, about)
+        found = self._evaluate(evaluator, given, about)
         results = list(_each_of(found))
         assert results, f"there is no result for {about}; return one without a score"
         for result in results:
@@ -257,20 +257,20 @@ def _each_of(found: Any) -> Iterator[Any]:
     yield from found if isinstance(found, list | tuple) else (found,)
 
 
-def _filled(value: Any, text: str) -> Any:
+def _fill_texts(value: Any, text: str) -> Any:
     """Put a text in the place of every text."""
     if isinstance(value, Mapping):
-        return {key: _filled(each, text) for key, each in value.items()}
+        return {key: _fill_texts(each, text) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_filled(each, text) for each in value]
+        return [_fill_texts(each, text) for each in value]
     return text if isinstance(value, str) else value
 
 
-def _written(found: Any) -> str:
+def _to_json(found: Any) -> str:
     return json.dumps(found, sort_keys=True, default=repr)
 
 
-def _awaited_now(twin: Callable[..., Awaitable[Any]], given: Mapping[str, Any]) -> Any:
+def _run_awaitable(twin: Callable[..., Awaitable[Any]], given: Mapping[str, Any]) -> Any:
     async def awaited() -> Any:
         return await twin(**given)
 

@@ -62,7 +62,7 @@ class LocatorTests(ModelTests[Locator, ScoringItem]):
     def test_a_blank_text_has_no_fragment(self, model: Locator) -> None:
         """There is nothing to point at."""
         for name, text in BLANK_TEXTS.items():
-            (span,) = self._asked(model, [ScoringItem(_QUESTION, text)], name)
+            (span,) = self._ask_checked(model, [ScoringItem(_QUESTION, text)], name)
             assert span is None or span.start == span.end, f"{name} has the fragment {span}; return None"
 
     def test_places_are_counted_in_code_points(self, model: Locator) -> None:
@@ -74,7 +74,7 @@ class LocatorTests(ModelTests[Locator, ScoringItem]):
         self._finds(model, long_text(_ANSWER), "a text of 20,000 characters")
 
     def _finds(self, model: Locator, text: str, about: str) -> None:
-        (span,) = self._asked(model, [ScoringItem(_QUESTION, text)], about)
+        (span,) = self._ask_checked(model, [ScoringItem(_QUESTION, text)], about)
 
         assert span is not None, f"no fragment was found in {about} that holds a plain answer; locate the sentence that answers"
         assert _SAID in span.of(text), (

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.testing.conformance.attempts import THREADS, answered, at_once
+from rag_cover.testing.conformance.attempts import THREADS, at_once, check_call
 from rag_cover.testing.conformance.oddities import ODD_TEXTS, UNENCODABLE
 
 __all__ = ["Answers", "ModelTests"]
@@ -54,17 +54,17 @@ class ModelTests(Generic[M, Item]):
         """An answer for each item, of the shape, the type and the range that callers rely on."""
         items = self.items()
 
-        self.check(self._asked(model, items, "a few plain items"), items, "a few plain items")
+        self.check(self._ask_checked(model, items, "a few plain items"), items, "a few plain items")
 
     def test_no_items_have_no_answers(self, model: M) -> None:
         """Callers do not look whether there is anything to ask."""
-        found = self._asked(model, [], "no items")
+        found = self._ask_checked(model, [], "no items")
 
         self.check(found, [], "no items")
 
     def test_the_same_items_get_the_same_answers(self, model: M) -> None:
         """A call that is repeated gives what it gave, bit for bit."""
-        once, again = (self._asked(model, self.items(), "a few plain items") for _ in range(2))
+        once, again = (self._ask_checked(model, self.items(), "a few plain items") for _ in range(2))
 
         assert self._same(once, again, within=0.0), (
             "the same items got other answers when they were asked about again; "
@@ -75,8 +75,8 @@ class ModelTests(Generic[M, Item]):
         """What else is in the batch says nothing about an item."""
         items = self.items()
 
-        together = self._asked(model, items, "a few plain items")
-        alone = [self._asked(model, [item], "one item")[0] for item in items]
+        together = self._ask_checked(model, items, "a few plain items")
+        alone = [self._ask_checked(model, [item], "one item")[0] for item in items]
 
         assert self._same(together, alone, within=self.tolerance), (
             f"an item got another answer alone than in a batch, by more than {self.tolerance:g}; "
@@ -87,8 +87,8 @@ class ModelTests(Generic[M, Item]):
         """The n-th answer is the n-th item's, also where items are sorted by length to be run."""
         items = list(self.items())
 
-        forward = self._asked(model, items, "a few plain items")
-        backward = self._asked(model, items[::-1], "the same items the other way round")
+        forward = self._ask_checked(model, items, "a few plain items")
+        backward = self._ask_checked(model, items[::-1], "the same items the other way round")
 
         assert self._same(forward, list(backward)[::-1], within=self.tolerance), (
             "answers did not follow their items when these were turned round; give answers back in the order of the items"
@@ -98,15 +98,15 @@ class ModelTests(Generic[M, Item]):
         """A memory of what was asked must not swallow an answer."""
         items = [*self.items(), *self.items()]
 
-        self.check(self._asked(model, items, "items that occur twice"), items, "items that occur twice")
+        self.check(self._ask_checked(model, items, "items that occur twice"), items, "items that occur twice")
 
     def test_many_threads_get_what_one_gets(self, model: M) -> None:
         """One instance serves all threads of a run; each thread here asks about the items in another order."""
         items = list(self.items())
         turns = [items[turn % len(items) :] + items[: turn % len(items)] for turn in range(THREADS)]
-        alone = [self._asked(model, turn, "a few plain items") for turn in turns]
+        alone = [self._ask_checked(model, turn, "a few plain items") for turn in turns]
 
-        found = at_once([partial(self._asked, model, turn, "items from many threads") for turn in turns])
+        found = at_once([partial(self._ask_checked, model, turn, "items from many threads") for turn in turns])
 
         assert all(self._same(one, other, within=self.tolerance) for one, other in zip(alone, found, strict=True)), (
             f"{THREADS} threads got other answers than one; keep what belongs to a call in variables, not on the model, "
@@ -117,13 +117,13 @@ class ModelTests(Generic[M, Item]):
         """Blank, endless and unreadable texts are data, not mistakes of the caller."""
         for name, text in self._odd_texts().items():
             items = self.odd_items(text)
-            self.check(self._asked(model, items, name), items, name)
+            self.check(self._ask_checked(model, items, name), items, name)
 
     def test_what_it_is_asked_stays_as_it_was(self, model: M) -> None:
         """The list of items is its caller's."""
         items = list(self.items())
 
-        self._asked(model, items, "a few plain items")
+        self._ask_checked(model, items, "a few plain items")
 
         assert items == list(self.items()), "the list of items was changed; work on a copy of it"
 
@@ -141,8 +141,8 @@ class ModelTests(Generic[M, Item]):
         )
         assert fingerprint == getattr(model, "fingerprint", None), "the fingerprint changes; compute it from what is fixed"
 
-    def _asked(self, model: M, items: Sequence[Item], about: str) -> Answers:
-        return answered(lambda: self.ask(model, items), f"asking about {about}", "answer it; an item is data, not a mistake")
+    def _ask_checked(self, model: M, items: Sequence[Item], about: str) -> Answers:
+        return check_call(lambda: self.ask(model, items), f"asking about {about}", "answer it; an item is data, not a mistake")
 
     def _odd_texts(self) -> Mapping[str, str]:
         return {**ODD_TEXTS, **UNENCODABLE}

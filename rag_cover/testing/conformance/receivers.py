@@ -8,7 +8,7 @@ from functools import partial
 
 from rag_cover.backends import Receiver
 from rag_cover.questions import Passage
-from rag_cover.testing.conformance.attempts import answered
+from rag_cover.testing.conformance.attempts import check_call
 from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import ODD_TEXTS
 from rag_cover.traces import Sample
@@ -74,7 +74,7 @@ class ReceiverTests(ModelTests[Receiver, Asked]):
 
     def test_it_reads_the_passages(self, model: Receiver) -> None:
         """What a passage plainly says is what is answered, in plain cases."""
-        found = self._asked(model, [(question, (Passage(text),)) for question, text, _ in _READ], "plain cases")
+        found = self._ask_checked(model, [(question, (Passage(text),)) for question, text, _ in _READ], "plain cases")
         wrong = [case[0] for case, drawn in zip(_READ, found, strict=True) if not any(case[2] in each.text for each in drawn)]
 
         assert len(wrong) <= self.tolerated * len(_READ), (
@@ -85,7 +85,7 @@ class ReceiverTests(ModelTests[Receiver, Asked]):
     def test_as_many_samples_are_drawn_as_are_asked_for(self, model: Receiver) -> None:
         """One and many."""
         for n in (1, 5):
-            found = answered(partial(model.sample, self.items(), n=n), f"drawing {n} samples", "draw them")
+            found = check_call(partial(model.sample, self.items(), n=n), f"drawing {n} samples", "draw them")
             assert {len(drawn) for drawn in found} == {n}, f"n={n} did not draw {n} samples for each item; draw n for each"
 
     def _odd_texts(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-__all__ = ["KINDS", "Event", "Kind", "Run", "events_of", "interleaved", "random_run", "send"]
+__all__ = ["KINDS", "Event", "Kind", "Run", "events_of", "interleave", "random_run", "send"]
 
 Kind = Literal["chain", "retriever", "chat_model", "llm", "tool"]
 
@@ -90,7 +90,7 @@ def random_run(random: Random, values: Sequence[Callable[[Kind], Any]], *, endin
     return Run(kind, given, RuntimeError("it broke") if failed else made, inner, ends=ends)
 
 
-def interleaved(random: Random, runs: Sequence[Sequence[Event]]) -> list[Event]:
+def interleave(random: Random, runs: Sequence[Sequence[Event]]) -> list[Event]:
     """Mix the events of several runs; those of one run stay in their order."""
     left = [list(run) for run in runs]
     mixed = []
@@ -106,7 +106,7 @@ def send(handler: Any, event: Event) -> None:
     if method is None or getattr(handler, condition, False):
         return
     try:
-        _finished(method(*event.args, **event.kwargs))
+        _finish(method(*event.args, **event.kwargs))
     except NotImplementedError:
         if event.name != "on_chat_model_start":
             raise
@@ -119,10 +119,10 @@ def _ending(run: Run, ids: Mapping[str, Any]) -> Event:
     return Event(f"on_{kind}_{ending}", (run.made,), dict(ids))
 
 
-def _finished(made: object) -> None:
+def _finish(made: object) -> None:
     if inspect.isawaitable(made):
-        asyncio.run(_awaited(made))
+        asyncio.run(_await_value(made))
 
 
-async def _awaited(made: Awaitable[object]) -> object:
+async def _await_value(made: Awaitable[object]) -> object:
     return await made

@@ -8,7 +8,7 @@ import numpy as np
 
 from rag_cover.backends import Scorer, ScoringItem
 from rag_cover.judge_check import CanaryVerdict, canary_verdicts, failure_of
-from rag_cover.testing.conformance.attempts import answered
+from rag_cover.testing.conformance.attempts import check_call
 from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import BLANK_TEXTS, long_text
 
@@ -124,8 +124,8 @@ class ScorerTests(ModelTests[Scorer, ScoringItem]):
 
     def _plain_verdicts(self, model: Scorer) -> list[CanaryVerdict]:
         """Ask the plainest cases; refusals and short replies are `check_judge`'s matter."""
-        found = answered(lambda: canary_verdicts(model), "asking about plain cases", "answer them")
+        found = check_call(lambda: canary_verdicts(model), "asking about plain cases", "answer them")
         return [verdict for verdict in found if verdict.kind == "answering"]
 
     def _probabilities(self, model: Scorer, items: Sequence[ScoringItem]) -> list[float]:
-        return [float(each) for each in self._asked(model, items, "plain cases")]
+        return [float(each) for each in self._ask_checked(model, items, "plain cases")]

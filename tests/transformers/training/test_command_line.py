@@ -8,13 +8,13 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from rag_cover.cli import app
-from rag_cover.registry import installed_commands, open_scorer
+from rag_cover.registry import find_commands, open_scorer
 
 
 def test_two_plugins_add_to_one_group() -> None:
     listed = CliRunner().invoke(app, ["train", "--help"])
 
-    assert {"train judge", "train geneval"} <= set(installed_commands())
+    assert {"train judge", "train geneval"} <= set(find_commands())
     assert "judge" in listed.output
     assert "geneval" in listed.output
 
