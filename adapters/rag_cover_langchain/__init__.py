@@ -36,7 +36,7 @@ with needs_extra("langchain", "langchain_core"):
     from rag_cover_langchain.passages import document_of, passage_of
     from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
     from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
-    from rag_cover_langchain.routers import ComplexityRouter, SkillRouter
+    from rag_cover_langchain.routers import ComplexityRouterRunnable, SkillRouterRunnable
     from rag_cover_langchain.set_queries import SetQueryRetriever
     from rag_cover_langchain.set_query_routing import SetQueryRouter, is_set_query
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rag_cover_langchain.middleware import SkillRoutingMiddleware as SkillRoutingMiddleware
 
 __all__ = [
-    "ComplexityRouter",
+    "ComplexityRouterRunnable",
     "CoverageCompressor",
     "CoverageRatingEvaluator",
     "DecisionJudge",
@@ -60,7 +60,7 @@ __all__ = [
     "RetrievalUtilityEvaluator",
     "SetQueryRetriever",
     "SetQueryRouter",
-    "SkillRouter",
+    "SkillRouterRunnable",
     "SubQuestionCoverageEvaluator",
     "SubQuestionRetriever",
     "UtilityFilter",

@@ -1,6 +1,6 @@
 """Routers as Runnables: the chain for a question, by what retrieval brings back for it or by what each chain can do.
 
-    router = ComplexityRouter(retriever, {"direct": short_chain, "complex": sub_question_chain})
+    router = ComplexityRouterRunnable(retriever, {"direct": short_chain, "complex": sub_question_chain})
     router.invoke("Why is the sky blue?")
 
 They are called with what their chains take: a text, a mapping with a question, or messages, and work as a step among others.
@@ -28,13 +28,13 @@ from rag_cover.routing import Demand, Route
 from rag_cover_langchain.models import Writer, models_of, retriever_of
 from rag_cover_langchain.routed_chains import Default, RoutedChain, chain_of, chains_of
 
-__all__ = ["ComplexityRouter", "Probed", "SkillRouter"]
+__all__ = ["ComplexityRouterRunnable", "Probed", "SkillRouterRunnable"]
 
 Probed = Runnable[str, Any] | VectorStore | Retriever
 """What can be probed: a retriever, another Runnable from a text to documents, a vector store, or a retriever of rag_cover's."""
 
 
-class ComplexityRouter(RoutedChain[Input, Output]):
+class ComplexityRouterRunnable(RoutedChain[Input, Output]):
     """Chooses by what a retriever brings back: one passage answers, several together may, or this corpus does not.
 
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
@@ -94,7 +94,7 @@ class ComplexityRouter(RoutedChain[Input, Output]):
         return self._router.route(question)
 
 
-class SkillRouter(RoutedChain[Input, Output]):
+class SkillRouterRunnable(RoutedChain[Input, Output]):
     """Chooses by the skills of each chain: the one most likely to succeed, or the cheapest that is likely enough.
 
     CAIMIRA (Gor et al., EMNLP 2024), as `rag_cover.routing.SkillRouter` decides; that explains the settings.
@@ -125,7 +125,7 @@ class SkillRouter(RoutedChain[Input, Output]):
     target: float | None = None
     budget: float | None = None
     exchange: float | None = None
-    probe: Annotated[ComplexityRouter[Any, Any] | None, SkipValidation] = None
+    probe: Annotated[ComplexityRouterRunnable[Any, Any] | None, SkipValidation] = None
 
     _router: routing.SkillRouter = PrivateAttr()
 
@@ -139,7 +139,7 @@ class SkillRouter(RoutedChain[Input, Output]):
         target: float | None = None,
         budget: float | None = None,
         exchange: float | None = None,
-        probe: ComplexityRouter[Any, Any] | None = None,
+        probe: ComplexityRouterRunnable[Any, Any] | None = None,
         default: Default = None,
         name: str | None = None,
     ) -> None:

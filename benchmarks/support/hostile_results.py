@@ -45,7 +45,7 @@ from rag_cover.reports import (
     write_skills,
     write_study,
 )
-from rag_cover.reports.gains import Augmented, gains_of
+from rag_cover.reports.gains import AugmentedQuestion, gains_of
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table
 from rag_cover.routing import HeldOut, Responses, SkillDescription, SkillRecord, describe_skills
 from rag_cover.setqueries import AtomEvidence, Candidate, ParsedQuery, SetAnswer, SetQuery
@@ -291,7 +291,7 @@ def _augmented(text: str) -> Iterator[RenderableType]:
         trace.question, "retrieval", sought, trace.steps, trace.chunks, answer=text, bought=bought,
         failures=(Failure(text, text),), notes=(text,),
     )  # fmt: skip
-    results = [Augmented(trace, made), Augmented(trace, Failure(text, text))]
+    results = [AugmentedQuestion(trace, made), AugmentedQuestion(trace, Failure(text, text))]
     yield augmentation_panel(gains_of(results, "retrieval"), judge=text)
     yield before_and_after(results)
 

@@ -19,7 +19,7 @@ from benchmarks.support.quest import Row, Score, groups_of, scored
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
 from rag_cover.setqueries.parsing.reading import parse_by, propose_readings
-from rag_cover.setqueries.parsing.scoring import Features, Weights, features_of
+from rag_cover.setqueries.parsing.scoring import Features, ParseWeights, features_of
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.logistic import fit_logistic
 
@@ -75,7 +75,7 @@ def _nearness(score: Score) -> float:
     return 2 * score.template + 2 * score.token_f1 + score.atoms
 
 
-def fitted(examples: Iterable[Example | None], *, slope: float = 1.0, offset: float = 0.0) -> Weights:
+def fitted(examples: Iterable[Example | None], *, slope: float = 1.0, offset: float = 0.0) -> ParseWeights:
     """Fit the weights of features."""
     known = [example for example in examples if example is not None]
     seen = Counter(name for example in known for name in {name for each in example.features for name in each})
@@ -87,7 +87,7 @@ def fitted(examples: Iterable[Example | None], *, slope: float = 1.0, offset: fl
             if name in columns:
                 table[place, columns[name]] = value
     weights = _minimised(_loss(table, starts, np.concatenate([example.target for example in known])), np.zeros(len(columns)))
-    return Weights({name: round(float(weights[place]), 4) for name, place in columns.items()}, slope, offset)
+    return ParseWeights({name: round(float(weights[place]), 4) for name, place in columns.items()}, slope, offset)
 
 
 def _loss(table: Floats, starts: NDArray[np.int_], target: Floats) -> Callable[[Floats], tuple[float, Floats]]:

@@ -19,7 +19,7 @@ from rag_cover.backends import Embedder
 from rag_cover.setqueries import SetQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
 from rag_cover.setqueries.parsing.reading import parse, propose_readings
-from rag_cover.setqueries.parsing.scoring import Features, Weights
+from rag_cover.setqueries.parsing.scoring import Features, ParseWeights
 from rag_cover.stats.folds import folds_of
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -76,7 +76,7 @@ def _read(rows: Sequence[Row], vectors: Vectors, kinds: Sequence[str], *, seed: 
     return [found[place] for place in range(len(rows))]
 
 
-def _best(example: Example, queries: Sequence[SetQuery], weights: Weights) -> SetQuery:
+def _best(example: Example, queries: Sequence[SetQuery], weights: ParseWeights) -> SetQuery:
     scores = np.array([sum(weights.weights.get(name, 0) * value for name, value in each.items()) for each in example.features])
     shares = np.exp(scores - scores.max())
     shapes: Counter[str] = Counter()

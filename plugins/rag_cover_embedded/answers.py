@@ -8,8 +8,8 @@ closely: its probability is the first stage's own calibrated estimate, kept belo
 
 The window with the highest logit speaks for the text. Its probability is a logistic function of that logit and of the
 logarithms of the numbers of windows and of tokens: of many windows one is more likely to err, and an answer among other
-sentences raises the logit less (`Calibration`). Of a text of more than ``SHORT`` tokens the first stage's highest score counts,
-too: most passages that retrieval brings back do not answer since they are about something else.
+sentences raises the logit less (`ScoreCalibration`). Of a text of more than ``SHORT`` tokens the first stage's highest score
+counts, too: most passages that retrieval brings back do not answer since they are about something else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Span
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
-from rag_cover_embedded.memory import Memory
+from rag_cover_embedded.memory import VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
@@ -33,11 +33,11 @@ from rag_cover_embedded.window_retrieval import question_vectors, similarities, 
 __all__ = [
     "AnswerJudge",
     "Asked",
-    "Calibration",
     "Calibrations",
-    "Evidence",
-    "Judgment",
     "Proposing",
+    "ScoreCalibration",
+    "WindowEvidence",
+    "WindowJudgment",
     "evidence_of",
     "likeliest_span",
 ]
@@ -62,7 +62,7 @@ Asked = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgment:
+class WindowJudgment:
     """The highest probability any judged window gave, and the sentences there that answer."""
 
     probability: float
@@ -70,7 +70,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class WindowEvidence:
     """What a text's probability is made of: the highest logit of its windows, their number, its tokens, and the similarity.
 
     ``windows`` and ``tokens`` are at least 1 and at most `MOST_WINDOWS` and `WHOLE_REPLY`; ``similarity`` is the first stage's
@@ -84,7 +84,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ScoreCalibration:
     """How a text's probability is made of its evidence: a logistic regression (Platt scaling).
 
     It is fitted on texts that the weights never saw, for short passages, long ones, and replies. ``windows`` and ``tokens``
@@ -97,7 +97,7 @@ class Calibration:
     similarity: float = 0.0
     intercept: float = 0.0
 
-    def probability(self, evidence: Evidence) -> float:
+    def probability(self, evidence: WindowEvidence) -> float:
         """Return P(the text answers).
 
         >>> Calibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5).probability(Evidence(-0.5))
@@ -106,7 +106,7 @@ class Calibration:
         total = self.logit * evidence.logit + self._rest(evidence)
         return 1 / (1 + math.exp(-max(-700.0, min(700.0, total))))
 
-    def least_logit(self, evidence: Evidence, probability: float) -> float:
+    def least_logit(self, evidence: WindowEvidence, probability: float) -> float:
         """Return the logit at which a text with otherwise this evidence has this probability, in (0, 1); -inf if none has.
 
         >>> Calibration(logit=2.0, intercept=1.0).least_logit(Evidence(0.0), 0.5)
@@ -116,7 +116,7 @@ class Calibration:
             return -math.inf
         return (math.log(probability / (1 - probability)) - self._rest(evidence)) / self.logit
 
-    def _rest(self, evidence: Evidence) -> float:
+    def _rest(self, evidence: WindowEvidence) -> float:
         """Return the log-odds but for what the logit adds."""
         total = self.similarity * evidence.similarity + self.intercept
         return total + self.windows * math.log(evidence.windows) + self.tokens * math.log(evidence.tokens)
@@ -126,25 +126,25 @@ class Calibration:
 class Calibrations:
     """The calibrations of passages of at most ``SHORT`` tokens, of longer ones, and of replies of one window."""
 
-    passages: Calibration
-    long_passages: Calibration
-    replies: Calibration
+    passages: ScoreCalibration
+    long_passages: ScoreCalibration
+    replies: ScoreCalibration
 
-    def probability(self, task: Task, evidence: Evidence) -> float:
+    def probability(self, task: Task, evidence: WindowEvidence) -> float:
         """Return P(the text answers) by the calibration that the text falls under."""
         return self.of(task, evidence).probability(evidence)
 
-    def of(self, task: Task, evidence: Evidence) -> Calibration:
+    def of(self, task: Task, evidence: WindowEvidence) -> ScoreCalibration:
         """Choose the calibration that a text falls under."""
         if task is Task.REPLIES:
             return self.replies
         return self.long_passages if evidence.tokens > SHORT else self.passages
 
 
-def evidence_of(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> Evidence:
+def evidence_of(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> WindowEvidence:
     """Gather what a text's probability is made of."""
     tokens = max(1, min(int(text.bounds[-1]), WHOLE_REPLY))
-    return Evidence(logit, min(windows, MOST_WINDOWS), tokens, similarity if tokens > SHORT else 0.0)
+    return WindowEvidence(logit, min(windows, MOST_WINDOWS), tokens, similarity if tokens > SHORT else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class _Reading:
     is_reply: bool = False
     similarity: float = 0.0
 
-    def evidence(self, logit: float) -> Evidence:
+    def evidence(self, logit: float) -> WindowEvidence:
         """Gather what its probability is made of."""
         similarity = self.similarity if self.task is Task.ANSWERS else 0.0
         return evidence_of(self.text, logit, windows=self.windows, similarity=similarity)
@@ -221,23 +221,23 @@ class AnswerJudge:
         self._session, self._tokenizer, self._proposing = session, tokenizer, proposing
         self._cuts = {False: threshold, True: reply_threshold}
         self._calibrations = calibrations
-        self._firsts: Memory[tuple[str, str], tuple[int, ...]] = Memory(4_096)
+        self._firsts: VectorMemory[tuple[str, str], tuple[int, ...]] = VectorMemory(4_096)
 
-    def judge(self, asked: Sequence[Asked]) -> list[Judgment]:
+    def judge(self, asked: Sequence[Asked]) -> list[WindowJudgment]:
         """Judge texts by their questions; a blank text answers nothing, with probability 0."""
-        judged: list[Judgment] = [Judgment(0.0, None)] * len(asked)
+        judged: list[WindowJudgment] = [WindowJudgment(0.0, None)] * len(asked)
         for rows in _by_text(asked):
             readings = self._begin([asked[row] for row in rows])
             self._read([reading for reading in readings if reading is not None])
             for row, reading in zip(rows, readings, strict=True):
                 if reading is not None:
                     covered = reading.probability >= self._cuts[reading.is_reply]
-                    judged[row] = Judgment(reading.probability, reading.fragment() if covered else None)
+                    judged[row] = WindowJudgment(reading.probability, reading.fragment() if covered else None)
         return judged
 
-    def evidence(self, asked: Sequence[Asked]) -> list[Evidence | None]:
-        """Return what each text's probability is made of, None where nothing is read; `Calibration` is fitted on it."""
-        found: list[Evidence | None] = [None] * len(asked)
+    def evidence(self, asked: Sequence[Asked]) -> list[WindowEvidence | None]:
+        """Return what each text's probability is made of, None where nothing is read; `ScoreCalibration` is fitted on it."""
+        found: list[WindowEvidence | None] = [None] * len(asked)
         for rows in _by_text(asked):
             readings = self._begin([asked[row] for row in rows])
             for row, reading in zip(rows, readings, strict=True):

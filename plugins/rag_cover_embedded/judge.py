@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rag_cover.backends import Abstention, CertainCuts, ScoringItem, Span, TokenRelevance
 from rag_cover.texts import encodable
 from rag_cover_embedded.abstentions import abstention
-from rag_cover_embedded.answers import AnswerJudge, Asked, Judgment
+from rag_cover_embedded.answers import AnswerJudge, Asked, WindowJudgment
 from rag_cover_embedded.inputs import encode_texts, open_tokenizer
-from rag_cover_embedded.memory import Memory
+from rag_cover_embedded.memory import VectorMemory
 from rag_cover_embedded.relevance import token_relevance
 from rag_cover_embedded.verdicts import correctness, entailment
 from rag_cover_embedded.weights import Weights
@@ -49,8 +49,8 @@ class EmbeddedJudge:
             calibrations=self._fitted.calibrations,
             proposing=None if exhaustive else self._fitted.proposing,
         )
-        self._remembered: Memory[Asked, Judgment] = Memory(REMEMBERED)
-        self._abstentions: Memory[Asked, Abstention] = Memory(REMEMBERED)
+        self._remembered: VectorMemory[Asked, WindowJudgment] = VectorMemory(REMEMBERED)
+        self._abstentions: VectorMemory[Asked, Abstention] = VectorMemory(REMEMBERED)
 
     @property
     def threshold(self) -> float:
@@ -108,7 +108,7 @@ class EmbeddedJudge:
         """Travel to another process as what it was opened with: the network is opened there."""
         return _reopen, self._options
 
-    def _judge_items(self, items: Sequence[ScoringItem]) -> list[Judgment]:
+    def _judge_items(self, items: Sequence[ScoringItem]) -> list[WindowJudgment]:
         asked = [(item.question, item.text, item.user_question) for item in items]
         judged = self._remembered.recall(asked, self._answers.judge)
         return [judged[each] for each in asked]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["Memory", "QuestionText", "digest_of"]
+__all__ = ["QuestionText", "VectorMemory", "digest_of"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound=tuple[str, ...])
@@ -16,7 +16,7 @@ QuestionText = tuple[str, str]
 """A question and a text."""
 
 
-class Memory(Generic[P, T]):
+class VectorMemory(Generic[P, T]):
     """Remembers the last ``most`` pairs, by hashes of them. Thread-safe; two threads may make the same at once."""
 
     def __init__(self, most: int) -> None:

@@ -26,7 +26,7 @@ from rag_cover.texts import encodable
 from rag_cover.traces import Sample
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, evidence_of
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
-from rag_cover_embedded.memory import Memory, QuestionText, digest_of
+from rag_cover_embedded.memory import QuestionText, VectorMemory, digest_of
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.weights import Weights
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
@@ -70,7 +70,7 @@ class EmbeddedReader:
         self._fitted = opened.fitted
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
-        self._remembered: Memory[QuestionText, tuple[AnswerSpans, ...]] = Memory(REMEMBERED)
+        self._remembered: VectorMemory[QuestionText, tuple[AnswerSpans, ...]] = VectorMemory(REMEMBERED)
 
     def sample(
         self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0

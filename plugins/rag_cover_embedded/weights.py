@@ -13,10 +13,10 @@ from weakref import WeakValueDictionary
 
 from rag_cover.backends import CertainCuts
 from rag_cover.errors import CorruptFileError
-from rag_cover_embedded.answers import Calibration, Calibrations, Proposing
+from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
 from rag_cover_embedded.session import Session
 
-__all__ = ["Fitted", "Weights", "sha256_of"]
+__all__ = ["FittedNumbers", "Weights", "sha256_of"]
 
 VERSION = 4
 """Of how texts are read: cutting, flattening, windows. Another way is another judge."""
@@ -27,7 +27,7 @@ _in_use: WeakValueDictionary[tuple[Path, str, int | None], Session] = WeakValueD
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedNumbers:
     """The numbers fitted after training.
 
     ``threshold`` and ``reply_threshold`` are the cuts for passages and replies, ``calibrations`` what makes probabilities,
@@ -54,7 +54,7 @@ class Weights:
 
     folder: Path
     sha256: str
-    fitted: Fitted
+    fitted: FittedNumbers
     digest: str
 
     @classmethod
@@ -116,15 +116,15 @@ def _refuse_changed(path: Path, wanted: str) -> None:
         raise CorruptFileError(message)
 
 
-def _parse_fitted(numbers: Mapping[str, Any]) -> Fitted:
-    return Fitted(
+def _parse_fitted(numbers: Mapping[str, Any]) -> FittedNumbers:
+    return FittedNumbers(
         threshold=float(numbers["threshold"]),
         reply_threshold=float(numbers["reply_threshold"]),
         certain={mode: (float(low), float(high)) for mode, (low, high) in numbers["certain"].items()},
         abstention=float(numbers["abstention"]),
         correct_temperature=float(numbers["temperatures"]["correct"]),
         entailment_temperature=float(numbers["temperatures"]["entailment"]),
-        calibrations=Calibrations(**{name: Calibration(**each) for name, each in numbers["calibrations"].items()}),
+        calibrations=Calibrations(**{name: ScoreCalibration(**each) for name, each in numbers["calibrations"].items()}),
         proposing=Proposing(**numbers["proposing"]),
     )
 

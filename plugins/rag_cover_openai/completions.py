@@ -16,7 +16,7 @@ from rag_cover.texts import encodable
 from rag_cover.traces import Sample, content_hash
 from rag_cover_openai.server_quirks import Dialect, Format
 
-__all__ = ["Answer", "Request", "answer_of", "request_of"]
+__all__ = ["Request", "ServerReply", "answer_of", "request_of"]
 
 _CHARACTERS_PER_TOKEN = 4
 _EXCERPT = 2_000
@@ -90,7 +90,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerReply:
     """What the server sent: samples, and how many tokens they took where it says."""
 
     samples: tuple[Sample, ...]
@@ -105,7 +105,7 @@ def request_of(prompt: Prompt, sampling: Sampling, schema: type[BaseModel] | Non
     return Request(clean, sampling, schema)
 
 
-def answer_of(data: object, sampling: Sampling) -> Answer:
+def answer_of(data: object, sampling: Sampling) -> ServerReply:
     """Read an answer.
 
     Raises:
@@ -122,7 +122,7 @@ def answer_of(data: object, sampling: Sampling) -> Answer:
     usage = data.get("usage")
     told: Mapping[str, Any] = usage if isinstance(usage, Mapping) else {}
     samples = tuple(_sample(choice, sampling.stop) for choice in choices)
-    return Answer(samples, _count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
+    return ServerReply(samples, _count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
 
 
 def _sample(choice: object, stop: Sequence[str]) -> Sample:

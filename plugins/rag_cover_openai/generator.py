@@ -19,7 +19,7 @@ from rag_cover.llm.session import LLMSession, ResponseCache
 from rag_cover.llm.usage import Usage, UsageReport
 from rag_cover.traces import Sample
 from rag_cover_openai.client import Client
-from rag_cover_openai.completions import Answer, Request, answer_of, request_of
+from rag_cover_openai.completions import Request, ServerReply, answer_of, request_of
 from rag_cover_openai.errors import RefusedError
 
 __all__ = ["OpenAIGenerator"]
@@ -36,7 +36,7 @@ class _Told:
     prompt: int | None = 0
     completion: int | None = 0
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: ServerReply) -> None:
         self.prompt = _sum(self.prompt, answer.prompt_tokens)
         self.completion = _sum(self.completion, answer.completion_tokens)
 
@@ -152,7 +152,7 @@ class OpenAIGenerator:
         read = {index: _unpack_sample(known[key], task.request.schema) for index, key in enumerate(keys) if key in known}
         return {index: sample for index, sample in read.items() if sample is not None}
 
-    def _answer(self, task: _Task, request: Request, n: int, index: int) -> Answer:
+    def _answer(self, task: _Task, request: Request, n: int, index: int) -> ServerReply:
         """Ask until the server takes the request as it is put."""
         tokens = request.tokens(n)
         called, refusals = self._send_adapting(task, request, n, index)
@@ -160,7 +160,7 @@ class OpenAIGenerator:
             answer = answer_of(called.value, request.sampling)
         except ModelFailedError as unreadable:
             unreadable.attempts = called.attempts
-            self._count(task, called, refusals, Answer((), None, None))
+            self._count(task, called, refusals, ServerReply((), None, None))
             raise
         self._count(task, called, refusals, answer)
         task.told.add(answer)
@@ -190,7 +190,7 @@ class OpenAIGenerator:
                 self._run.ledger.add(Usage(self.name, task.purpose, calls=1, retries=retries))
                 raise
 
-    def _count(self, task: _Task, called: Called[object], refusals: int, answer: Answer) -> None:
+    def _count(self, task: _Task, called: Called[object], refusals: int, answer: ServerReply) -> None:
         untold = answer.prompt_tokens is None or answer.completion_tokens is None
         usage = Usage(
             self.name,

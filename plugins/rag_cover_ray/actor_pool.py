@@ -21,7 +21,7 @@ from rag_cover.errors import EngineError, InvalidValueError, RagCoverError
 from rag_cover.llm.usage import UsageReport
 from rag_cover.processors import allot
 
-__all__ = ["Pool"]
+__all__ = ["ActorPool"]
 
 ATTEMPTS = 4
 """How often an item is tried whose worker dies; after that the item is taken to be what kills it."""
@@ -77,7 +77,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class ActorPool:
     """A function in Ray's object store, and the actors that are to apply it."""
 
     function: ray.ObjectRef
@@ -86,7 +86,7 @@ class Pool:
     gpus: float
 
     @classmethod
-    def of(cls, function: Callable[..., Any], workers: int | None, *, cpus: float, gpus: float) -> Pool:
+    def of(cls, function: Callable[..., Any], workers: int | None, *, cpus: float, gpus: float) -> ActorPool:
         """Send the function on its way.
 
         Raises:

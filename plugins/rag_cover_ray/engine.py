@@ -62,13 +62,13 @@ class RayEngine:
         """
         prepare(self.address)
         with needs_extra("ray", "ray", "pyarrow"):
-            from rag_cover_ray.actor_pool import Pool
+            from rag_cover_ray.actor_pool import ActorPool
             from rag_cover_ray.clusters import connect
         stream = iter(items)
         if not (sent := list(islice(stream, self.window))):
             return
         with connect(self.address):
-            pool = Pool.of(function, self.workers, cpus=self.cpus, gpus=self.gpus)
+            pool = ActorPool.of(function, self.workers, cpus=self.cpus, gpus=self.gpus)
             ledger = function.ledger if isinstance(function, Accountable) else None
             while sent:
                 for made, spending in pool.map(sent):

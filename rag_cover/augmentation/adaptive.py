@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_cover.augmentation.chains import searchable
-from rag_cover.augmentation.evidence import Evidence
+from rag_cover.augmentation.evidence import PassageEvidence
 from rag_cover.augmentation.retrieving import Retrieval
 from rag_cover.questions import Passage
 from rag_cover.searching import plain
@@ -21,7 +21,7 @@ _SURE = 0.7
 _READ = 5  # passages that an answer is read from: those that cover its sub-question best
 
 
-def search_uncovered(retrieval: Retrieval, evidence: Evidence, *, sure: float, rounds: int) -> None:
+def search_uncovered(retrieval: Retrieval, evidence: PassageEvidence, *, sure: float, rounds: int) -> None:
     """Search for a question, then in at most so many rounds for the sub-questions that are not surely covered.
 
     ``sure`` is the probability from which one is.
@@ -52,7 +52,7 @@ def confident_threshold(threshold: float) -> float:
     return threshold + _SURE * (1 - threshold)
 
 
-def _judge_chain(retrieval: Retrieval, evidence: Evidence, sure: float) -> set[int]:
+def _judge_chain(retrieval: Retrieval, evidence: PassageEvidence, sure: float) -> set[int]:
     """Judge every searchable sub-question and return the numbers of the covered ones.
 
     When a covered one fills a slot of a later one (``#1``), extract its answer and judge again, until no new sub-question
@@ -76,6 +76,6 @@ def _missing(retrieval: Retrieval, covered: set[int]) -> list[int]:
     return [number for number, text in texts.items() if searchable(text) and plain(text) not in known]
 
 
-def _best(evidence: Evidence, text: str, passages: Sequence[Passage]) -> list[Passage]:
+def _best(evidence: PassageEvidence, text: str, passages: Sequence[Passage]) -> list[Passage]:
     (row,) = evidence.probabilities([text], passages)
     return [passages[place] for place in (-row).argsort(kind="stable")[:_READ]]

@@ -9,7 +9,7 @@ from typing import get_args
 from rag_cover.augmentation.adaptive import confident_threshold, search_uncovered
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.core import decompose_question
-from rag_cover.augmentation.evidence import Evidence
+from rag_cover.augmentation.evidence import PassageEvidence
 from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sub_question_results
 from rag_cover.augmentation.prompts import combining, from_passages, with_definition, with_sub_questions
 from rag_cover.augmentation.reading import SAMPLES, Reader, generate_texts, reading_receiver, writing_generator
@@ -109,7 +109,7 @@ class Augmenter:
         searches = Searches(self.retriever, k=self.depth or self.k, most=self.max_calls, workers=self.workers)
         chain = Chain([each.text for each in given.core], literal=slots_in(asked.text, position=len(given.core)))
         retrieval = Retrieval(self._query(asked.text, chain), chain, searches, reader)
-        evidence = None if self.scorer is None else Evidence(self.scorer, self.threshold)
+        evidence = None if self.scorer is None else PassageEvidence(self.scorer, self.threshold)
         self._search(retrieval, evidence)
         failures = (*given.failures, *failures_of(retrieval))
         keeping = Keeping(self.k, self.fair_share, self.max_tokens, self.count_tokens)
@@ -146,7 +146,7 @@ class Augmenter:
         others = [text for text in chain.bare if plain(text) != plain(question)]
         return " ".join([question, *others]) if self.mode == "subquestions" else question
 
-    def _search(self, retrieval: Retrieval, evidence: Evidence | None) -> None:
+    def _search(self, retrieval: Retrieval, evidence: PassageEvidence | None) -> None:
         match self.mode:
             case "definition" | "subquestions":
                 retrieval.searches.search([retrieval.query])
@@ -157,7 +157,7 @@ class Augmenter:
             case _:
                 search_for_all(retrieval)
 
-    def _sure(self, evidence: Evidence) -> float:
+    def _sure(self, evidence: PassageEvidence) -> float:
         return confident_threshold(evidence.threshold) if self.sure is None else self.sure
 
     def _prompt(self, question: str, chain: Chain, passages: Sequence[Passage]) -> Conversation:

@@ -13,10 +13,10 @@ from rag_cover.model_calls import probabilities, threshold_in_range
 from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 
-__all__ = ["Evidence"]
+__all__ = ["PassageEvidence"]
 
 
-class Evidence:
+class PassageEvidence:
     """What a scorer says of passages, and the cut from which one covers a sub-question.
 
     Args:

@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from rag_cover.augmentation.chains import searchable
-from rag_cover.augmentation.evidence import Evidence
-from rag_cover.augmentation.pooling import Pool, pool_passages
+from rag_cover.augmentation.evidence import PassageEvidence
+from rag_cover.augmentation.pooling import PassagePool, pool_passages
 from rag_cover.augmentation.result import Purchase, Sought
 from rag_cover.augmentation.retrieving import Retrieval
 from rag_cover.augmentation.selection import select_passages
@@ -38,15 +38,15 @@ class Outcome:
     """A retrieval that is over: all that it found, and the passages that are kept of it. Without evidence nothing is judged."""
 
     retrieval: Retrieval
-    evidence: Evidence | None
-    pool: Pool
+    evidence: PassageEvidence | None
+    pool: PassagePool
     passages: tuple[Passage, ...]
 
     @classmethod
-    def of(cls, retrieval: Retrieval, evidence: Evidence | None, keeping: Keeping, *, sure: float | None = None) -> Self:
+    def of(cls, retrieval: Retrieval, evidence: PassageEvidence | None, keeping: Keeping, *, sure: float | None = None) -> Self:
         """Keep passages that together cover most; in the order of the one search, where there was only one.
 
-        All pairs that are not judged yet are judged, in one call. ``sure`` is explained by `Evidence.covering`.
+        All pairs that are not judged yet are judged, in one call. ``sure`` is explained by `PassageEvidence.covering`.
 
         Raises:
             ModelFailedError: the scorer failed.

@@ -13,11 +13,11 @@ from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage
 from rag_cover.traces import RetrievalStep
 
-__all__ = ["Pool", "pool_passages"]
+__all__ = ["PassagePool", "pool_passages"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class PassagePool:
     """Distinct passages with their retrieval scores in (0, 1].
 
     ``places`` tells by `Passage.key` which of them every passage is that was found: itself, or the first one that says the same
@@ -33,8 +33,8 @@ class Pool:
         return frozenset(self.places[passage.key] for passage in step.passages)
 
 
-def pool_passages(steps: Sequence[RetrievalStep]) -> Pool:
-    """Pool the passages of searches; those of a single one stay as they are, repetitions in other words among them."""
+def pool_passages(steps: Sequence[RetrievalStep]) -> PassagePool:
+    """PassagePool the passages of searches; those of a single one stay as they are, repetitions in other words among them."""
     best: dict[str, float] = {}
     first: dict[str, Passage] = {}
     for step in steps:
@@ -49,4 +49,4 @@ def pool_passages(steps: Sequence[RetrievalStep]) -> Pool:
     scores = [0.0] * len(number)
     for key, place in places.items():
         scores[place] = max(scores[place], best[key])
-    return Pool(tuple(first[keys[original]] for original in number), tuple(scores), places)
+    return PassagePool(tuple(first[keys[original]] for original in number), tuple(scores), places)

@@ -19,7 +19,7 @@ import numpy as np
 from rag_cover.augmentation.adaptive import search_uncovered
 from rag_cover.augmentation.chains import Chain, searchable
 from rag_cover.augmentation.core import decompose_question
-from rag_cover.augmentation.evidence import Evidence
+from rag_cover.augmentation.evidence import PassageEvidence
 from rag_cover.augmentation.greedy import Pick, greedy_marginal_coverage, reciprocal_ranks
 from rag_cover.augmentation.reading import SAMPLES, reading_receiver
 from rag_cover.augmentation.result import Sought
@@ -150,7 +150,7 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
     """
     _refuse_unless_in_range(k, retrieval_weight, samples)
     asked = question if isinstance(question, Question) else Question(question)
-    evidence, found = Evidence(scorer, threshold), distinct(passages)
+    evidence, found = PassageEvidence(scorer, threshold), distinct(passages)
     if not found:
         return Reranking(asked, (), (), evidence.threshold)
     reader = None if receiver is None else reading_receiver(receiver, samples=samples, seed=seed)
@@ -169,12 +169,12 @@ class _Judged:
     """Distinct passages with the places where they stood, all judged against the sub-questions of a chain."""
 
     chain: Chain
-    evidence: Evidence
+    evidence: PassageEvidence
     passages: tuple[Passage, ...]
     places: Mapping[str, int]
 
     @classmethod
-    def of(cls, retrieval: Retrieval, evidence: Evidence, passages: Sequence[Passage]) -> Self:
+    def of(cls, retrieval: Retrieval, evidence: PassageEvidence, passages: Sequence[Passage]) -> Self:
         """Read the answers that later sub-questions build on, from the passages at hand, and judge all pairs."""
         search_uncovered(retrieval, evidence, sure=0.0, rounds=0)  # whatever a later one waits for is read
         chain, found = retrieval.chain, retrieval.passages

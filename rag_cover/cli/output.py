@@ -15,7 +15,7 @@ from rag_cover.cli.gates import Gate, exit_code_for, print_failed_gates, read_ga
 from rag_cover.cli.json_output import spending_document, write_page
 from rag_cover.cli.option_groups import GateOptions, ScreenOptions
 from rag_cover.cli.options import prices_of
-from rag_cover.cli.run import Run, print_output_paths, run_document
+from rag_cover.cli.run import EvaluationRun, print_output_paths, run_document
 from rag_cover.evaluation import Evaluation
 from rag_cover.llm.usage import Price
 from rag_cover.reports import spending_table
@@ -46,7 +46,7 @@ class Ending:
 
     def come(
         self,
-        run: Run,
+        run: EvaluationRun,
         evaluation: Evaluation,
         summary: Summary,
         *,

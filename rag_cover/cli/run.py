@@ -27,7 +27,7 @@ from rag_cover.summaries import Summary
 from rag_cover.traces import Trace
 
 __all__ = [
-    "Run",
+    "EvaluationRun",
     "measures_of",
     "open_or_evaluate",
     "print_output_paths",
@@ -39,7 +39,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EvaluationRun:
     """What to evaluate, and how; ``store=None`` keeps the results in memory. ``prepare`` makes the traces that are measured."""
 
     file: TraceFile
@@ -94,7 +94,7 @@ class Run:
         return evaluation
 
 
-def open_or_evaluate(run: Run) -> Evaluation:
+def open_or_evaluate(run: EvaluationRun) -> Evaluation:
     """Open the evaluation that a store or a folder of parts holds; evaluate a file of traces."""
     path = run.file.path
     if path.is_dir():
@@ -131,7 +131,7 @@ def warn_skipped_traces(file: TraceFile) -> None:
         warn(line)
 
 
-def print_output_paths(run: Run, summary: Summary, page: Path | None) -> None:
+def print_output_paths(run: EvaluationRun, summary: Summary, page: Path | None) -> None:
     """Say where results and report are, and how to go on where something failed."""
     for what, path in (("Results", run.store), ("Report", page)):
         if path:
@@ -141,7 +141,7 @@ def print_output_paths(run: Run, summary: Summary, page: Path | None) -> None:
         say(f"{what} failed; the same command with --resume tries again, and keeps the rest.", quiet=run.quiet)
 
 
-def run_document(run: Run, summary: Summary, page: Path | None, results: Sequence[GateResult]) -> dict[str, Any]:
+def run_document(run: EvaluationRun, summary: Summary, page: Path | None, results: Sequence[GateResult]) -> dict[str, Any]:
     """Write as JSON data what a command measured, what its gates say, and where it put the rest."""
     gates = [
         {"option": result.gate.option, "value": result.value, "passed": result.problem is None, "problem": result.problem}

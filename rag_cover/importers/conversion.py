@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Record, Row
-from rag_cover.spans.model import Span, trees
+from rag_cover.spans.model import CallSpan, trees
 from rag_cover.spans.traces import trace_of
 from rag_cover.traces import Trace
 
@@ -33,9 +33,9 @@ def from_rows(traces_of: Callable[[Row], tuple[Trace, ...]], records: Iterable[R
             yield from ((record, trace) for trace in traces)
 
 
-def from_spans(spans_of: Callable[[Row], Iterator[Span]], records: Iterable[Record | InputError]) -> Found:
+def from_spans(spans_of: Callable[[Row], Iterator[CallSpan]], records: Iterable[Record | InputError]) -> Found:
     """Gather all spans, since those of one trace can be far apart, then make each tree a trace."""
-    gathered: list[Span] = []
+    gathered: list[CallSpan] = []
     places: dict[str, Record] = {}
     for record in records:
         if isinstance(record, InputError):

@@ -13,7 +13,7 @@ from rag_cover.importers import deepeval, langsmith, openinference, ragas, ragch
 from rag_cover.importers.conversion import Found, from_rows, from_spans
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.tabular_files import csv_records, parquet_records
-from rag_cover.spans.model import Span
+from rag_cover.spans.model import CallSpan
 from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import open_input, require_file
 from rag_cover.stores.jsonl import OnBadLine, Skipped
@@ -36,7 +36,7 @@ class _Format:
     summary: str
     recognises: Callable[[Row], bool]
     traces_of: Callable[[Row], tuple[Trace, ...]] = lambda _: ()
-    spans_of: Callable[[Row], Iterator[Span]] | None = None
+    spans_of: Callable[[Row], Iterator[CallSpan]] | None = None
 
 
 def _is_own(row: Row) -> bool:

@@ -13,7 +13,7 @@ from rag_cover.importers.records import Row
 from rag_cover.importers.timestamps import moment_of
 from rag_cover.questions import json_value
 from rag_cover.spans.calls import call_data, first_of, whole_number
-from rag_cover.spans.model import Span, SpanKind
+from rag_cover.spans.model import CallSpan, SpanKind
 from rag_cover.spans.passages import passages_from
 from rag_cover.spans.payloads import answer_of, decoded, documents_of
 
@@ -31,7 +31,7 @@ def recognises(row: Row) -> bool:
     return "run_type" in row and ("inputs" in row or "outputs" in row)
 
 
-def spans_of(run: Row) -> Iterator[Span]:
+def spans_of(run: Row) -> Iterator[CallSpan]:
     """Read a run and the runs inside it."""
     waiting: list[tuple[Row, str | None, str | None]] = [(run, None, None)]
     while waiting:
@@ -43,7 +43,7 @@ def spans_of(run: Row) -> Iterator[Span]:
         waiting.extend((child, span.trace_id, span.id) for child in reversed(children))
 
 
-def _span(row: Row, trace_id: str | None, parent_id: str | None) -> Span:
+def _span(row: Row, trace_id: str | None, parent_id: str | None) -> CallSpan:
     outputs = decoded(row.get("outputs"))
     kind = _kind(row, outputs)
     span_id = _find_text(row, "id", "run_id")
@@ -51,7 +51,7 @@ def _span(row: Row, trace_id: str | None, parent_id: str | None) -> Span:
     if span_id is None:
         problem = "this run has no id"
         raise InputError(problem)
-    return Span(
+    return CallSpan(
         id=span_id,
         trace_id=_find_text(row, "trace_id") or trace_id or span_id,
         parent_id=_find_text(row, "parent_run_id") or parent_id,

@@ -16,7 +16,7 @@ from rag_cover.importers.timestamps import moment_of
 from rag_cover.llm_calls import read_finish_reason
 from rag_cover.questions import json_value
 from rag_cover.spans.calls import call_data, whole_number
-from rag_cover.spans.model import Span, SpanKind
+from rag_cover.spans.model import CallSpan, SpanKind
 from rag_cover.spans.passages import passages_from
 from rag_cover.spans.payloads import decoded, documents_of
 
@@ -47,7 +47,7 @@ def recognises(row: Row) -> bool:
     return isinstance(context, Mapping) and "span_id" in context
 
 
-def spans_of(row: Row) -> Iterator[Span]:
+def spans_of(row: Row) -> Iterator[CallSpan]:
     """Read the spans of one exported object: many of an OTLP one, else one."""
     if any(name in row for name in _TREE[0]):
         for resource in _make_list(row, _TREE[0]):
@@ -58,7 +58,7 @@ def spans_of(row: Row) -> Iterator[Span]:
         yield _span(row, {})
 
 
-def _span(row: Row, project: Row) -> Span:
+def _span(row: Row, project: Row) -> CallSpan:
     attributes = _attributes(row.get("attributes")) | _expand_dotted(row)
     context = _mapping(row.get("context"))
     kind = _KINDS.get(str(attributes.get("openinference.span.kind") or row.get("span_kind") or "").upper(), "other")
@@ -69,7 +69,7 @@ def _span(row: Row, project: Row) -> Span:
         problem = "this span has no id (spanId, or context.span_id)"
         raise InputError(problem)
     output = _payload(attributes, "output")
-    return Span(
+    return CallSpan(
         id=span_id,
         trace_id=trace_id or span_id,
         parent_id=parent,

@@ -71,8 +71,8 @@ class SharesCovered:
     """The share covered of all rows, or of those of a group, by three ways to tell it.
 
     ``judged`` is the share of all rows that the judge calls covered; ``by_labels`` rests on the labelled rows alone,
-    ``powered`` on labelled and unlabelled rows together, the judge weighing ``weight`` (`estimate_powered_share`). Where one of the
-    last three is None, ``undefined_because`` says why.
+    ``powered`` on labelled and unlabelled rows together, the judge weighing ``weight`` (`estimate_powered_share`). Where one of
+    the last three is None, ``undefined_because`` says why.
     """
 
     group: str | None

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rag_cover.questions import SubQuestion, json_value, legible
-from rag_cover.spans.model import Span, SpanKind
+from rag_cover.spans.model import CallSpan, SpanKind
 
 __all__ = ["Call", "QuestionContext", "TraceDraft"]
 
@@ -59,9 +59,9 @@ class Call:
         default_factory=time.monotonic, compare=False, repr=False
     )  # no setting of the clock makes a call old or young
 
-    def span(self, trace_id: str, names: Mapping[str, str]) -> Span:
+    def span(self, trace_id: str, names: Mapping[str, str]) -> CallSpan:
         """Return the call as a span of a trace; ``names`` are the spans' ids, by those of their calls."""
-        return Span(
+        return CallSpan(
             id=names[self.id],
             trace_id=trace_id,
             parent_id=names.get(self.parent or ""),

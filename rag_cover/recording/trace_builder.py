@@ -12,7 +12,7 @@ from rag_cover.questions import Question
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.telemetry import NAME
 from rag_cover.spans.kinds import read_spans
-from rag_cover.spans.model import Span, trees
+from rag_cover.spans.model import CallSpan, trees
 from rag_cover.spans.traces import trace_of
 from rag_cover.traces import Trace
 
@@ -64,7 +64,7 @@ class TraceBuilder:
         return Trace.model_validate({**dict(trace), **changes})
 
 
-def _spans(draft: TraceDraft, names: Mapping[str, str]) -> list[Span]:
+def _spans(draft: TraceDraft, names: Mapping[str, str]) -> list[CallSpan]:
     """Return the calls as spans, each named as people read it: by its class, numbered where there are several."""
     spans = [call.span(draft.root.id, names) for call in draft.calls]
     if draft.root.answer is None:  # whoever recorded it knows that there is none, whatever models said on the way

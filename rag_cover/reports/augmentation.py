@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.reports.gains import Augmented, Gains, Row, select_most_changed
+from rag_cover.reports.gains import AugmentedQuestion, GainRow, Gains, select_most_changed
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, Scale, format_count, interval_text, percent
@@ -38,7 +38,7 @@ def augmentation_panel(gains: Gains, *, judge: str) -> RenderableType:
     return Encodable(Panel(Group(*parts), title="rag_cover augment", title_align="left", box=ROUNDED, padding=(0, 1)))
 
 
-def before_and_after(results: Sequence[Augmented], *, limit: int = 5) -> RenderableType:
+def before_and_after(results: Sequence[AugmentedQuestion], *, limit: int = 5) -> RenderableType:
     """List the questions that gained most, with each core sub-question before and after, and the search that brought it."""
     return Encodable(Group(*(_question(each) for each in select_most_changed(results, limit=limit))))
 
@@ -105,7 +105,7 @@ def _count_sentences(counts: Mapping[str, int], what: str) -> list[str]:
     return [*lines, f"… and {more:,} more"] if more > 0 else lines
 
 
-def _question(each: Augmented) -> RenderableType:
+def _question(each: AugmentedQuestion) -> RenderableType:
     rows = each.rows
     before, after = (sum(values) for values in ([row.before for row in rows], [row.after for row in rows]))
     asked = one_line(each.asked.question.text, limit=200)
@@ -118,11 +118,11 @@ def _question(each: Augmented) -> RenderableType:
     return Group(Text.assemble((asked, "bold"), (f"  {count}", "dim")), table, Text(""))
 
 
-def _mark(row: Row) -> Text:
+def _mark(row: GainRow) -> Text:
     return Text.assemble("  ", _MARKS[row.before], (" → ", "dim"), _MARKS[row.after])
 
 
-def _describe_search(row: Row) -> Text:
+def _describe_search(row: GainRow) -> Text:
     text = Text(one_line(row.sought.text, limit=150))
     if row.after and not row.before and (bought := row.purchase) is not None:
         own = bought.step == row.sought.step

@@ -9,7 +9,7 @@ from itertools import pairwise
 from rag_cover.backends import Span
 from rag_cover.placeholder import Placeholder
 
-__all__ = ["Mark", "Piece", "excerpt"]
+__all__ = ["ExcerptPiece", "Mark", "excerpt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcerptPiece:
     """A run of text under the same marks; ``ends`` are the marks that end with it, ``cut`` counts characters left out here."""
 
     text: str = ""
@@ -32,7 +32,7 @@ class Piece:
     cut: int = 0
 
 
-def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tuple[Piece, ...]:
+def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tuple[ExcerptPiece, ...]:
     """Cut a text at its marks, keeping about ``limit`` characters around them, or at its start where it has none.
 
     >>> [piece.text or piece.cut for piece in excerpt("x" * 50 + "answer" + "y" * 44, [Mark(Span(50, 56), 1)], limit=26)]
@@ -43,17 +43,17 @@ def excerpt(text: str, marks: Iterable[Mark] = (), *, limit: int = 1200) -> tupl
     if Placeholder.read(text):
         return (_placeholder_piece(text, {mark.number for mark in marks}),)
     inside = [mark for mark in (_within(mark, len(text)) for mark in marks) if mark is not None]
-    pieces: list[Piece] = []
+    pieces: list[ExcerptPiece] = []
     shown = 0
     for window in _windows(len(text), [mark.span for mark in inside], limit):
-        pieces += [Piece(cut=window.start - shown)] if window.start > shown else []
+        pieces += [ExcerptPiece(cut=window.start - shown)] if window.start > shown else []
         pieces += _cut_at_marks(text, window, inside)
         shown = window.end
-    return (*pieces, *([Piece(cut=len(text) - shown)] if shown < len(text) else []))
+    return (*pieces, *([ExcerptPiece(cut=len(text) - shown)] if shown < len(text) else []))
 
 
-def _placeholder_piece(stand_in: str, numbers: set[int]) -> Piece:
-    return Piece(stand_in, ends=tuple(sorted(numbers - {0})), unsupported_ends=0 in numbers)
+def _placeholder_piece(stand_in: str, numbers: set[int]) -> ExcerptPiece:
+    return ExcerptPiece(stand_in, ends=tuple(sorted(numbers - {0})), unsupported_ends=0 in numbers)
 
 
 def _within(mark: Mark, length: int) -> Mark | None:
@@ -80,14 +80,14 @@ def _windows(length: int, spans: Sequence[Span], limit: int) -> list[Span]:
     return windows
 
 
-def _cut_at_marks(text: str, window: Span, marks: Sequence[Mark]) -> Iterator[Piece]:
+def _cut_at_marks(text: str, window: Span, marks: Sequence[Mark]) -> Iterator[ExcerptPiece]:
     here = [mark for mark in marks if mark.span.start < window.end and mark.span.end > window.start]
     edges = {window.start, window.end}
     edges |= {edge for mark in here for edge in (mark.span.start, mark.span.end) if window.start < edge < window.end}
     for start, end in pairwise(sorted(edges)):
         over = [mark for mark in here if mark.span.start < end and mark.span.end > start]
         ending = {mark.number for mark in over if min(mark.span.end, window.end) == end}
-        yield Piece(
+        yield ExcerptPiece(
             text=text[start:end],
             numbers=tuple(sorted({mark.number for mark in over} - {0})),
             ends=tuple(sorted(ending - {0})),

@@ -15,11 +15,11 @@ from rag_cover.backends import Failure
 from rag_cover.stats.intervals import Interval, Statistic, bootstrap, bootstrap_share
 from rag_cover.traces import Trace
 
-__all__ = ["Augmented", "Gains", "Row", "gains_of", "select_most_changed"]
+__all__ = ["AugmentedQuestion", "GainRow", "Gains", "gains_of", "select_most_changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GainRow:
     """A core sub-question, whether it was covered before and after, and the extra search that first brought it."""
 
     sought: Sought
@@ -29,7 +29,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Augmented:
+class AugmentedQuestion:
     """A question as it came, and what augmenting its retrieval made of it.
 
     ``plain`` is retrieval by the question alone, where that was done too; without it the augmentation's own first search is
@@ -46,13 +46,13 @@ class Augmented:
         return tuple(each for side in (self.made, self.plain) for each in _failures(side))
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[GainRow, ...]:
         """List the core sub-questions that were judged before and after."""
         if isinstance(self.made, Failure):
             return ()
         bought = {text: purchase for purchase in reversed(self.made.bought) for text in purchase.covered}
         return tuple(
-            Row(sought, before, sought.covered, bought.get(sought.text))
+            GainRow(sought, before, sought.covered, bought.get(sought.text))
             for sought in self.made.sub_questions
             if (before := self._before(sought)) is not None and sought.covered is not None
         )
@@ -111,7 +111,7 @@ class Gains:
     notes: Mapping[str, int]
 
 
-def gains_of(results: Sequence[Augmented], mode: AugmentationMode) -> Gains:
+def gains_of(results: Sequence[AugmentedQuestion], mode: AugmentationMode) -> Gains:
     """Count what augmenting changed."""
     made = [each.made for each in results if isinstance(each.made, Augmentation)]
     compared = [rows for each in results if (rows := each.rows)]
@@ -140,7 +140,7 @@ def gains_of(results: Sequence[Augmented], mode: AugmentationMode) -> Gains:
     )
 
 
-def select_most_changed(results: Sequence[Augmented], *, limit: int) -> list[Augmented]:
+def select_most_changed(results: Sequence[AugmentedQuestion], *, limit: int) -> list[AugmentedQuestion]:
     """Choose the questions that gained most, equal ones in their order; those without a judged sub-question are left out."""
     judged = [each for each in results if each.rows]
     return sorted(judged, key=lambda each: sum(row.before - row.after for row in each.rows))[:limit]

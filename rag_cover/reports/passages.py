@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_cover.coverage import CoverageResult, SubQuestionCoverage
 from rag_cover.questions import Passage
-from rag_cover.reports.excerpts import Mark, Piece, excerpt
+from rag_cover.reports.excerpts import ExcerptPiece, Mark, excerpt
 from rag_cover.reports.sanitise import one_line
 from rag_cover.traces import RetrievalStep, Trace
 
@@ -27,7 +27,7 @@ class PassageView:
     fate: str
     kept: bool
     covers: tuple[int, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ExcerptPiece, ...]
     repeated: bool
 
 

@@ -15,7 +15,7 @@ from rag_cover.frames import column_of
 from rag_cover.measures import NotApplicable, NumberResult, TraceResult
 from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.complexity_page import EvidenceView, evidence_view
-from rag_cover.reports.excerpts import Mark, Piece, excerpt
+from rag_cover.reports.excerpts import ExcerptPiece, Mark, excerpt
 from rag_cover.reports.passages import StepView, covering, number_passages, steps_of
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, has_lost_core, state_of
@@ -73,7 +73,7 @@ class QuestionView:
     core_words: str
     lost_core: bool
     losses: str
-    answer: tuple[Piece, ...] | None
+    answer: tuple[ExcerptPiece, ...] | None
     sub_questions: tuple[SubQuestionView, ...]
     groundedness: str
     steps: tuple[StepView, ...]
@@ -152,7 +152,7 @@ def _badness(result: TraceResult) -> tuple[float, float, float, float]:
     return math.inf if counts is None else counts[0] / counts[1], total_of(result), -rank, -hard
 
 
-def _answer(text: str, rows: Sequence[tuple[int, SubQuestionCoverage]], result: TraceResult) -> tuple[Piece, ...]:
+def _answer(text: str, rows: Sequence[tuple[int, SubQuestionCoverage]], result: TraceResult) -> tuple[ExcerptPiece, ...]:
     marks = [
         Mark(row.answer.fragment, number) for number, row in rows if row.answer and row.answer.covered and row.answer.fragment
     ]

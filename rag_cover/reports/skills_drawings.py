@@ -14,7 +14,7 @@ from rag_cover.reports.text import format_count, percent
 from rag_cover.routing import Frontier, PolicyPoint, SkillDescription
 from rag_cover.stats.intervals import Interval
 
-__all__ = ["Dot", "Mark", "SkillMap", "SkillPlot", "map_of", "skill_plot"]
+__all__ = ["ChartMark", "Dot", "SkillMap", "SkillPlot", "map_of", "skill_plot"]
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 16, 44
 _DOTS = 1500
@@ -33,7 +33,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartMark:
     """A numbered place, such as a group's centre or an agent; ``low`` and ``high`` end its interval."""
 
     number: str
@@ -51,7 +51,7 @@ class SkillMap:
 
     words: str
     dots: tuple[Dot, ...]
-    centres: tuple[Mark, ...]
+    centres: tuple[ChartMark, ...]
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
     x_axis: str
@@ -65,10 +65,10 @@ class SkillPlot:
 
     words: str
     router: str
-    router_marks: tuple[Mark, ...]
+    router_marks: tuple[ChartMark, ...]
     mixtures: str
-    agents: tuple[Mark, ...]
-    oracle: Mark
+    agents: tuple[ChartMark, ...]
+    oracle: ChartMark
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
 
@@ -91,7 +91,9 @@ def map_of(description: SkillDescription) -> SkillMap:
             for each in shown
         ),
         centres=tuple(
-            Mark(str(cluster.number), x(at[0]), y(at[1]), 0, 0, f"centre of group {cluster.number}", _colour(cluster.number))
+            ChartMark(
+                str(cluster.number), x(at[0]), y(at[1]), 0, 0, f"centre of group {cluster.number}", _colour(cluster.number)
+            )
             for cluster, at in centres
         ),
         across=tuple(Tick(x(value), f"{value:.3g}") for value in across),
@@ -109,9 +111,11 @@ def skill_plot(frontier: Frontier) -> SkillPlot:
     across, x = _axis([0.0, *(point.cost.estimate for point in everything)], _LEFT, WIDTH - _RIGHT)
     up, y = _axis([min(lows), max(highs)], HEIGHT - _BOTTOM, _TOP)
 
-    def mark(number: str, point: PolicyPoint) -> Mark:
+    def mark(number: str, point: PolicyPoint) -> ChartMark:
         interval = point.quality
-        return Mark(number, x(point.cost.estimate), y(interval.estimate), y(_low(interval)), y(_high(interval)), _title(point))
+        return ChartMark(
+            number, x(point.cost.estimate), y(interval.estimate), y(_low(interval)), y(_high(interval)), _title(point)
+        )
 
     return SkillPlot(
         words="; ".join(_title(point) for point in (*frontier.always, frontier.oracle, *frontier.points)),

@@ -19,7 +19,7 @@ from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["DEEPEST", "LONGEST", "Operator", "Tree", "read", "read_data", "template_of", "text_of"]
+__all__ = ["DEEPEST", "LONGEST", "ExpressionTree", "Operator", "read", "read_data", "template_of", "text_of"]
 
 DEEPEST = 50
 """How deep operators may stand within operators."""
@@ -70,7 +70,7 @@ class _Token:
     place: int
 
 
-class Tree(Protocol):
+class ExpressionTree(Protocol):
     """What is written: an atom's text, or an operator and its parts."""
 
     @property
@@ -82,18 +82,18 @@ class Tree(Protocol):
         """Return an atom's text."""
 
     @property
-    def parts(self) -> Sequence[Tree]:
+    def parts(self) -> Sequence[ExpressionTree]:
         """Return what the operator joins."""
 
 
-def text_of(query: Tree) -> str:
+def text_of(query: ExpressionTree) -> str:
     """Write a query as `read` reads it: atoms in double quotes, operators within operators in brackets."""
     if query.text is not None:
         return json.dumps(query.text, ensure_ascii=False)
     return _SIGNS[query.operator].join(f"({text_of(part)})" if part.parts else text_of(part) for part in query.parts)
 
 
-def template_of(query: Tree, atoms: Sequence[str]) -> str:
+def template_of(query: ExpressionTree, atoms: Sequence[str]) -> str:
     """Write a query with letters for its atoms, by their order, and no more brackets than QUEST does."""
     if query.text is not None:
         return _letter(atoms.index(query.text))

@@ -8,7 +8,7 @@ from typing import Any
 
 from rag_cover.llm_calls import read_finish_reason
 from rag_cover.questions import Passage, json_value
-from rag_cover.spans.model import Span, Tree, ancestors
+from rag_cover.spans.model import CallSpan, SpanTree, ancestors
 from rag_cover.spans.payloads import answer_of
 from rag_cover.spans.steps import duration_of
 
@@ -36,7 +36,7 @@ def call_data(output: Any, *known: Mapping[str, Any]) -> dict[str, Any]:
     return read | told
 
 
-def calls_of(tree: Tree, steps: Sequence[Step], answer: str | None) -> list[dict[str, Any]] | None:
+def calls_of(tree: SpanTree, steps: Sequence[Step], answer: str | None) -> list[dict[str, Any]] | None:
     """Return the calls of language models as JSON data, in the order in which they ended; None where none was recorded."""
     parents = {span.id: span.parent_id for span in tree.spans}
     names = {span.id: span.name for span in tree.spans}
@@ -85,7 +85,7 @@ def whole_number(value: Any) -> int | None:
             return None
 
 
-def _purpose(span: Span, step: str | None, answer: str | None) -> str | None:
+def _purpose(span: CallSpan, step: str | None, answer: str | None) -> str | None:
     if step in ("rerank", "retrieve", "tool"):
         return step
     written = span.answer or answer_of(span.output)

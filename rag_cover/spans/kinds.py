@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from rag_cover.spans.model import Key, Span, SpanKind, Tree, ancestors, keys_of
+from rag_cover.spans.model import CallSpan, Key, SpanKind, SpanTree, ancestors, keys_of
 
 __all__ = ["read_spans"]
 
@@ -21,7 +21,7 @@ _Passages = Sequence[Mapping[str, Any]]
 _CHOOSING = ("retriever", "reranker", "postprocessor")
 
 
-def read_spans(tree: Tree) -> Tree:
+def read_spans(tree: SpanTree) -> SpanTree:
     """Return a tree whose spans of kind ``other`` have the kind of what they did, and whose models say what they read.
 
     What the root was given without retrieving it, or found itself, is a retrieval of its own.
@@ -37,7 +37,7 @@ def read_spans(tree: Tree) -> Tree:
     return replace(tree, spans=tuple(read), root=next(span for span in read if span.id == tree.root.id))
 
 
-def _inside_choices(spans: Sequence[Span], answer: str | None) -> set[str]:
+def _inside_choices(spans: Sequence[CallSpan], answer: str | None) -> set[str]:
     """Name what a retriever or a reranker asks to choose by; a part that retrieves and answers asks for the answer, too."""
     parents = {span.id: span.parent_id for span in spans}
     choosing = {span.id for span in spans if span.kind in _CHOOSING}
@@ -48,14 +48,14 @@ def _inside_choices(spans: Sequence[Span], answer: str | None) -> set[str]:
 class _Reader:
     """Walks a tree from its leaves; knows what was found below each span and is still in use, and where models were asked."""
 
-    def __init__(self, root: Span) -> None:
+    def __init__(self, root: CallSpan) -> None:
         self._root = root
         self.known: list[Mapping[str, Any]] = []
         self._live: dict[str | None, list[_Passages]] = defaultdict(list)
         self._asked: set[str | None] = set()
         self.guessed: set[str] = set()
 
-    def read(self, span: Span) -> list[Span]:
+    def read(self, span: CallSpan) -> list[CallSpan]:
         """Return a span as what it is; the root with what only it tells of having found before it."""
         live = self._live.pop(span.id, [])
         read = self._infer_kind(span, live)
@@ -70,7 +70,7 @@ class _Reader:
             self._asked.add(span.parent_id)
         return [*_find_retrievals(read), read] if span.id == self._root.id and not live else [read]
 
-    def _infer_kind(self, span: Span, live: Sequence[_Passages]) -> Span:
+    def _infer_kind(self, span: CallSpan, live: Sequence[_Passages]) -> CallSpan:
         if span.kind != "other":
             return replace(span, query=span.query or self._root.query) if span.kind in _CHOOSING else span
         if not span.passages:
@@ -88,40 +88,40 @@ class _Reader:
             return replace(span, kind="retriever", passages=new, query=span.query or self._root.query)
         return span
 
-    def _writing(self, span: Span) -> Span:
+    def _writing(self, span: CallSpan) -> CallSpan:
         if not span.consumed or span.answer is None or span.id in self._asked:
             return span
         self.guessed.add(span.id)
         return replace(span, kind="synthesis")
 
-    def _choosing(self, span: Span) -> Span:
+    def _choosing(self, span: CallSpan) -> CallSpan:
         kind: SpanKind = "reranker" if "rerank" in span.name.lower() or _is_scored_anew(span) else "postprocessor"
         return replace(span, kind=kind, query=span.query or self._root.query)
 
 
-def _is_scored_anew(span: Span) -> bool:
+def _is_scored_anew(span: CallSpan) -> bool:
     """Tell whether a passage came back with another score, as from what orders passages even where their order is kept."""
     before = {key: passage.get("score") for passage in span.consumed for key in keys_of([passage])}
     scored = [passage for passage in span.passages if passage.get("score") is not None]
     return any(before[key] != passage["score"] for passage in scored for key in keys_of([passage]) & set(before))
 
 
-def _find_given(root: Span) -> list[Span]:
+def _find_given(root: CallSpan) -> list[CallSpan]:
     if root.kind != "question" or not root.consumed:
         return []
     return [replace(_retrieval(root, "given"), passages=root.consumed, ended_at=root.started_at)]
 
 
-def _find_retrievals(root: Span) -> list[Span]:
+def _find_retrievals(root: CallSpan) -> list[CallSpan]:
     found = [passage for passage in root.passages if not keys_of([passage]) & keys_of(root.consumed)]
     return [replace(_retrieval(root, "own"), passages=found)] if root.kind == "question" and found else []
 
 
-def _retrieval(root: Span, name: str) -> Span:
+def _retrieval(root: CallSpan, name: str) -> CallSpan:
     return replace(root, id=f"{root.id}/{name}", parent_id=root.id, kind="retriever", answer=None, consumed=(), error=None)
 
 
-def _show(span: Span, known: _Passages) -> Span:
+def _show(span: CallSpan, known: _Passages) -> CallSpan:
     """Take a model for one that wrote from the passages whose text it was shown, in their order there."""
     if span.kind != "llm" or not span.prompt:
         return span

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-__all__ = ["Key", "Span", "SpanKind", "Tree", "ancestors", "keys_of", "trees"]
+__all__ = ["CallSpan", "Key", "SpanKind", "SpanTree", "ancestors", "keys_of", "trees"]
 
 SpanKind = Literal["retriever", "reranker", "postprocessor", "tool", "llm", "question", "synthesis", "other"]
 Key = tuple[str, str]
@@ -18,7 +18,7 @@ _Passage = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CallSpan:
     """One call of a pipeline: what it is, where it hangs, what went in and came out.
 
     ``passages`` are what a retriever, reranker or tool returned, ``consumed`` what a reranker or synthesis was given, and
@@ -56,42 +56,44 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SpanTree:
     """A root span and all that hangs under it, children before parents."""
 
     id: str
-    root: Span
-    spans: tuple[Span, ...]
+    root: CallSpan
+    spans: tuple[CallSpan, ...]
 
 
-def trees(spans: Iterable[Span]) -> Iterator[Tree]:
+def trees(spans: Iterable[CallSpan]) -> Iterator[SpanTree]:
     """Put interleaved spans together, one tree for each root, in the order of the traces' first spans.
 
     A span whose parent is missing hangs under its trace's first root; where the root itself is missing, one stands in for it.
     Of two spans with one id, the later is kept.
     """
-    traces: dict[str, dict[str, Span]] = defaultdict(dict)
+    traces: dict[str, dict[str, CallSpan]] = defaultdict(dict)
     for span in spans:
         traces[span.trace_id][span.id] = span
     for trace_id, members in traces.items():
         yield from _trees(trace_id, members)
 
 
-def _trees(trace_id: str, members: Mapping[str, Span]) -> Iterator[Tree]:
-    children: dict[str, list[Span]] = defaultdict(list)
+def _trees(trace_id: str, members: Mapping[str, CallSpan]) -> Iterator[SpanTree]:
+    children: dict[str, list[CallSpan]] = defaultdict(list)
     for span in members.values():
         if span.parent_id is not None and span.parent_id in members:
             children[span.parent_id].append(span)
     roots = sorted((span for span in members.values() if span.parent_id is None), key=_start)
-    main = roots[0] if roots else Span(id="", trace_id=trace_id)
+    main = roots[0] if roots else CallSpan(id="", trace_id=trace_id)
     children[main.id] += [span for span in members.values() if span.parent_id is not None and span.parent_id not in members]
     _join_loops(main, roots, members, children)
     for root in roots or [main]:
         name = trace_id if len(roots) < 2 else f"{trace_id}/{root.id}"  # noqa: PLR2004 -- one root needs no telling apart
-        yield Tree(name, root, tuple(_post_order(root, children)))
+        yield SpanTree(name, root, tuple(_post_order(root, children)))
 
 
-def _join_loops(main: Span, roots: Sequence[Span], members: Mapping[str, Span], children: dict[str, list[Span]]) -> None:
+def _join_loops(
+    main: CallSpan, roots: Sequence[CallSpan], members: Mapping[str, CallSpan], children: dict[str, list[CallSpan]]
+) -> None:
     """Hang spans that are their own ancestors under the main root: they are reached from nowhere else."""
     reached = {span.id for root in (roots or [main]) for span in _post_order(root, children)}
     for span in sorted(members.values(), key=_start):
@@ -100,10 +102,10 @@ def _join_loops(main: Span, roots: Sequence[Span], members: Mapping[str, Span], 
             reached |= {found.id for found in _post_order(span, children)}
 
 
-def _post_order(root: Span, children: Mapping[str, Sequence[Span]]) -> Iterator[Span]:
+def _post_order(root: CallSpan, children: Mapping[str, Sequence[CallSpan]]) -> Iterator[CallSpan]:
     """Walk children before parents, siblings by their start; without recursion, and once where spans form a loop."""
     seen = {root.id}
-    waiting: list[tuple[Span, bool]] = [(root, False)]
+    waiting: list[tuple[CallSpan, bool]] = [(root, False)]
     while waiting:
         span, done = waiting.pop()
         if done:
@@ -115,7 +117,7 @@ def _post_order(root: Span, children: Mapping[str, Sequence[Span]]) -> Iterator[
         waiting.extend((child, False) for child in sorted(below, key=_start, reverse=True))
 
 
-def _start(span: Span) -> tuple[bool, datetime]:
+def _start(span: CallSpan) -> tuple[bool, datetime]:
     start = span.started_at
     if start is None:
         return True, datetime.max.replace(tzinfo=UTC)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_cover.spans.model import Key, Span, Tree, ancestors, keys_of
+from rag_cover.spans.model import CallSpan, Key, SpanTree, ancestors, keys_of
 from rag_cover.spans.payloads import question_of
 
 __all__ = ["duration_of", "steps_of"]
@@ -14,7 +14,7 @@ __all__ = ["duration_of", "steps_of"]
 _Passage = Mapping[str, Any]
 
 
-def steps_of(tree: Tree) -> list[dict[str, Any]]:
+def steps_of(tree: SpanTree) -> list[dict[str, Any]]:
     """Return the steps of a tree as JSON data, children before parents."""
     return _Steps().of(tree)
 
@@ -28,7 +28,7 @@ class _Steps:
         self._seen: set[Key] = set()
         self._texts: dict[str, str] = {}
 
-    def of(self, tree: Tree) -> list[dict[str, Any]]:
+    def of(self, tree: SpanTree) -> list[dict[str, Any]]:
         """Return the steps, children before parents."""
         parents = {span.id: span.parent_id for span in tree.spans}
         for span in tree.spans:
@@ -39,7 +39,7 @@ class _Steps:
             step["parent_id"] = next((above for above in ancestors(step["id"], parents) if above in ids), None)
         return self._found
 
-    def _add(self, span: Span, inner: list[str]) -> None:
+    def _add(self, span: CallSpan, inner: list[str]) -> None:
         passages = [self._fill(passage) for passage in span.passages]
         match span.kind:
             case "retriever" if inner and (passages or not span.error):
@@ -53,7 +53,7 @@ class _Steps:
             case "tool" | "question" if span.error and not self._is_told(inner):
                 self._step(span, "tool", [], [])
 
-    def _step(self, span: Span, kind: str, passages: list[dict[str, Any]], inputs: list[str]) -> None:
+    def _step(self, span: CallSpan, kind: str, passages: list[dict[str, Any]], inputs: list[str]) -> None:
         self._found.append(
             {
                 "id": span.id,
@@ -76,12 +76,12 @@ class _Steps:
         """Tell whether an inner step says already what went wrong."""
         return any(step["error"] for step in self._found if step["id"] in inner)
 
-    def _inputs(self, span: Span) -> list[str]:
+    def _inputs(self, span: CallSpan) -> list[str]:
         """Name the steps still in the context that share a passage with what the reranker was given; none: all of them."""
         given = keys_of(span.consumed)
         return [step for step, keys in self._live.items() if keys & given]
 
-    def _selection(self, span: Span, passages: list[dict[str, Any]], inner: list[str]) -> None:
+    def _selection(self, span: CallSpan, passages: list[dict[str, Any]], inner: list[str]) -> None:
         """Take a retriever around others for a filter of what they found; what it found itself is a step of its own."""
         below = {key for step in inner for key in self._live[step]}
         found = [passage for step in self._found if step["id"] in inner for passage in step["passages"]]
@@ -91,7 +91,7 @@ class _Steps:
             inner = [*inner, f"{span.id}/own"]
         self._step(span, "filter", passages, inner)
 
-    def _reranking(self, span: Span) -> None:
+    def _reranking(self, span: CallSpan) -> None:
         """Take a reranker's passages for a choice of what it was given; what no step had brought is a step of its own."""
         unknown = [passage for passage in map(self._fill, span.consumed) if not self._seen & keys_of([passage])]
         if unknown:
@@ -127,7 +127,7 @@ def _in_order(passages: Sequence[_Passage], consumed: Sequence[_Passage]) -> boo
     return bool(consumed) and all(any(keys_of([passage]) & keys_of([each]) for each in remaining) for passage in passages)
 
 
-def duration_of(span: Span) -> float | None:
+def duration_of(span: CallSpan) -> float | None:
     """Return how long a span took, in seconds; None where that is not known."""
     if span.started_at is None or span.ended_at is None:
         return None

@@ -10,7 +10,7 @@ from typing import Any
 from rag_cover.errors import InputError
 from rag_cover.questions import json_value
 from rag_cover.spans.calls import calls_of
-from rag_cover.spans.model import Span, Tree, ancestors, keys_of
+from rag_cover.spans.model import CallSpan, SpanTree, ancestors, keys_of
 from rag_cover.spans.payloads import answer_of, question_of
 from rag_cover.spans.steps import steps_of
 from rag_cover.stores.validation import trace_from
@@ -21,7 +21,7 @@ __all__ = ["trace_of"]
 _Passages = Sequence[Mapping[str, Any]]
 
 
-def trace_of(tree: Tree) -> Trace:
+def trace_of(tree: SpanTree) -> Trace:
     """Make a tree a trace.
 
     Raises:
@@ -55,7 +55,7 @@ def _first(said: Iterable[str | None]) -> str | None:
     return next(filter(None, said), None)
 
 
-def _answer(tree: Tree) -> str | None:
+def _answer(tree: SpanTree) -> str | None:
     """Return what the root says is its answer, else the last model's output, else the root's output as it is."""
     output = tree.root.output
     if tree.root.answer is not None:
@@ -67,7 +67,7 @@ def _answer(tree: Tree) -> str | None:
     return found if found or not output else json.dumps(json_value(output), ensure_ascii=False)
 
 
-def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
+def _prompt(tree: SpanTree, answer: str | None) -> _Passages | None:
     """Return what the answer was written from; None where no span says so.
 
     That is what the synthesis was given that no inner question stands around, or that wrote the answer; of several, the last
@@ -89,7 +89,7 @@ def _prompt(tree: Tree, answer: str | None) -> _Passages | None:
     return syntheses[0].consumed if len(syntheses) == 1 else None
 
 
-def _read(syntheses: Sequence[Span], tree: Tree, answer: str | None) -> _Passages:
+def _read(syntheses: Sequence[CallSpan], tree: SpanTree, answer: str | None) -> _Passages:
     """Return what an answer was written from that none of these wrote: all they read, if a model wrote it after them."""
     if not any(span.kind == "llm" and answer is not None and span.answer == answer for span in tree.spans):
         return _nearest(syntheses, answer).consumed
@@ -100,7 +100,7 @@ def _read(syntheses: Sequence[Span], tree: Tree, answer: str | None) -> _Passage
     return read
 
 
-def _nearest(syntheses: Sequence[Span], answer: str | None) -> Span:
+def _nearest(syntheses: Sequence[CallSpan], answer: str | None) -> CallSpan:
     """Return the last that wrote most of an answer, or from which most of it was taken; the last of all if none did."""
     return max(reversed(syntheses), key=lambda span: _count_shared(span.answer or "", answer or ""))
 
@@ -120,7 +120,7 @@ def _name_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) ->
     return [{**passage, "id": names.get((passage.get("id"), passage["text"]), passage.get("id"))} for passage in prompt]
 
 
-def _around_others(tools: Sequence[Span], tree: Tree, parents: Mapping[str, str | None]) -> bool:
+def _around_others(tools: Sequence[CallSpan], tree: SpanTree, parents: Mapping[str, str | None]) -> bool:
     """Tell whether every tool returned something, and one of them by retrieving."""
     retrieved = [span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")]
     above = {name for span_id in retrieved for name in ancestors(span_id, parents)}

@@ -20,7 +20,7 @@ from rag_cover.measures import ResultType, TraceResult
 from rag_cover.stores.files import replacing
 from rag_cover.stores.packing import result_from
 
-__all__ = ["PartFormat", "PartResults", "Row", "failures_in", "read_part", "rows_in", "write_part"]
+__all__ = ["PartFormat", "PartResults", "PartRow", "failures_in", "read_part", "rows_in", "write_part"]
 
 PartFormat = Literal["parquet", "jsonl"]
 
@@ -29,7 +29,7 @@ _ABOUT = ("ordinal", "number", "key", "trace_id", "given", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PartRow:
     """One result on its way to a part. ``number`` is the line or row of its trace.
 
     ``given`` is the name that a trace without an id was given, before it was numbered; empty where it brought its id.
@@ -46,7 +46,7 @@ class Row:
     result: str = ""
 
     @classmethod
-    def of(cls, result: TraceResult, key: str, *, number: int, own_id: bool) -> Row:
+    def of(cls, result: TraceResult, key: str, *, number: int, own_id: bool) -> PartRow:
         """Pack a result; its ordinal is yet to be told."""
         trace_id = result.trace.id or ""
         return cls(-1, number, key, trace_id, "" if own_id else trace_id, bool(result.failures), _json(result.to_dict()))
@@ -55,7 +55,7 @@ class Row:
         """Read the result."""
         return TraceResult.from_dict(json.loads(self.result), result_type)
 
-    def at(self, ordinal: int, trace_id: str) -> Row:
+    def at(self, ordinal: int, trace_id: str) -> PartRow:
         """Return the row with another ordinal, and as one of a trace of another id, where it is another."""
         if trace_id == self.trace_id:
             return replace(self, ordinal=ordinal)
@@ -100,7 +100,7 @@ class PartResults(Sequence[TraceResult]):
         return [found[position] for position in positions]
 
 
-def write_part(path: Path, rows: Sequence[Row]) -> None:
+def write_part(path: Path, rows: Sequence[PartRow]) -> None:
     """Write a part in the format that its name ends with.
 
     Raises:
@@ -112,7 +112,7 @@ def write_part(path: Path, rows: Sequence[Row]) -> None:
         file.write(content)
 
 
-def read_part(path: Path, *, results: bool = True) -> Iterator[Row]:
+def read_part(path: Path, *, results: bool = True) -> Iterator[PartRow]:
     """Read the rows of a part, without ``results`` all but those.
 
     Raises:
@@ -146,7 +146,7 @@ def failures_in(path: Path) -> int:
     return sum(row.failed for row in read_part(path))
 
 
-def _result(row: Row, path: Path, result_type: ResultType) -> TraceResult:
+def _result(row: PartRow, path: Path, result_type: ResultType) -> TraceResult:
     try:
         data = json.loads(row.result)
     except ValueError as damaged:
@@ -184,20 +184,20 @@ def _count(path: Path) -> int:
         raise ValueError(str(damaged)) from damaged
 
 
-def _line(row: Row) -> bytes:
+def _line(row: PartRow) -> bytes:
     about = json.dumps({name: getattr(row, name) for name in _ABOUT}, separators=(",", ":"))
     return f'{about[:-1]},"result":{row.result}}}\n'.encode()
 
 
-def _rows_of_lines(path: Path, *, results: bool) -> Iterator[Row]:
+def _rows_of_lines(path: Path, *, results: bool) -> Iterator[PartRow]:
     with path.open("rb") as file:
         for line in file:
             fields = json.loads(line)
             result = fields.pop("result")
-            yield Row(**fields, result=json.dumps(result, separators=(",", ":")) if results else "")
+            yield PartRow(**fields, result=json.dumps(result, separators=(",", ":")) if results else "")
 
 
-def _parquet(rows: Sequence[Row]) -> Any:
+def _parquet(rows: Sequence[PartRow]) -> Any:
     with needs_extra("parquet", "pyarrow"):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -210,7 +210,7 @@ def _parquet(rows: Sequence[Row]) -> Any:
     return sink.getvalue()
 
 
-def _rows_of_parquet(path: Path, *, results: bool) -> Iterator[Row]:
+def _rows_of_parquet(path: Path, *, results: bool) -> Iterator[PartRow]:
     with needs_extra("parquet", "pyarrow"):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -218,6 +218,6 @@ def _rows_of_parquet(path: Path, *, results: bool) -> Iterator[Row]:
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
-                yield from (Row(**fields) for fields in batch.to_pylist())
+                yield from (PartRow(**fields) for fields in batch.to_pylist())
     except pa.ArrowException as damaged:  # some of which are RuntimeErrors
         raise ValueError(str(damaged)) from damaged

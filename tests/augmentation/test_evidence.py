@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rag_cover.augmentation.evidence import Evidence
+from rag_cover.augmentation.evidence import PassageEvidence
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.testing import ScriptedScorer
@@ -17,7 +17,7 @@ SCRIPT = {(WHY, AIR.text): 0.9, (WHY, SEA.text): 0.2}
 
 def test_a_pair_is_judged_once_however_often_it_is_asked_for() -> None:
     scorer = ScriptedScorer(SCRIPT)
-    evidence = Evidence(scorer)
+    evidence = PassageEvidence(scorer)
 
     evidence.judge([WHY, WHY], [AIR, AIR])
     evidence.judge([WHY], [AIR])
@@ -28,7 +28,7 @@ def test_a_pair_is_judged_once_however_often_it_is_asked_for() -> None:
 
 def test_nobody_is_asked_about_nothing() -> None:
     scorer = ScriptedScorer(SCRIPT)
-    evidence = Evidence(scorer)
+    evidence = PassageEvidence(scorer)
 
     evidence.judge([], [AIR])
     evidence.judge([WHY], [])
@@ -38,7 +38,7 @@ def test_nobody_is_asked_about_nothing() -> None:
 
 
 def test_a_passage_is_judged_with_its_title() -> None:
-    evidence = Evidence(ScriptedScorer({(WHY, "Sky\nIt is blue."): 0.7}))
+    evidence = PassageEvidence(ScriptedScorer({(WHY, "Sky\nIt is blue."): 0.7}))
 
     evidence.judge([WHY], [Passage("It is blue.", title="Sky")])
 
@@ -46,7 +46,7 @@ def test_a_passage_is_judged_with_its_title() -> None:
 
 
 def test_the_best_of_no_judgment_is_none() -> None:
-    evidence = Evidence(ScriptedScorer(SCRIPT))
+    evidence = PassageEvidence(ScriptedScorer(SCRIPT))
 
     evidence.judge([WHY], [AIR, SEA, BLANK])
 
@@ -57,7 +57,7 @@ def test_the_best_of_no_judgment_is_none() -> None:
 
 
 def test_what_was_not_judged_is_no_number() -> None:
-    evidence = Evidence(ScriptedScorer(SCRIPT))
+    evidence = PassageEvidence(ScriptedScorer(SCRIPT))
 
     evidence.judge([WHY], [AIR, BLANK])
 
@@ -67,7 +67,7 @@ def test_what_was_not_judged_is_no_number() -> None:
 
 
 def test_a_probability_at_the_cut_covers() -> None:
-    evidence = Evidence(ScriptedScorer(SCRIPT), threshold=0.9)
+    evidence = PassageEvidence(ScriptedScorer(SCRIPT), threshold=0.9)
 
     evidence.judge([WHY], [AIR, SEA])
 
@@ -78,7 +78,7 @@ def test_a_probability_at_the_cut_covers() -> None:
 
 
 def test_a_passage_without_a_text_covers_nothing_by_any_cut() -> None:
-    evidence = Evidence(ScriptedScorer(default=1.0), threshold=0)
+    evidence = PassageEvidence(ScriptedScorer(default=1.0), threshold=0)
 
     evidence.judge([WHY], [BLANK])
 
@@ -87,23 +87,23 @@ def test_a_passage_without_a_text_covers_nothing_by_any_cut() -> None:
 
 
 def test_the_cut_is_the_scorer_s_unless_given() -> None:
-    assert Evidence(ScriptedScorer(threshold=0.3)).threshold == 0.3
-    assert Evidence(ScriptedScorer(threshold=0.3), 0.0).threshold == 0.0
+    assert PassageEvidence(ScriptedScorer(threshold=0.3)).threshold == 0.3
+    assert PassageEvidence(ScriptedScorer(threshold=0.3), 0.0).threshold == 0.0
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan])
 def test_a_cut_that_is_no_probability_is_refused(threshold: float) -> None:
     with pytest.raises(InvalidValueError, match="threshold is"):
-        Evidence(ScriptedScorer(), threshold)
+        PassageEvidence(ScriptedScorer(), threshold)
 
 
 def test_a_scorer_that_returns_no_probability_has_failed() -> None:
     with pytest.raises(ModelFailedError, match="no probability"):
-        Evidence(ScriptedScorer(default=math.nan)).judge([WHY], [AIR])
+        PassageEvidence(ScriptedScorer(default=math.nan)).judge([WHY], [AIR])
 
 
 def test_where_one_surely_covers_those_that_may_do_not_count() -> None:
-    evidence = Evidence(ScriptedScorer({(WHY, AIR.text): 0.9, (WHY, SEA.text): 0.6}))
+    evidence = PassageEvidence(ScriptedScorer({(WHY, AIR.text): 0.9, (WHY, SEA.text): 0.6}))
     evidence.judge([WHY], [AIR, SEA, BLANK])
 
     assert evidence.covering([WHY], [AIR, SEA, BLANK]).tolist() == [[True, True, False]]

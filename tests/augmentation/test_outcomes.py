@@ -4,7 +4,7 @@ import pytest
 
 from rag_cover.augmentation.augmenter import tokens_in
 from rag_cover.augmentation.chains import Chain
-from rag_cover.augmentation.evidence import Evidence
+from rag_cover.augmentation.evidence import PassageEvidence
 from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sub_question_results
 from rag_cover.augmentation.retrieving import Retrieval, search_for_all
 from rag_cover.backends import Failure
@@ -31,7 +31,7 @@ def retrieval(retriever: ScriptedRetriever, *texts: str, most: int | None = None
 
 
 def outcome(retriever: ScriptedRetriever, *texts: str, judged: bool = True) -> Outcome:
-    return Outcome.of(retrieval(retriever, *texts), Evidence(ScriptedScorer(SCORES)) if judged else None, KEEPING)
+    return Outcome.of(retrieval(retriever, *texts), PassageEvidence(ScriptedScorer(SCORES)) if judged else None, KEEPING)
 
 
 def test_of_one_search_the_order_stays() -> None:

@@ -13,16 +13,16 @@ from langchain_core.runnables import RunnableLambda
 
 from rag_cover.testing import KeywordScorer
 from rag_cover.testing.conformance import RouterTests
-from rag_cover_langchain.routers import ComplexityRouter, SkillRouter
+from rag_cover_langchain.routers import ComplexityRouterRunnable, SkillRouterRunnable
 from tests.conformance.parts import AGENTS, skill_router
 from tests.langchain.parts import corpus_store
 
 
 class TestComplexityRouter(RouterTests):
     @pytest.fixture
-    def router(self) -> ComplexityRouter[Any, Any]:
+    def router(self) -> ComplexityRouterRunnable[Any, Any]:
         routes: dict[Any, Any] = {name: RunnableLambda(str) for name in self.names()}
-        return ComplexityRouter(corpus_store(), routes, judge=KeywordScorer())
+        return ComplexityRouterRunnable(corpus_store(), routes, judge=KeywordScorer())
 
     def names(self) -> Sequence[str]:
         return ("direct", "complex", "unanswerable")
@@ -30,8 +30,8 @@ class TestComplexityRouter(RouterTests):
 
 class TestSkillRouter(RouterTests):
     @pytest.fixture
-    def router(self) -> SkillRouter[Any, Any]:
-        return SkillRouter(skill_router(), {name: RunnableLambda(str) for name in AGENTS})
+    def router(self) -> SkillRouterRunnable[Any, Any]:
+        return SkillRouterRunnable(skill_router(), {name: RunnableLambda(str) for name in AGENTS})
 
     def names(self) -> Sequence[str]:
         return AGENTS

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra 'train'")
 
-from rag_cover_embedded.answers import Calibration, Evidence
+from rag_cover_embedded.answers import ScoreCalibration, WindowEvidence
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.example import NOT_ENTAILED, Example
 from rag_cover_embedded.training.fitting import (
@@ -25,10 +25,12 @@ RNG = np.random.default_rng(5)
 
 
 def test_the_calibration_is_found_again_but_for_the_share_of_labels() -> None:
-    true = Calibration(logit=0.8, windows=-0.5, tokens=0.4, similarity=1.5, intercept=-0.3)
+    true = ScoreCalibration(logit=0.8, windows=-0.5, tokens=0.4, similarity=1.5, intercept=-0.3)
     rng, n = np.random.default_rng(6), 40_000
     drawn = zip(rng.normal(0, 3, n), rng.integers(1, 9, n), rng.integers(1, 157, n), rng.normal(0, 1, n), strict=True)
-    evidence = [Evidence(float(logit), int(windows), int(tokens), float(score)) for logit, windows, tokens, score in drawn]
+    evidence = [
+        WindowEvidence(float(logit), int(windows), int(tokens), float(score)) for logit, windows, tokens, score in drawn
+    ]
 
     found = fit_calibration({"all": [(each, float(rng.random() < true.probability(each))) for each in evidence]})
 
@@ -37,26 +39,26 @@ def test_the_calibration_is_found_again_but_for_the_share_of_labels() -> None:
 
 
 def test_texts_that_were_not_read_are_left_out_of_the_calibration() -> None:
-    evidence = [Evidence(-2.0), Evidence(2.0), None] * 50
+    evidence = [WindowEvidence(-2.0), WindowEvidence(2.0), None] * 50
     rows = [(("Why?", "A text.", ""), label) for label in (0.0, 1.0, 1.0)] * 50
 
     found = fit_calibration({"all": attach_labels(evidence, rows)})
 
-    assert found.probability(Evidence(2.0)) > 0.5 > found.probability(Evidence(-2.0))
+    assert found.probability(WindowEvidence(2.0)) > 0.5 > found.probability(WindowEvidence(-2.0))
 
 
 def test_each_kind_of_text_weighs_the_same_in_the_calibration() -> None:
-    many, few = [(Evidence(0.0), 1.0)] * 900, [(Evidence(0.0), 0.0)] * 9
+    many, few = [(WindowEvidence(0.0), 1.0)] * 900, [(WindowEvidence(0.0), 0.0)] * 9
 
     found = fit_calibration({"many": many, "few": few})
 
-    assert found.probability(Evidence(0.0)) == pytest.approx(0.5, abs=0.01)
+    assert found.probability(WindowEvidence(0.0)) == pytest.approx(0.5, abs=0.01)
 
 
 def test_each_label_weighs_the_same_in_the_calibration() -> None:
-    rows = [(Evidence(0.0), 1.0)] * 900 + [(Evidence(0.0), 0.0)] * 100
+    rows = [(WindowEvidence(0.0), 1.0)] * 900 + [(WindowEvidence(0.0), 0.0)] * 100
 
-    assert fit_calibration({"all": rows}).probability(Evidence(0.0)) == pytest.approx(0.5, abs=0.01)
+    assert fit_calibration({"all": rows}).probability(WindowEvidence(0.0)) == pytest.approx(0.5, abs=0.01)
 
 
 def test_beyond_the_certain_cuts_nine_verdicts_in_ten_are_right() -> None:

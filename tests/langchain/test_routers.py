@@ -36,7 +36,7 @@ from rag_cover.questions import json_value
 from rag_cover.testing import KeywordScorer, ScriptedScorer
 from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from rag_cover_langchain.route_events import EVENT
-from rag_cover_langchain.routers import ComplexityRouter
+from rag_cover_langchain.routers import ComplexityRouterRunnable
 from rag_cover_langchain.tags import INTERNAL_TAGS, PROBE
 from tests.gates import Gate
 from tests.langchain.parts import ScriptedChatModel
@@ -63,8 +63,8 @@ def ways() -> Mapping[Any, Chain]:
     return {"direct": answering("plain"), "complex": answering("split"), "unanswerable": answering("none")}
 
 
-def router(store: InMemoryVectorStore, **settings: Any) -> ComplexityRouter[Any, Any]:
-    return ComplexityRouter(store, **({"routes": ways()} | settings))
+def router(store: InMemoryVectorStore, **settings: Any) -> ComplexityRouterRunnable[Any, Any]:
+    return ComplexityRouterRunnable(store, **({"routes": ways()} | settings))
 
 
 def dead() -> Runnable[str, list[Document]]:
@@ -185,7 +185,7 @@ def test_messages_stream_in_chunks_that_add_up(store: InMemoryVectorStore) -> No
 def test_an_input_that_comes_in_parts_is_put_together(cuts: list[int]) -> None:
     parts = [COST[start:end] for start, end in zip([0, *cuts], [*cuts, len(COST)], strict=True)]
     same: Chain = RunnablePassthrough()
-    made = ComplexityRouter[Any, Any](
+    made = ComplexityRouterRunnable[Any, Any](
         RunnableLambda(lambda _: []), {"direct": same, "complex": same}, judge=KeywordScorer(), relevance=None
     )
 
@@ -236,8 +236,8 @@ def test_what_runs_belongs_to_the_router_and_says_which_way_it_was_sent(store: I
     asyncio.run(streamed(trees[3]))
 
     for tree in trees:
-        assert tree.of("ComplexityRouter") == [None]
-        assert tree.of("VectorStoreRetriever") == tree.of("RunnableSequence") == ["ComplexityRouter"]
+        assert tree.of("ComplexityRouterRunnable") == [None]
+        assert tree.of("VectorStoreRetriever") == tree.of("RunnableSequence") == ["ComplexityRouterRunnable"]
         assert tree.of("ScriptedChatModel") == ["RunnableSequence"]
         assert PROBE in tree.tags("VectorStoreRetriever")[0]
         assert PROBE not in tree.tags("RunnableSequence")[0] + tree.tags("ScriptedChatModel")[0]
@@ -254,7 +254,7 @@ def test_a_chat_model_that_judges_is_part_of_the_probe(store: InMemoryVectorStor
 
     router(store, judge=ScriptedChatModel(default=verdict)).invoke(COST, {"callbacks": [tree]})
 
-    assert set(tree.of("ScriptedChatModel")) == {"ComplexityRouter"}
+    assert set(tree.of("ScriptedChatModel")) == {"ComplexityRouterRunnable"}
     assert all(INTERNAL_TAGS & set(tags) for tags in tree.tags("ScriptedChatModel"))
 
 
@@ -283,7 +283,7 @@ def test_the_decision_is_an_event_of_the_router(store: InMemoryVectorStore) -> N
     made.invoke(COST, {"callbacks": [tree]})
 
     route = made.route(COST)
-    assert tree.events == [(EVENT, "ComplexityRouter", route.to_dict())]
+    assert tree.events == [(EVENT, "ComplexityRouterRunnable", route.to_dict())]
 
 
 def test_streams_of_events_tell_the_decision_before_the_answer(store: InMemoryVectorStore) -> None:
@@ -303,8 +303,8 @@ def test_where_the_router_fails_the_default_is_called_and_that_is_told() -> None
     by_name, by_itself = RunTree(), RunTree()
     reason = "The router failed (ConnectionError: connection refused), so the default is taken."
 
-    named = ComplexityRouter[Any, Any](dead(), ways(), default="unanswerable")
-    own = ComplexityRouter[Any, Any](dead(), ways(), default=answering("sorry"))
+    named = ComplexityRouterRunnable[Any, Any](dead(), ways(), default="unanswerable")
+    own = ComplexityRouterRunnable[Any, Any](dead(), ways(), default=answering("sorry"))
 
     assert (named.invoke(COST, {"callbacks": [by_name]}), own.invoke(COST, {"callbacks": [by_itself]})) == ("none", "sorry")
     assert (asyncio.run(named.ainvoke(COST)), asyncio.run(own.ainvoke(COST))) == ("none", "sorry")
@@ -321,7 +321,7 @@ def test_where_the_router_fails_the_default_is_called_and_that_is_told() -> None
 
 
 def test_where_the_router_fails_and_there_is_no_default_there_is_an_error() -> None:
-    made = ComplexityRouter[Any, Any](dead(), ways())
+    made = ComplexityRouterRunnable[Any, Any](dead(), ways())
 
     with pytest.raises(ConnectionError, match="connection refused"):
         made.invoke(COST)
@@ -375,11 +375,11 @@ def test_a_decision_does_not_block_the_loop(store: InMemoryVectorStore) -> None:
 
         return RunnableLambda(find)
 
-    async def streamed(made: ComplexityRouter[Any, Any]) -> list[str]:
+    async def streamed(made: ComplexityRouterRunnable[Any, Any]) -> list[str]:
         return [part async for part in made.astream(COST)]
 
     gates = [Gate() for _ in range(3)]
-    made = [ComplexityRouter[Any, Any](waiting(gate), ways()) for gate in gates]
+    made = [ComplexityRouterRunnable[Any, Any](waiting(gate), ways()) for gate in gates]
 
     assert gates[0].run(made[0].ainvoke(COST)) == "plain"
     assert gates[1].run(streamed(made[1])) == ["plain"]

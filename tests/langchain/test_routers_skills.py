@@ -20,7 +20,7 @@ from rag_cover.errors import InvalidValueError, UnfitModelError
 from rag_cover.routing import Adjustment, HeldOut, Responses, SkillRecord
 from rag_cover.stats.intervals import Interval
 from rag_cover_langchain.models import LangChainEmbedder
-from rag_cover_langchain.routers import ComplexityRouter, SkillRouter
+from rag_cover_langchain.routers import ComplexityRouterRunnable, SkillRouterRunnable
 from rag_cover_langchain.tags import PROBE
 from tests.langchain.parts import WordEmbeddings
 from tests.langchain.skilled import TopicEmbeddings, skilled, skills
@@ -48,7 +48,7 @@ def agents() -> dict[str, Chain]:
 
 
 def test_the_agent_that_is_likeliest_to_succeed_is_called() -> None:
-    made, tree = SkillRouter[Any, Any](skilled(), agents()), RunTree()
+    made, tree = SkillRouterRunnable[Any, Any](skilled(), agents()), RunTree()
 
     said = made.batch(["Why is the sky blue?", {"question": COST}], {"callbacks": [tree]})
 
@@ -62,7 +62,7 @@ def test_the_agent_that_is_likeliest_to_succeed_is_called() -> None:
 def test_skills_are_read_where_they_were_kept(tmp_path: Path) -> None:
     skills().save(tmp_path / "skills")
 
-    made = SkillRouter[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings())
+    made = SkillRouterRunnable[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings())
 
     assert asyncio.run(made.ainvoke(COST)) == list(made.stream(COST))[0] == "split"  # noqa: RUF015  # all of the stream is read
     assert copy.deepcopy(made).invoke(COST) == "split"
@@ -72,7 +72,7 @@ def test_the_cheapest_that_is_likely_enough_is_called_where_agents_cost(tmp_path
     skills().save(tmp_path / "skills")
     costs = {"plain": 1.0, "split": 5.0}
 
-    made = SkillRouter[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings(), costs=costs, target=0.1)
+    made = SkillRouterRunnable[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings(), costs=costs, target=0.1)
 
     assert made.invoke(COST) == "plain"
 
@@ -80,24 +80,24 @@ def test_the_cheapest_that_is_likely_enough_is_called_where_agents_cost(tmp_path
 def test_only_agents_with_a_chain_are_chosen(tmp_path: Path) -> None:
     skills().save(tmp_path / "skills")
 
-    made = SkillRouter[Any, Any](tmp_path / "skills", {"plain": answering("plain")}, embedder=TopicEmbeddings())
+    made = SkillRouterRunnable[Any, Any](tmp_path / "skills", {"plain": answering("plain")}, embedder=TopicEmbeddings())
 
     assert made.invoke(COST) == "plain"
     with pytest.raises(InvalidValueError, match="no route is named for the agent 'split', .* routes has: plain"):
-        SkillRouter(skilled(), {"plain": answering("plain")})
+        SkillRouterRunnable(skilled(), {"plain": answering("plain")})
 
 
 def test_what_the_skills_do_not_fit_is_refused(tmp_path: Path) -> None:
     skills().save(tmp_path / "skills")
 
     with pytest.raises(InvalidValueError, match="the skill model knows no agent 'plane'. Did you mean 'plain'"):
-        SkillRouter(tmp_path / "skills", {"plane": answering("plain")}, embedder=TopicEmbeddings())
+        SkillRouterRunnable(tmp_path / "skills", {"plane": answering("plain")}, embedder=TopicEmbeddings())
     with pytest.raises(InvalidValueError, match="a router has its own settings; make it with target="):
-        SkillRouter(skilled(), agents(), target=0.5)
+        SkillRouterRunnable(skilled(), agents(), target=0.5)
     with pytest.raises(UnfitModelError, match="fitted to questions encoded by"):
-        SkillRouter(tmp_path / "skills", agents(), embedder=WordEmbeddings())
+        SkillRouterRunnable(tmp_path / "skills", agents(), embedder=WordEmbeddings())
     with pytest.raises(InvalidValueError, match="no route is called 'nobody'"):
-        SkillRouter(skilled(), agents(), default="nobody")
+        SkillRouterRunnable(skilled(), agents(), default="nobody")
 
 
 def test_predictions_are_adjusted_by_what_a_probe_tells(tmp_path: Path, store: InMemoryVectorStore) -> None:
@@ -109,14 +109,14 @@ def test_predictions_are_adjusted_by_what_a_probe_tells(tmp_path: Path, store: I
         tmp_path / "skills"
     )
     tree = RunTree()
-    probe = ComplexityRouter[Any, Any](store, {"direct": answering("plain"), "complex": answering("split")})
+    probe = ComplexityRouterRunnable[Any, Any](store, {"direct": answering("plain"), "complex": answering("split")})
 
-    alone = SkillRouter[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings())
-    probed = SkillRouter[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings(), probe=probe)
+    alone = SkillRouterRunnable[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings())
+    probed = SkillRouterRunnable[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings(), probe=probe)
 
     assert alone.invoke(COST) == "split"
     assert probed.invoke(COST, {"callbacks": [tree]}) == "plain"
-    assert tree.of("VectorStoreRetriever") == ["SkillRouter"]
+    assert tree.of("VectorStoreRetriever") == ["SkillRouterRunnable"]
     assert PROBE in tree.tags("VectorStoreRetriever")[0]
 
 
@@ -124,7 +124,7 @@ def test_a_failing_embedder_leads_to_the_default() -> None:
     broken = routing.SkillRouter(skills(), None, embedder=LangChainEmbedder(BrokenEmbeddings()))
     tree = RunTree()
 
-    said = SkillRouter[Any, Any](broken, agents(), default=answering("sorry")).invoke(COST, {"callbacks": [tree]})
+    said = SkillRouterRunnable[Any, Any](broken, agents(), default=answering("sorry")).invoke(COST, {"callbacks": [tree]})
 
     assert said == "sorry"
     assert tree.events[0][2]["error"].startswith("ModelFailedError")

@@ -15,7 +15,7 @@ from rag_cover.backends import Failure
 from rag_cover.questions import Passage, Question
 from rag_cover.reports import augmentation_panel, before_and_after
 from rag_cover.reports.augmentation import gain_sentence
-from rag_cover.reports.gains import Augmented, gains_of, select_most_changed
+from rag_cover.reports.gains import AugmentedQuestion, gains_of, select_most_changed
 from rag_cover.traces import RetrievalStep, Trace
 
 Verdicts = Sequence[tuple[bool | None, bool | None]]
@@ -30,7 +30,7 @@ def augmented(
     failures: Sequence[Failure] = (),
     notes: Sequence[str] = (),
     plain: Augmentation | Failure | None = None,
-) -> Augmented:
+) -> AugmentedQuestion:
     sought = tuple(
         Sought(f"part {number}", f"part {number}", step=f"step-{number + 1}", covered_at_first=before, covered=after)
         for number, (before, after) in enumerate(verdicts, 1)
@@ -46,11 +46,11 @@ def augmented(
         failures=tuple(failures),
         notes=tuple(notes),
     )
-    return Augmented(Trace(question=question), made, plain)
+    return AugmentedQuestion(Trace(question=question), made, plain)
 
 
-def failed(question: str = "Why?") -> Augmented:
-    return Augmented(Trace(question=question), Failure("retrieval", "the retriever failed on every search"))
+def failed(question: str = "Why?") -> AugmentedQuestion:
+    return AugmentedQuestion(Trace(question=question), Failure("retrieval", "the retriever failed on every search"))
 
 
 def printed(renderable: RenderableType, *, width: int = 80) -> str:

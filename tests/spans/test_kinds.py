@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.spans.kinds import read_spans
-from rag_cover.spans.model import Span, SpanKind, Tree, trees
+from rag_cover.spans.model import CallSpan, SpanKind, SpanTree, trees
 from rag_cover.spans.traces import trace_of
 from rag_cover.traces import Trace
 
@@ -31,15 +31,17 @@ class Pipeline:
     """Spans one after another, each under the root unless told otherwise."""
 
     def __init__(self, **root: Any) -> None:
-        self.spans = [Span("root", "t", started_at=BEGAN, **({"kind": "question", "name": "Chain", "query": QUESTION} | root))]
+        self.spans = [
+            CallSpan("root", "t", started_at=BEGAN, **({"kind": "question", "name": "Chain", "query": QUESTION} | root))
+        ]
 
     def add(self, id_: str, under: str = "root", kind: SpanKind = "other", **fields: Any) -> Pipeline:
         started = BEGAN + timedelta(seconds=len(self.spans))
-        self.spans.append(Span(id_, "t", under, kind, id_, started_at=started, **fields))
+        self.spans.append(CallSpan(id_, "t", under, kind, id_, started_at=started, **fields))
         return self
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> SpanTree:
         (tree,) = trees(self.spans)
         return read_spans(tree)
 
@@ -206,7 +208,7 @@ def pipelines(draw: st.DrawFn) -> Pipeline:
     return pipeline
 
 
-def _known(spans: Sequence[Span]) -> set[str]:
+def _known(spans: Sequence[CallSpan]) -> set[str]:
     brought = [passage for span in spans for passage in (*span.passages, *span.consumed, *span.remembered)]
     return {passage["id"] for passage in brought}
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.spans.model import Span, SpanKind, trees
+from rag_cover.spans.model import CallSpan, SpanKind, trees
 from rag_cover.spans.steps import steps_of
 from rag_cover.spans.traces import trace_of
 from rag_cover.traces import Trace
@@ -33,12 +33,12 @@ class Pipeline:
 
     def __init__(self, **root: Any) -> None:
         asked = {"kind": "question", "name": "Engine", "query": QUESTION} | root
-        self.spans = [Span("root", "t", started_at=BEGAN, **asked)]
+        self.spans = [CallSpan("root", "t", started_at=BEGAN, **asked)]
 
     def add(self, id_: str, kind: SpanKind, under: str = "root", **fields: Any) -> Pipeline:
         started = BEGAN + timedelta(seconds=len(self.spans))
         asked = {"query": QUESTION} | fields
-        self.spans.append(Span(id_, "t", under, kind, id_, started_at=started, **asked))
+        self.spans.append(CallSpan(id_, "t", under, kind, id_, started_at=started, **asked))
         return self
 
     @property

@@ -14,7 +14,7 @@ import pytest
 from rag_cover import Evaluation, Models, Question, Store, Trace, evaluate
 from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.measures import RESULT_SCHEMA
-from rag_cover.stores.parts import PartResults, Row, write_part
+from rag_cover.stores.parts import PartResults, PartRow, write_part
 from rag_cover.testing import KeywordScorer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -132,8 +132,8 @@ def test_results_of_a_newer_schema_say_what_to_upgrade(tmp_path: Path) -> None:
 
 
 def test_results_in_parts_are_refused_alike(tmp_path: Path) -> None:
-    newer = Row(0, 1, "k", "t", "", failed=False, result=json.dumps(_unnumbered()[1] | {"schema": RESULT_SCHEMA + 1}))
-    older = Row(1, 2, "k", "t", "", failed=False, result='{"schema": 1, "trace": {}, "outcomes": {}}')
+    newer = PartRow(0, 1, "k", "t", "", failed=False, result=json.dumps(_unnumbered()[1] | {"schema": RESULT_SCHEMA + 1}))
+    older = PartRow(1, 2, "k", "t", "", failed=False, result='{"schema": 1, "trace": {}, "outcomes": {}}')
     write_part(tmp_path / "part.jsonl", [newer, older])
 
     results = PartResults([tmp_path / "part.jsonl"])

@@ -16,7 +16,7 @@ from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.weights import Weights
 
-__all__ = ["Encoder", "Piece", "Vectorised"]
+__all__ = ["Encoder", "TextPiece", "Vectorised"]
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int32]
@@ -26,7 +26,7 @@ _OUTPUTS = ("tokens", "embedding")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """What the encoder reads at once, as (tokens,) ids: a passage with its title, or sentences of a long one with its title."""
 
     passage: int
@@ -54,7 +54,7 @@ class Encoder:
             [any(map(str.isalnum, self._tokenizer.id_to_token(token) or "")) for token in range(self.vocabulary)]
         )
 
-    def pieces(self, passages: Sequence[Passage], first: int = 0) -> Iterator[Piece]:
+    def pieces(self, passages: Sequence[Passage], first: int = 0) -> Iterator[TextPiece]:
         """Cut passages into pieces of at most 254 tokens, by sentences; ``first`` is the number of the first passage.
 
         A passage without a letter or digit has none. Of a title the first 64 tokens are read.
@@ -66,7 +66,7 @@ class Encoder:
             windows = text.windows(MAX_TOKENS - 2 - len(lead), overlap=0)
             for ids in [text.ids[text.tokens(window)] for window in windows] or [text.ids]:
                 if self._says[whole := np.concatenate([lead, ids])].any():
-                    yield Piece(number, whole)
+                    yield TextPiece(number, whole)
 
     def telling(self, ids: Ids) -> NDArray[np.bool_]:
         """Say which tokens have a letter or digit."""

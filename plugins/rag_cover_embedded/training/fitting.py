@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.answers import SHORT, AnswerJudge, Asked, Calibration, Evidence
+from rag_cover_embedded.answers import SHORT, AnswerJudge, Asked, ScoreCalibration, WindowEvidence
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.cases import case_texts
@@ -94,7 +94,7 @@ def fit_calibrations(answers: AnswerJudge, data: Path, *, seed: int) -> dict[str
     return fitted
 
 
-def _belongs(evidence: Evidence, calibration: str) -> bool:
+def _belongs(evidence: WindowEvidence, calibration: str) -> bool:
     """Tell whether a text falls under a calibration; a reply of several windows is judged as passages are."""
     if calibration == "replies":
         return evidence.windows == 1
@@ -131,12 +131,14 @@ def pair_with_paragraphs(data: Path, rng: random.Random) -> list[tuple[Asked, fl
     return found
 
 
-def attach_labels(found: Sequence[Evidence | None], rows: Sequence[tuple[Asked, float]]) -> list[tuple[Evidence, float]]:
+def attach_labels(
+    found: Sequence[WindowEvidence | None], rows: Sequence[tuple[Asked, float]]
+) -> list[tuple[WindowEvidence, float]]:
     """Put each text's evidence beside its label; texts that were not read are left out."""
     return [(each, label) for each, (_, label) in zip(found, rows, strict=True) if each is not None]
 
 
-def fit_calibration(rows: Mapping[str, Sequence[tuple[Evidence, float]]]) -> Calibration:
+def fit_calibration(rows: Mapping[str, Sequence[tuple[WindowEvidence, float]]]) -> ScoreCalibration:
     """Fit a logistic regression to evidence with labels; kinds of text weigh the same, and so do the labels of a kind."""
     found = [each for kind in rows.values() for each in kind]
     features = np.array([[e.logit, np.log(e.windows), np.log(e.tokens), e.similarity, 1.0] for e, _ in found])
@@ -155,10 +157,10 @@ def fit_calibration(rows: Mapping[str, Sequence[tuple[Evidence, float]]]) -> Cal
         return total
 
     optimiser.step(loss)
-    return Calibration(*numbers.detach().numpy().round(4).tolist())
+    return ScoreCalibration(*numbers.detach().numpy().round(4).tolist())
 
 
-def _label_shares(rows: Sequence[tuple[Evidence, float]]) -> dict[float, float]:
+def _label_shares(rows: Sequence[tuple[WindowEvidence, float]]) -> dict[float, float]:
     """Weigh labels so that each has the same sum, 1 altogether; a single label has all of it."""
     counts = Counter(label for _, label in rows)
     return {label: 1 / (len(counts) * count) for label, count in counts.items()}

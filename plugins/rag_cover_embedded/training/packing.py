@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
-from rag_cover_embedded.answers import Calibration, Calibrations, Proposing
+from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
 from rag_cover_embedded.training.export import export
 from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder
 from rag_cover_embedded.weights import sha256_of
 
-UNCALIBRATED = Calibrations(*3 * (Calibration(logit=1.0),))
+UNCALIBRATED = Calibrations(*3 * (ScoreCalibration(logit=1.0),))
 UNFITTED: Mapping[str, Any] = {
     "threshold": 0.5,
     "reply_threshold": 0.5,

@@ -18,14 +18,14 @@ from rag_cover_transformers.devices import Placement
 from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.geneval.network import READINGS, GenEvalNetwork, HeadOutputs
 
-__all__ = ["Fitted", "backbone_of", "is_geneval", "open_network", "read_fitted", "save_model"]
+__all__ = ["FittedHeads", "backbone_of", "is_geneval", "open_network", "read_fitted", "save_model"]
 
 FORMAT = 1
 _ABOUT, _HEADS = "geneval.json", "heads.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedHeads:
     """How the network is read: the input's length, the cut for coverage without references, and the heads' temperatures."""
 
     reading: HeadOutputs
@@ -40,7 +40,7 @@ def is_geneval(folder: Path) -> bool:
     return (folder / _ABOUT).is_file()
 
 
-def read_fitted(checkpoint: Checkpoint) -> Fitted:
+def read_fitted(checkpoint: Checkpoint) -> FittedHeads:
     """Read ``geneval.json``.
 
     Raises:
@@ -54,7 +54,7 @@ def read_fitted(checkpoint: Checkpoint) -> Fitted:
     try:
         about = json.loads(path.read_text(encoding="utf-8"))
         wrong = about.pop("format") != FORMAT or about["reading"] not in READINGS
-        fitted = Fitted(**about)
+        fitted = FittedHeads(**about)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"{path} cannot be read ({error!r}). Train the model again, or get its folder again."
         raise CorruptFileError(message) from error
@@ -72,7 +72,7 @@ def backbone_of(checkpoint: Checkpoint, reading: HeadOutputs, placement: Placeme
     return checkpoint.network(kind, placement, may_lack=("pooler",))
 
 
-def open_network(checkpoint: Checkpoint, fitted: Fitted, placement: Placement) -> GenEvalNetwork:
+def open_network(checkpoint: Checkpoint, fitted: FittedHeads, placement: Placement) -> GenEvalNetwork:
     """Read backbone and heads."""
     path = checkpoint.folder / _HEADS
     network = GenEvalNetwork(backbone_of(checkpoint, fitted.reading, placement), fitted.reading)
@@ -87,7 +87,7 @@ def open_network(checkpoint: Checkpoint, fitted: Fitted, placement: Placement) -
     return cast("GenEvalNetwork", network.to(placement.device, placement.dtype).eval().requires_grad_(requires_grad=False))
 
 
-def save_model(network: GenEvalNetwork, tokenizer: Any, fitted: Fitted, folder: Path) -> None:
+def save_model(network: GenEvalNetwork, tokenizer: Any, fitted: FittedHeads, folder: Path) -> None:
     """Write all of a model's folder, ``geneval.json`` last."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _ABOUT).unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from rag_cover_transformers.batches import Runner, logistic
 from rag_cover_transformers.checkpoints import Checkpoint
 from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import TextEncoder, longest_input
-from rag_cover_transformers.geneval.folder import Fitted, open_network, read_fitted
+from rag_cover_transformers.geneval.folder import FittedHeads, open_network, read_fitted
 from rag_cover_transformers.geneval.layout import InputLayout, Laid
 from rag_cover_transformers.model_source import Source
 
@@ -33,7 +33,9 @@ Floats = NDArray[np.float32]
 class GenEvalJudge:
     """A Scorer and a Relevance model; thread-safe."""
 
-    def __init__(self, network: Any, encoder: TextEncoder, placement: Placement, fitted: Fitted, *, fingerprint: str) -> None:
+    def __init__(
+        self, network: Any, encoder: TextEncoder, placement: Placement, fitted: FittedHeads, *, fingerprint: str
+    ) -> None:
         self._fitted = fitted
         self._layout = InputLayout(encoder)
         self._runner = Runner(network, placement, encoder.pad, Lock())

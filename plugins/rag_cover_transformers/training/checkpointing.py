@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from rag_cover.errors import CorruptFileError, InvalidValueError
 
-__all__ = ["Progress", "restore", "store"]
+__all__ = ["TrainingProgress", "restore", "store"]
 
 _NETWORK, _MOMENTS = "network.", "moments."
 
 
 @dataclass(slots=True)
-class Progress:
+class TrainingProgress:
     """How far a run has come: steps taken, the best validation AUROC and at which step, and checks since without a better."""
 
     step: int = 0
@@ -29,7 +29,7 @@ class Progress:
     checks_without_gain: int = 0
 
 
-def store(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress, *, run: str) -> None:
+def store(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, progress: TrainingProgress, *, run: str) -> None:
     """Write the state, whole or not at all; ``run`` names the data and settings it belongs to."""
     tensors = {f"{_NETWORK}{name}": value for name, value in weights_of(network).items()}
     for number, moments in optimiser.state_dict()["state"].items():
@@ -45,15 +45,15 @@ def weights_of(network: nn.Module) -> dict[str, Tensor]:
     return dict(network.named_parameters())
 
 
-def restore(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *, run: str) -> Progress:
-    """Put the stored state back; a fresh `Progress` where there is none.
+def restore(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *, run: str) -> TrainingProgress:
+    """Put the stored state back; a fresh `TrainingProgress` where there is none.
 
     Raises:
         InvalidValueError: the file is another run's.
         CorruptFileError: it cannot be read.
     """
     if not path.exists():
-        return Progress()
+        return TrainingProgress()
     try:
         with safe_open(path, framework="pt") as file:
             about, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
@@ -62,7 +62,7 @@ def restore(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *,
             raise InvalidValueError(message)
         _fill(network, {name.removeprefix(_NETWORK): value for name, value in tensors.items() if name.startswith(_NETWORK)})
         _fill_moments(optimiser, {name.removeprefix(_MOMENTS): v for name, v in tensors.items() if name.startswith(_MOMENTS)})
-        return Progress(**json.loads(about["progress"]))
+        return TrainingProgress(**json.loads(about["progress"]))
     except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
         message = f"{path} cannot be read ({error!r}). Delete it to train from the start."
         raise CorruptFileError(message) from error

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from rag_cover.errors import InputError, nearest
 from rag_cover_transformers.geneval.layout import InputLayout, Laid
 
-__all__ = ["Example", "Target", "encode_examples", "read_examples"]
+__all__ = ["Target", "TrainingExample", "encode_examples", "read_examples"]
 
 FIELDS = ("question", "text", "correct", "references", "relevant")
 _CHUNK = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """One judgment, and the line of the file it stands on; ``relevant`` are (start, end) code points of the question."""
 
     line: int
@@ -46,7 +46,7 @@ class Target:
     reference_free: bool
 
 
-def read_examples(path: Path) -> list[Example]:
+def read_examples(path: Path) -> list[TrainingExample]:
     """Read a file of examples.
 
     Raises:
@@ -64,7 +64,7 @@ def read_examples(path: Path) -> list[Example]:
     return found
 
 
-def _example(path: Path, number: int, line: str) -> Example:
+def _example(path: Path, number: int, line: str) -> TrainingExample:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
@@ -79,7 +79,7 @@ def _example(path: Path, number: int, line: str) -> Example:
         raise InputError(error.problem, file=path, line=number, field=error.field) from None
 
 
-def _read(row: Mapping[str, Any], number: int) -> Example:
+def _read(row: Mapping[str, Any], number: int) -> TrainingExample:
     for name in row:
         if name not in FIELDS:
             problem = f"no such field.{nearest(name, FIELDS)} An example has: {', '.join(FIELDS)}"
@@ -90,7 +90,7 @@ def _read(row: Mapping[str, Any], number: int) -> Example:
         problem = f"is true or false, not {json.dumps(correct)}"
         raise InputError(problem, field="correct")
     references, phrases = (_texts(row.get(name), name) for name in ("references", "relevant"))
-    return Example(number, question, text, bool(correct), references, tuple(_find_phrases(question, phrases)))
+    return TrainingExample(number, question, text, bool(correct), references, tuple(_find_phrases(question, phrases)))
 
 
 def _text(value: object, field: str) -> str:
@@ -118,7 +118,7 @@ def _find_phrases(question: str, phrases: Sequence[str]) -> Iterator[tuple[int, 
         yield start, start + len(phrase)
 
 
-def encode_examples(layout: InputLayout, path: Path, examples: Sequence[Example]) -> list[Target]:
+def encode_examples(layout: InputLayout, path: Path, examples: Sequence[TrainingExample]) -> list[Target]:
     """Encode examples, each as one input.
 
     Raises:
@@ -131,7 +131,7 @@ def encode_examples(layout: InputLayout, path: Path, examples: Sequence[Example]
     ]
 
 
-def _encode_examples(layout: InputLayout, path: Path, examples: Sequence[Example]) -> Iterator[Target]:
+def _encode_examples(layout: InputLayout, path: Path, examples: Sequence[TrainingExample]) -> Iterator[Target]:
     strings = dict.fromkeys(text for each in examples for text in (each.question, each.text, *each.references))
     texts = dict(zip(strings, layout.encoder.tokenise(list(strings)), strict=True))
     for example in examples:

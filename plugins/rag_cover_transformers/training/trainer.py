@@ -23,10 +23,10 @@ from rag_cover_transformers.batches import by_length, pad_rows
 from rag_cover_transformers.checkpoints import find_checkpoint
 from rag_cover_transformers.devices import Placement, choose_placement
 from rag_cover_transformers.encodings import TextEncoder, longest_input
-from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
+from rag_cover_transformers.geneval.folder import FittedHeads, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
 from rag_cover_transformers.geneval.network import GenEvalNetwork, HeadOutputs
-from rag_cover_transformers.training.checkpointing import Progress, restore, store
+from rag_cover_transformers.training.checkpointing import TrainingProgress, restore, store
 from rag_cover_transformers.training.examples import Target, encode_examples, read_examples
 from rag_cover_transformers.training.validating import fit_on, validation_auc
 
@@ -86,7 +86,7 @@ def train(base: str, data: Path, validation: Path, out: Path, plan: Plan, *, dev
         network.to(placement.device)
         run = _run_of(plan, reading, checkpoint.fingerprint(), data, validation)
         _Run(network, placement, encoder.pad, plan, out, run, report).go(targets, held)
-    fitted = fit_on(network, held, placement, encoder.pad, Fitted(reading, encoder.max_tokens))
+    fitted = fit_on(network, held, placement, encoder.pad, FittedHeads(reading, encoder.max_tokens))
     save_model(network, tokenizer, fitted, out / "model")
     return out / "model"
 
@@ -121,7 +121,7 @@ class _Run:
         restore(best, self.network, optimiser, run=self.name)
 
     @staticmethod
-    def _note(progress: Progress, area: float) -> None:
+    def _note(progress: TrainingProgress, area: float) -> None:
         gained = area > progress.best
         progress.checks_without_gain = 0 if gained else progress.checks_without_gain + 1
         if gained:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_cover_transformers.batches import Floats, Runner, logistic
 from rag_cover_transformers.devices import Placement
-from rag_cover_transformers.geneval.folder import Fitted
+from rag_cover_transformers.geneval.folder import FittedHeads
 from rag_cover_transformers.geneval.judge import both_heads
 from rag_cover_transformers.geneval.network import GenEvalNetwork
 from rag_cover_transformers.training.examples import Target
@@ -26,7 +26,9 @@ def validation_auc(network: GenEvalNetwork, held: Sequence[Target], placement: P
     return area_under_roc(logits, _truth(held))
 
 
-def fit_on(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int, unfitted: Fitted) -> Fitted:
+def fit_on(
+    network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int, unfitted: FittedHeads
+) -> FittedHeads:
     """Fit the temperatures of both heads, and the cut for coverage on the examples without references."""
     rows = _outputs(network, held, placement, pad)
     logits, truth = np.array([row[0] for row in rows], np.float64), _truth(held)

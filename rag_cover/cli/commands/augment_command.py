@@ -43,7 +43,7 @@ from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.llm.usage import Price, UsageReport
 from rag_cover.measures import ModelKind
 from rag_cover.reports import augmentation_panel, before_and_after, spending_table
-from rag_cover.reports.gains import Augmented, Gains, gains_of
+from rag_cover.reports.gains import AugmentedQuestion, Gains, gains_of
 from rag_cover.reports.text import format_count
 from rag_cover.stores.files import require_file
 from rag_cover.traces import Trace
@@ -246,9 +246,9 @@ def _require_references(traces: Iterable[Trace], path: Path) -> None:
         raise InputError(problem, file=path)
 
 
-def _results(work: Work, traces: Iterable[Trace], run: LLMSession, files: Files, *, quiet: bool) -> Sequence[Augmented]:
+def _results(work: Work, traces: Iterable[Trace], run: LLMSession, files: Files, *, quiet: bool) -> Sequence[AugmentedQuestion]:
     """Augment, and write what was augmented, after an interrupt too."""
-    results, failed = list[Augmented](), 0
+    results, failed = list[AugmentedQuestion](), 0
     total = len(traces) if isinstance(traces, Sequence) else None
     try:
         with run.clock, progress_bar(quiet=quiet) as show:
@@ -268,7 +268,7 @@ def _results(work: Work, traces: Iterable[Trace], run: LLMSession, files: Files,
 
 
 def _print_document(  # what a document holds
-    results: Sequence[Augmented],
+    results: Sequence[AugmentedQuestion],
     gains: Gains,
     files: Files,
     file: TraceFile,
@@ -281,7 +281,7 @@ def _print_document(  # what a document holds
 
 
 def _show(  # what the screen shows
-    results: Sequence[Augmented],
+    results: Sequence[AugmentedQuestion],
     gains: Gains,
     files: Files,
     spending: UsageReport,

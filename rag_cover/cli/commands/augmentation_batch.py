@@ -22,7 +22,7 @@ from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.measures import ModelKind
 from rag_cover.questions import SubQuestion
 from rag_cover.registry import Models
-from rag_cover.reports.gains import Augmented, Gains
+from rag_cover.reports.gains import AugmentedQuestion, Gains
 from rag_cover.stores import write_traces
 from rag_cover.traces import RetrievalStep, Trace
 
@@ -124,9 +124,9 @@ class Work:
         needed = baseline or augmenter.mode not in ("retrieval", "auto")
         return cls(augmenter, plain if needed else None, workers or max(1, (os.cpu_count() or 2) // 2))
 
-    def done(self, traces: Iterable[Trace]) -> Iterator[Augmented]:
+    def done(self, traces: Iterable[Trace]) -> Iterator[AugmentedQuestion]:
         """Augment the questions of traces, in their order."""
-        pending: deque[Future[Augmented]] = deque()
+        pending: deque[Future[AugmentedQuestion]] = deque()
         pool = ThreadPoolExecutor(self.workers)
         try:
             for trace in traces:
@@ -138,7 +138,7 @@ class Work:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def write(self, results: Sequence[Augmented], out: Path, baseline: Path | None) -> None:
+    def write(self, results: Sequence[AugmentedQuestion], out: Path, baseline: Path | None) -> None:
         """Write the traces.
 
         Beside a baseline the passages that were kept stand alone, as if one search had brought them: otherwise the one side
@@ -153,12 +153,12 @@ class Work:
             sides = ((each, Failure("baseline", "not asked") if each.plain is None else each.plain) for each in results)
             write_traces(baseline, (_trace(each.asked, plain, _PLAIN, alone=True) for each, plain in sides))
 
-    def _augment_questions(self, trace: Trace) -> Augmented:
+    def _augment_questions(self, trace: Trace) -> AugmentedQuestion:
         try:
             made = self.augmenter.augment(trace.question, sub_questions=trace.sub_questions or None)
         except ModelFailedError as failed:
-            return Augmented(trace, Failure.of(failed), self._plainly(trace, trace.sub_questions or ()))
-        return Augmented(trace, made, self._plainly(trace, made.trace().sub_questions or ()))
+            return AugmentedQuestion(trace, Failure.of(failed), self._plainly(trace, trace.sub_questions or ()))
+        return AugmentedQuestion(trace, made, self._plainly(trace, made.trace().sub_questions or ()))
 
     def _plainly(self, trace: Trace, sub_questions: Sequence[SubQuestion]) -> Augmentation | Failure | None:
         if self.plain is None:
@@ -188,7 +188,9 @@ def mode_called(name: str, *, generator: str | None) -> AugmentationMode:
     return found
 
 
-def augmentation_document(results: Sequence[Augmented], gains: Gains, out: Path, baseline: Path | None) -> dict[str, Any]:
+def augmentation_document(
+    results: Sequence[AugmentedQuestion], gains: Gains, out: Path, baseline: Path | None
+) -> dict[str, Any]:
     """Write as JSON data what augmenting changed, what became of each question, and where the traces are."""
     return {
         "summary": asdict(gains),
@@ -198,7 +200,7 @@ def augmentation_document(results: Sequence[Augmented], gains: Gains, out: Path,
     }
 
 
-def _question(each: Augmented) -> dict[str, Any]:
+def _question(each: AugmentedQuestion) -> dict[str, Any]:
     about: dict[str, Any] = {"trace": each.asked.id}
     if isinstance(each.made, Failure):
         question = each.asked.question.model_dump(mode="json", exclude_defaults=True)

@@ -18,7 +18,7 @@ from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
 from rag_cover.cli.options import INPUT, MEASURING, Judge, NoCache, Prices, Report, Workers
 from rag_cover.cli.parameters import expand_options
-from rag_cover.cli.run import Run, open_or_evaluate, store_for
+from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.registry import Models
@@ -82,7 +82,7 @@ class CompareOptions:
     def sides(self) -> list[Evaluation]:
         """Open the evaluations that are kept, and evaluate the files of traces."""
         run = partial(
-            Run,
+            EvaluationRun,
             models=Models(judge=self.judge),
             resume=True,
             workers=self.workers,

@@ -38,7 +38,7 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.output import Ending
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.cli.run import Run
+from rag_cover.cli.run import EvaluationRun
 from rag_cover.complexity import ComplexityMeasure, Kind, Standing
 from rag_cover.measures import TraceResult
 from rag_cover.registry import Models
@@ -127,12 +127,12 @@ class ComplexityOptions:
     screen: ScreenOptions
     gates: GateOptions
 
-    def run(self, asked: Questions) -> Run:
+    def run(self, asked: Questions) -> EvaluationRun:
         """Return what to evaluate, and how."""
         redaction = self.redaction.read()
         if redaction:
             _refuse_texts(self.out, self.corpus_options.index)
-        return Run(
+        return EvaluationRun(
             self.file.trace_file(self.questions, self.limit),
             self.store,
             Models(judge=self.judge),

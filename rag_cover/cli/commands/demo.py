@@ -16,7 +16,7 @@ from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import OUTPUT, Judge, Quiet, RetrieverName
 from rag_cover.cli.parameters import expand_options
-from rag_cover.cli.run import Run
+from rag_cover.cli.run import EvaluationRun
 from rag_cover.demo import corpus_path, trace_paths
 from rag_cover.errors import ModelFailedError, StoreError
 from rag_cover.evaluation import Evaluation
@@ -26,7 +26,7 @@ from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.registry import Models, build_retriever
 from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline
-from rag_cover.reports.gains import Augmented
+from rag_cover.reports.gains import AugmentedQuestion
 from rag_cover.reports.text import headline, loss_advice, losses_sentence
 from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
@@ -63,7 +63,7 @@ def show_demo(options: DemoOptions) -> None:
     _make(out)
     models = Models(judge=options.judge)
     evaluations = [
-        Run(TraceFile(path), out / f"{path.stem}.sqlite", models, resume=True, quiet=quiet).evaluated()
+        EvaluationRun(TraceFile(path), out / f"{path.stem}.sqlite", models, resume=True, quiet=quiet).evaluated()
         for path in trace_paths()
     ]
     comparison = compare(*evaluations)
@@ -85,7 +85,7 @@ def _make(folder: Path) -> None:
         raise StoreError(message) from denied
 
 
-def fetched(judge: str, retriever: str, out: Path) -> Augmented:
+def fetched(judge: str, retriever: str, out: Path) -> AugmentedQuestion:
     """Retrieve passages for one question, then for those of its core sub-questions that they do not cover."""
     trace = next(trace for trace in read_traces(trace_paths()[0]) if trace.question.id == _SHOWN)
     run = LLMSession(cache_for(True, out / "augmented.sqlite"))  # noqa: FBT003  # the parameter says what it is
@@ -95,9 +95,9 @@ def fetched(judge: str, retriever: str, out: Path) -> Augmented:
             retriever=build_retriever(retriever, corpus_path()), scorer=models["scorer"], mode="auto", k=_KEPT
         )
         try:
-            return Augmented(trace, augmenter.augment(trace.question, sub_questions=trace.sub_questions))
+            return AugmentedQuestion(trace, augmenter.augment(trace.question, sub_questions=trace.sub_questions))
         except ModelFailedError as failed:
-            return Augmented(trace, Failure.of(failed))
+            return AugmentedQuestion(trace, Failure.of(failed))
 
 
 def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool) -> None:
@@ -110,7 +110,7 @@ def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool)
     out.print(f"{comparison_headline(comparison)}.\n")
 
 
-def _tell_fetched(found: Augmented) -> None:
+def _tell_fetched(found: AugmentedQuestion) -> None:
     out = screen()
     if isinstance(found.made, Failure):
         say(f"What is missing could not be fetched: {found.made.message}\n")

@@ -38,7 +38,7 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.output import Ending
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.cli.run import Run, measures_of, report_for, store_for
+from rag_cover.cli.run import EvaluationRun, measures_of, report_for, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
@@ -82,9 +82,9 @@ class EvaluateOptions:
     screen: ScreenOptions
     gates: GateOptions
 
-    def run(self) -> Run:
+    def run(self) -> EvaluationRun:
         """Return what to evaluate, and how."""
-        return Run(
+        return EvaluationRun(
             self.file.trace_file(self.traces, self.limit),
             None if self.no_store else self.store or store_for(self.traces),
             Models(

@@ -30,7 +30,7 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.output import Ending
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.cli.run import Run, measures_of, warn_skipped_traces
+from rag_cover.cli.run import EvaluationRun, measures_of, warn_skipped_traces
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.files import evaluate_files
 from rag_cover.registry import Models
@@ -72,9 +72,9 @@ class EvaluateFilesOptions:
     screen: ScreenOptions
     gates: GateOptions
 
-    def run(self) -> Run:
+    def run(self) -> EvaluationRun:
         """Return what to evaluate, and how."""
-        return Run(
+        return EvaluationRun(
             TraceFile(self.traces[0], on_bad_line=self.on_bad_line),
             self.into,
             Models(judge=self.judge, entailer=self.entailer, receiver=self.receiver, decomposer=self.generator),
@@ -112,7 +112,7 @@ def evaluate_many(options: EvaluateFilesOptions) -> None:
     ending.come(run, evaluation, summary, write=write, show=partial(show_coverage, evaluation, summary))
 
 
-def _evaluate(run: Run, files: list[Path], written_as: Literal["parquet", "jsonl"]) -> Evaluation:
+def _evaluate(run: EvaluationRun, files: list[Path], written_as: Literal["parquet", "jsonl"]) -> Evaluation:
     """Evaluate; skipped traces are told on stderr, an interrupt says how to go on."""
     into = run.store or Path()
     try:

@@ -10,7 +10,7 @@ import typer
 
 from rag_cover.cli.commands.augmentation_batch import Files
 from rag_cover.cli.commands.set_query_batch import EMBEDDED, Asked, demand_one
-from rag_cover.cli.commands.set_query_output import Ending
+from rag_cover.cli.commands.set_query_output import SetQueryEnding
 from rag_cover.cli.option_groups import CorpusOptions, RemoteOptions, ScreenOptions
 from rag_cover.cli.options import (
     INPUT,
@@ -111,9 +111,9 @@ class SetQueryOptions:
     screen: ScreenOptions
     strict: Strict = False
 
-    def ending(self, run: LLMSession) -> Ending:
+    def ending(self, run: LLMSession) -> SetQueryEnding:
         """Return what is wanted at the end."""
-        return Ending(
+        return SetQueryEnding(
             run=run,
             prices=prices_of(self.prices),
             files=Files(self.out, None) if self.out else None,

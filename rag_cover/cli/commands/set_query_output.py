@@ -22,13 +22,13 @@ from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_
 from rag_cover.reports.text import format_count
 from rag_cover.setqueries import SetAnswerer
 
-__all__ = ["Ending"]
+__all__ = ["SetQueryEnding"]
 
 _SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class SetQueryEnding:
     """What is wanted at the end, read before anything is searched for; without files nothing is written."""
 
     run: LLMSession

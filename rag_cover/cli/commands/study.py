@@ -16,7 +16,7 @@ from rag_cover.cli.json_output import write_page
 from rag_cover.cli.option_groups import BeliefOptions, FileOptions, RedactionOptions, RemoteOptions, ScreenOptions
 from rag_cover.cli.options import MEASURING, OUTPUT, Entailer, Receiver, Report, Workers
 from rag_cover.cli.parameters import expand_options
-from rag_cover.cli.run import Run, open_or_evaluate, store_for
+from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.registry import Models
 from rag_cover.reports import study_table, write_study
@@ -84,7 +84,7 @@ class StudyOptions:
         """Open the stores, and measure the files of traces."""
         belief = self.belief
         run = partial(
-            Run,
+            EvaluationRun,
             models=Models(entailer=self.entailer, receiver=self.receiver),
             measures=[UtilityMeasure(n=belief.samples, kind=belief.kind, preset=belief.preset, references=belief.references)],
             resume=True,

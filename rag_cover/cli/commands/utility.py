@@ -38,7 +38,7 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.output import Ending
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.cli.run import Run, report_for, store_for
+from rag_cover.cli.run import EvaluationRun, report_for, store_for
 from rag_cover.measures import TraceResult
 from rag_cover.registry import Models
 from rag_cover.reports import hurting_table, trace_utilities, utility_panel, write_report
@@ -121,9 +121,9 @@ class UtilityOptions:
             approximations=approximations_of(self.approximate or ()),
         )
 
-    def run(self) -> Run:
+    def run(self) -> EvaluationRun:
         """Return what to evaluate, and how."""
-        return Run(
+        return EvaluationRun(
             self.file.trace_file(self.traces, self.limit),
             None if self.no_store else self.store or store_for(self.traces, "utility"),
             Models(entailer=self.entailer, receiver=self.receiver),

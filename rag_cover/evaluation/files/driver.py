@@ -19,7 +19,7 @@ from rag_cover.evaluation.blocks import surroundings
 from rag_cover.evaluation.files.ordering import Settling, placed
 from rag_cover.evaluation.files.slice_reader import Refusal
 from rag_cover.evaluation.files.slice_task import Packed
-from rag_cover.evaluation.files.slices import Cut, Slice, cut
+from rag_cover.evaluation.files.slices import FileCut, Slice, cut
 from rag_cover.evaluation.loop import Progress, Watcher
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.evaluation.run import Evaluation
@@ -29,7 +29,7 @@ from rag_cover.plugin_manager import notify_plugins, plugins
 from rag_cover.redaction import redact_problem, redaction_entry, refuse_other_redaction
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.jsonl import Skipped, no_traces_in
-from rag_cover.stores.parts import PartFormat, Row, read_part, write_part
+from rag_cover.stores.parts import PartFormat, PartRow, read_part, write_part
 from rag_cover.traces import SCHEMA, content_hash
 
 __all__ = ["PartSink"]
@@ -132,7 +132,7 @@ class PartSink:
         given = self.plan.measures
         return Evaluation(self.folder.results(given), self.judge, self.plan.names, self.seed, self.spent, given)
 
-    def _cut(self, path: Path, number: int) -> Iterator[Cut]:
+    def _cut(self, path: Path, number: int) -> Iterator[FileCut]:
         try:
             yield from cut(path, number, part_bytes=self.part_bytes)
         except InputError as wrong:
@@ -152,7 +152,7 @@ class PartSink:
     def _list_left_out(self, part: str) -> list[Refusal]:
         return [Refusal.from_dict(each) for each in self.folder.skipped(part)]
 
-    def _within_reach(self, each: Cut) -> Slice:
+    def _within_reach(self, each: FileCut) -> Slice:
         """Lay what was unpacked where the workers can read it: slices themselves are small, however many are under way."""
         if each.unpacked is None:
             return each.slice
@@ -183,7 +183,7 @@ class PartSink:
         if self.progress:
             self.progress(Progress(self.settling.ordinal, None, self.failed, self.resumed))
 
-    def _write(self, due: _Due, rows: Sequence[Row], refusals: Sequence[Refusal]) -> None:
+    def _write(self, due: _Due, rows: Sequence[PartRow], refusals: Sequence[Refusal]) -> None:
         self.folder.keep_skipped(due.part, [refusal.to_dict() for refusal in refusals])
         write_part(self.folder.path / due.part, rows)
         self.failed += sum(row.failed for row in rows)

@@ -9,7 +9,7 @@ from rag_cover.evaluation.files.slice_reader import Refusal
 from rag_cover.evaluation.files.slices import Slice
 from rag_cover.redaction import Redaction
 from rag_cover.spill import SpillingDict
-from rag_cover.stores.parts import Row
+from rag_cover.stores.parts import PartRow
 from rag_cover.traces import Identities
 
 __all__ = ["Place", "Settled", "Settling", "placed"]
@@ -46,7 +46,7 @@ class Settling:
     identities: Identities = field(default_factory=Identities)
     numbers: SpillingDict[int] = field(default_factory=SpillingDict)
 
-    def settle(self, piece: Slice, rows: Sequence[Row]) -> Settled:
+    def settle(self, piece: Slice, rows: Sequence[PartRow]) -> Settled:
         """Give rows their places, and refuse ids that an earlier line gives.
 
         Raises:
@@ -65,13 +65,13 @@ class Settling:
         stays = all((rows[at.position].ordinal, rows[at.position].trace_id) == (at.ordinal, at.trace_id) for at in places)
         return Settled(tuple(places), tuple(repeated), bool(repeated) or not stays)
 
-    def _id_of(self, row: Row) -> str:
+    def _id_of(self, row: PartRow) -> str:
         if not row.given:
             return self.identities.claim(row.trace_id)
         trace_id = self.identities.give(row.given)
         return trace_id if self.redaction is None or trace_id == row.given else self.redaction.trace(trace_id)
 
 
-def placed(rows: Sequence[Row], settled: Settled) -> list[Row]:
+def placed(rows: Sequence[PartRow], settled: Settled) -> list[PartRow]:
     """Write places into the rows, and new ids into the results, too."""
     return [rows[place.position].at(place.ordinal, place.trace_id) for place in settled.places]

@@ -11,7 +11,7 @@ from rag_cover.evaluation.files.slice_reader import Refusal, read_slice
 from rag_cover.evaluation.files.slices import Slice
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.llm.usage import UsageMeter
-from rag_cover.stores.parts import Row
+from rag_cover.stores.parts import PartRow
 from rag_cover.traces import Trace, name_of
 
 __all__ = ["MeasuringSlices", "Packed"]
@@ -21,7 +21,7 @@ __all__ = ["MeasuringSlices", "Packed"]
 class Packed:
     """What became of a slice: its results, and what was no trace."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PartRow, ...]
     refusals: tuple[Refusal, ...]
 
 
@@ -52,7 +52,7 @@ class MeasuringSlices:
         for block in blocks_of(self._traces(piece, places, refusals)):
             for result in self.plan(block):
                 number, own_id, key = places.popleft()
-                rows.append(Row.of(result, key, number=number, own_id=own_id))
+                rows.append(PartRow.of(result, key, number=number, own_id=own_id))
         return Packed(tuple(rows), tuple(refusals))
 
     def _traces(self, piece: Slice, places: deque[tuple[int, bool, str]], refusals: list[Refusal]) -> Iterator[Trace]:

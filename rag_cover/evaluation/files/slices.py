@@ -19,7 +19,7 @@ from rag_cover.importers.records import Record
 from rag_cover.stores.files import lines_of, open_input
 from rag_cover.stores.jsonl import refuse_an_array
 
-__all__ = ["PART_BYTES", "Cut", "Slice", "changed", "cut"]
+__all__ = ["PART_BYTES", "FileCut", "Slice", "changed", "cut"]
 
 PART_BYTES = 4 << 20
 """How many bytes of input the results of one part are of, at most, beyond its first trace."""
@@ -55,7 +55,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class FileCut:
     """A slice, with its bytes where its source has yet to be written."""
 
     slice: Slice
@@ -71,8 +71,8 @@ class _Chunk:
     content: bytes
 
 
-def cut(file: Path, file_number: int = 0, *, part_bytes: int = PART_BYTES) -> Iterator[Cut]:
-    """Cut a trace file (JSONL, ``.gz`` too) or a table (Parquet) into slices of at most so many bytes, or one trace.
+def cut(file: Path, file_number: int = 0, *, part_bytes: int = PART_BYTES) -> Iterator[FileCut]:
+    """FileCut a trace file (JSONL, ``.gz`` too) or a table (Parquet) into slices of at most so many bytes, or one trace.
 
     Raises:
         InputError: the file cannot be read, is of another kind, or changes while it is cut.
@@ -99,7 +99,7 @@ def _state(file: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _cut_lines(file: Path, file_number: int, part_bytes: int) -> Iterator[Cut]:
+def _cut_lines(file: Path, file_number: int, part_bytes: int) -> Iterator[FileCut]:
     if _SHEETS & {suffix.lower() for suffix in file.suffixes}:
         problem = "many traces are read as JSONL or Parquet; turn this file into a trace file with 'rag-cover convert'"
         raise InputError(problem, file=file)
@@ -109,7 +109,7 @@ def _cut_lines(file: Path, file_number: int, part_bytes: int) -> Iterator[Cut]:
     with open_input(file) as opened:
         for number, chunk in enumerate(_lines(opened, file, part_bytes)):
             piece = _slice(file, file_number, number, chunk)
-            yield Cut(piece, chunk.content if packed else None)
+            yield FileCut(piece, chunk.content if packed else None)
 
 
 def _lines(opened: BinaryIO, file: Path, part_bytes: int) -> Iterator[_Chunk]:
@@ -138,7 +138,7 @@ def _slice(file: Path, file_number: int, number: int, chunk: _Chunk, table: str 
     return Slice(file, file_number, number, chunk.first, file.absolute(), chunk.start, len(chunk.content), digest, table)
 
 
-def _cut_table(file: Path, file_number: int, part_bytes: int) -> Iterator[Cut]:
+def _cut_table(file: Path, file_number: int, part_bytes: int) -> Iterator[FileCut]:
     with needs_extra("parquet", "pyarrow"):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -148,7 +148,7 @@ def _cut_table(file: Path, file_number: int, part_bytes: int) -> Iterator[Cut]:
             first = next((row for batch in table.iter_batches(batch_size=1) for row in batch.to_pylist()), None)
             name = None if first is None else format_of(Record(first, file, at="row 1"))
             for number, chunk in enumerate(_group(table.iter_batches(batch_size=rows), part_bytes, _pack)):
-                yield Cut(_slice(file, file_number, number, chunk, name), chunk.content)
+                yield FileCut(_slice(file, file_number, number, chunk, name), chunk.content)
     except (pa.ArrowException, OSError) as broken:
         problem = f"this is not a Parquet file that can be read: {str(broken).splitlines()[0]}"
         raise InputError(problem, file=file) from broken
@@ -174,7 +174,7 @@ def _group(batches: Iterator[Any], part_bytes: int, packed: Callable[[list[Any]]
 
 
 def _halve(batch: Any, most: int) -> Iterator[Any]:
-    """Cut rows that are larger than their file told: what repeats is small there."""
+    """FileCut rows that are larger than their file told: what repeats is small there."""
     if len(batch) == 1 or batch.nbytes <= most:
         yield batch
     else:

@@ -10,7 +10,7 @@ from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.parsing.candidates import Parse, query_of_reading
 from rag_cover.setqueries.parsing.naming import category_name, user_wording
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
-from rag_cover.setqueries.parsing.scoring import Weights, probabilities_of_readings
+from rag_cover.setqueries.parsing.scoring import ParseWeights, probabilities_of_readings
 
 __all__ = ["Readable", "refuse_too_many", "select_reading", "whole"]
 
@@ -31,7 +31,7 @@ class Readable(Protocol):
     def notes(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
-def select_reading(question: str, proposals: Readable, weights: Weights) -> ParsedQuery:
+def select_reading(question: str, proposals: Readable, weights: ParseWeights) -> ParsedQuery:
     """Choose among readings; those that come to the same query count together."""
     if not proposals.readings:
         return whole(question, proposals)

@@ -21,7 +21,7 @@ from rag_cover.setqueries.parsing.parallels import (
     parallel_to,
     same_verb,
 )
-from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of, modifiers, object_kind
+from rag_cover.setqueries.parsing.phrases import Facet, PhraseFragment, fragment_of, modifiers, object_kind
 from rag_cover.setqueries.parsing.splitting import Item
 
 __all__ = ["complete_conjuncts", "continue_phrase", "negatives", "own_phrase", "whole_phrase"]
@@ -62,26 +62,26 @@ def complete_conjuncts(items: Sequence[Item]) -> list[Phrase]:
     return phrases or [own_phrase(fragment_of([word for item in items for word in item.words]), "")]
 
 
-def first_phrase(fragment: Fragment, item: Item) -> Phrase:
+def first_phrase(fragment: PhraseFragment, item: Item) -> Phrase:
     """Make a phrase of a first item without a head; "who likes …" has none."""
     if item.lead in {"that", "do"}:
         return Phrase("", "", [Facet("rel", " ".join(item.words), item.pronoun)], link=item.link)
     return own_phrase(fragment, item.link)
 
 
-def is_generic(fragment: Fragment) -> bool:
+def is_generic(fragment: PhraseFragment) -> bool:
     """Check whether a head only stands for the one before: "animals that are species from Africa"."""
     return (fragment.head or "").lower() in _GENERIC and not any(each.kind in {"name", "other"} for each in fragment.before)
 
 
-def whole_phrase(fragment: Fragment, link: str, waiting: Iterable[Facet] = ()) -> Phrase:
+def whole_phrase(fragment: PhraseFragment, link: str, waiting: Iterable[Facet] = ()) -> Phrase:
     """Make a phrase of a fragment with a head, and of modifiers that waited for it."""
     head, extra = normalise_head(fragment.head or "")
     facets = (*waiting, *fragment.before, *extra, *fragment.after)
     return Phrase(head, fragment.domain, [normalise_facet(each, fragment.domain, head) for each in facets], link=link)
 
 
-def own_phrase(fragment: Fragment, link: str) -> Phrase:
+def own_phrase(fragment: PhraseFragment, link: str) -> Phrase:
     """Read bare words as a kind of their own: their last word is the head."""
     words = " ".join(facet.text for facet in fragment.before).split() or list(fragment.words)
     domain = "organisms" if is_taxon(words[-1]) else ""
@@ -89,7 +89,7 @@ def own_phrase(fragment: Fragment, link: str) -> Phrase:
     return Phrase(words[-1], domain, [normalise_facet(each, domain) for each in facets], "own", link)
 
 
-def continue_phrase(last: Phrase, fragment: Fragment, item: Item, link: str) -> list[Phrase]:
+def continue_phrase(last: Phrase, fragment: PhraseFragment, item: Item, link: str) -> list[Phrase]:
     """Read an item without a head after a phrase: add its facets to that phrase, or return a phrase of its own."""
     link, predicate = link or "rel", item.lead in {"are", "can"}
     facets = _read_facets(last, fragment, item, negated=link == "not")
@@ -102,7 +102,7 @@ def continue_phrase(last: Phrase, fragment: Fragment, item: Item, link: str) -> 
     return _add_facets(last, link, [*fragment.before, *fragment.after])
 
 
-def _read_facets(last: Phrase, fragment: Fragment, item: Item, *, negated: bool) -> list[Facet] | None:
+def _read_facets(last: Phrase, fragment: PhraseFragment, item: Item, *, negated: bool) -> list[Facet] | None:
     """Return what an item says of the phrase before it by its form; None where it takes its meaning from elsewhere."""
     bare, clausal = " ".join(item.words), item.lead in {"do", "that"}
     if item.lead == "with":
@@ -123,7 +123,7 @@ def _add_facets(last: Phrase, link: str, facets: Iterable[Facet]) -> list[Phrase
     return []
 
 
-def _says_nothing(fragment: Fragment) -> bool:
+def _says_nothing(fragment: PhraseFragment) -> bool:
     return all(facet.text.lower() in _EMPTY for facet in fragment.before)
 
 

@@ -20,7 +20,7 @@ from rag_cover.setqueries.parsing.parallels import (
     parallel_to,
     same_verb,
 )
-from rag_cover.setqueries.parsing.phrases import Facet, Fragment, fragment_of
+from rag_cover.setqueries.parsing.phrases import Facet, PhraseFragment, fragment_of
 from rag_cover.setqueries.parsing.splitting import Item
 
 __all__ = ["complete_disjuncts"]
@@ -43,14 +43,14 @@ def complete_disjuncts(items: Sequence[Item]) -> list[Phrase]:
     return _with_heads_to_come(phrases, fragments, items)
 
 
-def _modifies(fragment: Fragment, later: Sequence[Fragment]) -> bool:
+def _modifies(fragment: PhraseFragment, later: Sequence[PhraseFragment]) -> bool:
     """Check whether words modify a head to come that no list knows: "Italian or French restaurants"."""
     kind = fragment.before[-1].kind if fragment.before and only_modifiers(fragment) and not fragment.after else ""
     nouns = [each.before for each in later if len(each.before) > 1 and each.before[-1].kind in {"name", "other"}]
     return kind not in {"", "place"} and any(before[0].kind == kind for before in nouns)
 
 
-def _one(last: Phrase | None, item: Item, fragment: Fragment, *, waits: bool) -> Phrase | None:
+def _one(last: Phrase | None, item: Item, fragment: PhraseFragment, *, waits: bool) -> Phrase | None:
     """Make a phrase of an item; None where its head is still to come."""
     if fragment.head is not None:
         return whole_phrase(fragment, item.link)
@@ -61,7 +61,7 @@ def _one(last: Phrase | None, item: Item, fragment: Fragment, *, waits: bool) ->
     return first_phrase(fragment, item)
 
 
-def _attach(last: Phrase, item: Item, fragment: Fragment) -> None:
+def _attach(last: Phrase, item: Item, fragment: PhraseFragment) -> None:
     """Add a relative clause to an alternative; a clause that names a kind takes the place of a bare head."""
     if fragment.head is not None and not last.facets:
         whole = whole_phrase(fragment, last.link)
@@ -71,7 +71,7 @@ def _attach(last: Phrase, item: Item, fragment: Fragment) -> None:
         last.facets += [normalise_facet(each, last.domain, last.head).with_link("rel") for each in found]
 
 
-def _alternative(last: Phrase, item: Item, fragment: Fragment, *, waits: bool) -> Phrase | None:
+def _alternative(last: Phrase, item: Item, fragment: PhraseFragment, *, waits: bool) -> Phrase | None:
     """Read an alternative without a head after a phrase; None where its head is still to come."""
     bare, predicate = " ".join(item.words), item.lead in {"are", "can"}
     if not fragment.before:
@@ -88,7 +88,7 @@ def _alternative(last: Phrase, item: Item, fragment: Fragment, *, waits: bool) -
     return own_phrase(fragment, item.link)
 
 
-def _beside(last: Phrase, fragment: Fragment, bare: str) -> list[Facet]:
+def _beside(last: Phrase, fragment: PhraseFragment, bare: str) -> list[Facet]:
     """Put words in the place of the last clause or object; nothing where they do not fit."""
     if clause := same_verb(last, bare):
         return [*last.facets[:-1], clause]
@@ -119,7 +119,7 @@ def _find_replaced(last: Phrase, parallel: Facet) -> Facet | None:
 
 
 def _with_heads_to_come(
-    phrases: Mapping[int, Phrase | None], fragments: Sequence[Fragment], items: Sequence[Item]
+    phrases: Mapping[int, Phrase | None], fragments: Sequence[PhraseFragment], items: Sequence[Item]
 ) -> list[Phrase]:
     """Give the alternatives that wait for a head that of the next one which has it."""
     found: list[Phrase] = []
@@ -137,6 +137,6 @@ def _with_heads_to_come(
     return found[::-1] or [own_phrase(fragments[0], "")]
 
 
-def _is_kind(fragment: Fragment, following: Phrase) -> bool:
+def _is_kind(fragment: PhraseFragment, following: Phrase) -> bool:
     """Check whether a name before kinds of living things is one of them: "puffins, or birds of …"."""
     return following.domain == "organisms" and bool(fragment.before) and fragment.before[-1].kind in {"name", "other"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rag_cover.setqueries.parsing.gazetteer import load_gazetteer, time_of, word_list
 from rag_cover.setqueries.parsing.naming import normalise_facet
-from rag_cover.setqueries.parsing.phrases import Facet, Fragment, object_kind
+from rag_cover.setqueries.parsing.phrases import Facet, PhraseFragment, object_kind
 from rag_cover.setqueries.parsing.splitting import Item
 
 __all__ = ["Phrase", "as_object", "clause_of", "is_own", "is_taxon", "only_modifiers", "parallel_to", "same_verb"]
@@ -53,25 +53,25 @@ def is_verbal(bare: str) -> bool:
     return bare.split(" ", 1)[0].lower() in word_list("verbs")
 
 
-def only_modifiers(fragment: Fragment) -> bool:
+def only_modifiers(fragment: PhraseFragment) -> bool:
     """Check whether all words before where a head would be are known modifiers."""
     return all(facet.kind in _MODIFIERS | {"place"} for facet in fragment.before)
 
 
-def as_object(fragment: Fragment, last: Phrase | None, item: Item) -> Fragment:
+def as_object(fragment: PhraseFragment, last: Phrase | None, item: Item) -> PhraseFragment:
     """Read a lone lower-case kind of another domain as what the last facet is about: "films about cats or dogs"."""
     if fragment.head is None or last is None or not last.facets:
         return fragment
     words = " ".join(item.words)
     if last.facets[-1].kind == "rel" and is_verbal(words):
-        return Fragment((Facet("other", words),), None, "", ())
+        return PhraseFragment((Facet("other", words),), None, "", ())
     lone = not fragment.before and not fragment.after and fragment.head.islower() and item.lead != "are"
     if lone and last.domain != fragment.domain and any(facet.kind in {"about", "rel"} for facet in last.facets):
         return replace(fragment, head=None, domain="", before=(Facet("other", fragment.head),))
     return fragment
 
 
-def is_own(fragment: Fragment, last: Phrase) -> bool:
+def is_own(fragment: PhraseFragment, last: Phrase) -> bool:
     """Check whether bare words name a kind of their own."""
     final = fragment.before[-1]
     if final.kind not in {"name", "other"}:
@@ -101,7 +101,7 @@ def same_verb(last: Phrase, bare: str) -> Facet | None:
     return replace(clause, text=f"{verb} {bare}") if what else None
 
 
-def parallel_to(last: Phrase, fragment: Fragment, bare: str, *, negated: bool = False) -> Facet | None:
+def parallel_to(last: Phrase, fragment: PhraseFragment, bare: str, *, negated: bool = False) -> Facet | None:
     """Read bare words as a second object beside the last one ("of Tabasco or Guadeloupe"); None where they do not fit."""
     before = next((facet for facet in reversed(last.facets) if facet.marker or facet.kind in TIMES | {"nat"}), None)
     if before is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES
 from rag_cover.setqueries.parsing.gazetteer import is_name, load_gazetteer, time_of, word_list
 
-__all__ = ["Facet", "Fragment", "fragment_of", "modifiers", "object_kind", "postmodifiers"]
+__all__ = ["Facet", "PhraseFragment", "fragment_of", "modifiers", "object_kind", "postmodifiers"]
 
 _MARKERS = re.compile(
     r"""(?:(?P<shot>(?:shot|filmed)(?:\s(?:on\slocation|primarily|mostly|partly))?(?:\s(?:in|on|at|around))?)
@@ -88,7 +88,7 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
+class PhraseFragment:
     """An item taken apart: what stands before the head, the head (None where there is none), what stands after."""
 
     before: tuple[Facet, ...]
@@ -98,7 +98,7 @@ class Fragment:
     words: tuple[str, ...] = ()
 
 
-def fragment_of(words: Sequence[str]) -> Fragment:
+def fragment_of(words: Sequence[str]) -> PhraseFragment:
     """Take the words of an item apart.
 
     >>> fragment = fragment_of("Dutch crime comedy films set in Lisbon".split())
@@ -114,7 +114,7 @@ def fragment_of(words: Sequence[str]) -> Fragment:
     if head and "based" in before[1:]:
         place = before.index("based", 1)
         after, before = [_basis(before[:place]), *after], before[place + 1 :]
-    return Fragment(tuple(_read_premodifiers(before, head)), head, domain, tuple(after), tuple(words))
+    return PhraseFragment(tuple(_read_premodifiers(before, head)), head, domain, tuple(after), tuple(words))
 
 
 def _basis(words: Sequence[str]) -> Facet:

@@ -15,7 +15,7 @@ from rag_cover.setqueries.parsing.framing import strip_frame
 from rag_cover.setqueries.parsing.gazetteer import word_list
 from rag_cover.setqueries.parsing.general import general_readings
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
-from rag_cover.setqueries.parsing.scoring import Weights, load_weights
+from rag_cover.setqueries.parsing.scoring import ParseWeights, load_weights
 from rag_cover.setqueries.parsing.splitting import Cut, cut, sides_of
 from rag_cover.setqueries.parsing.tokens import join_tokens, tokens_of
 
@@ -58,7 +58,7 @@ def parse(question: str) -> ParsedQuery:
     return parse_by(question, load_weights())
 
 
-def parse_by(question: str, weights: Weights) -> ParsedQuery:
+def parse_by(question: str, weights: ParseWeights) -> ParsedQuery:
     """Read a question by given weights; raises as `parse` does."""
     proposals = propose_readings(question)
     return (
@@ -97,7 +97,7 @@ def _propose_ungrouped(asked: str, tokens: Sequence[str], notes: tuple[str, ...]
     return Proposals(asked, tuple(general_readings(tokens) or readings_of(parts)), notes)
 
 
-def _combine_operands(question: str, proposals: Proposals, weights: Weights) -> ParsedQuery:
+def _combine_operands(question: str, proposals: Proposals, weights: ParseWeights) -> ParsedQuery:
     """Join operands from the left; what is taken away is taken away from all of it."""
     parsed = [(joiner, select_reading(each.asked, each, weights)) for joiner, each in proposals.operands]
     wanted = [(joiner, one.query) for joiner, one in parsed if joiner != "not"]

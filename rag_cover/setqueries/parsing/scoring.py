@@ -23,7 +23,7 @@ from rag_cover.setqueries.parsing.kinds import kind_of
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.stats.logistic import logit_of
 
-__all__ = ["WEIGHTS", "Weights", "features_of", "load_weights", "probabilities_of_readings"]
+__all__ = ["WEIGHTS", "ParseWeights", "features_of", "load_weights", "probabilities_of_readings"]
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 
@@ -33,7 +33,7 @@ _EDGE = 0.001  # probabilities nearer to 0 or 1 are alike
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ParseWeights:
     """Fitted numbers: a weight of each feature, and how a probability is calibrated: σ(slope · logit + offset)."""
 
     weights: Mapping[str, float]
@@ -46,13 +46,13 @@ class Weights:
 
 
 @cache
-def load_weights() -> Weights:
+def load_weights() -> ParseWeights:
     """Read the shipped numbers once."""
     fitted = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return Weights(fitted["weights"], fitted["slope"], fitted["offset"])
+    return ParseWeights(fitted["weights"], fitted["slope"], fitted["offset"])
 
 
-def probabilities_of_readings(readings: Sequence[Parse], weights: Weights) -> NDArray[np.float64]:
+def probabilities_of_readings(readings: Sequence[Parse], weights: ParseWeights) -> NDArray[np.float64]:
     """Return (n,) probabilities of the readings of one question."""
     known = weights.weights
     scores = np.array([sum(known.get(name, 0.0) * value for name, value in features_of(each).items()) for each in readings])

@@ -18,11 +18,11 @@ from rag_cover.testing.conformance.compressors import CompressorTests
 from rag_cover.testing.conformance.detectors import AbstentionDetectorTests
 from rag_cover.testing.conformance.embedders import EmbedderTests
 from rag_cover.testing.conformance.entailers import EntailerTests
-from rag_cover.testing.conformance.evaluators import Evaluator, EvaluatorTests, Example
+from rag_cover.testing.conformance.evaluators import Evaluator, EvaluatorExample, EvaluatorTests
 from rag_cover.testing.conformance.locators import LocatorTests
 from rag_cover.testing.conformance.receivers import ReceiverTests
 from rag_cover.testing.conformance.routers import RouterTests
-from rag_cover.testing.conformance.runs import Run
+from rag_cover.testing.conformance.runs import FrameworkRun
 from rag_cover.testing.conformance.scorers import ScorerTests
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
     "EmbedderTests",
     "EntailerTests",
     "Evaluator",
+    "EvaluatorExample",
     "EvaluatorTests",
-    "Example",
+    "FrameworkRun",
     "LocatorTests",
     "ReceiverTests",
     "RouterTests",
-    "Run",
     "ScorerTests",
 ]

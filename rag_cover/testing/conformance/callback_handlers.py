@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from rag_cover.testing.conformance.attempts import THREADS, at_once, check_call, make_skip
 from rag_cover.testing.conformance.oddities import ODD_TEXTS, ODD_VALUES
-from rag_cover.testing.conformance.runs import KINDS, Event, Kind, Run, events_of, interleave, random_run, send
+from rag_cover.testing.conformance.runs import KINDS, Event, FrameworkRun, Kind, events_of, interleave, random_run, send
 
 __all__ = ["CallbackHandlerTests"]
 
@@ -64,12 +64,14 @@ class CallbackHandlerTests:
         """Return how many runs the handler still holds something of; None: it is not looked at."""
         return None
 
-    def rag_run(self, question: str = _QUESTION, answer: str = _ANSWER) -> Run:
+    def rag_run(self, question: str = _QUESTION, answer: str = _ANSWER) -> FrameworkRun:
         """Return a chain that retrieves, asks a chat model and answers."""
         documents = [self.make_document(_PASSAGE), self.make_document("Bread needs yeast.")]
-        retrieved = Run("retriever", question, documents)
-        written = Run("chat_model", [[self.make_message(question)]], self.make_reply(answer), tokens=tuple(answer.split()))
-        return Run("chain", {"question": question}, answer, (retrieved, written))
+        retrieved = FrameworkRun("retriever", question, documents)
+        written = FrameworkRun(
+            "chat_model", [[self.make_message(question)]], self.make_reply(answer), tokens=tuple(answer.split())
+        )
+        return FrameworkRun("chain", {"question": question}, answer, (retrieved, written))
 
     def test_it_leaves_errors_to_the_chain(self, handler: Any) -> None:
         """With ``raise_error`` the handler's mistakes end the user's answer."""
@@ -83,24 +85,24 @@ class CallbackHandlerTests:
         """It is None for retrievers and runnables, and a mapping without a name for others."""
         for serialized in (None, {}, {"id": ["langchain", "x"]}, {"name": None}, {"kwargs": {"model": 1}}):
             for kind in KINDS:
-                run = Run(kind, self._make_input(kind), self._make_output(kind), serialized=serialized)
+                run = FrameworkRun(kind, self._make_input(kind), self._make_output(kind), serialized=serialized)
                 self._tell(handler, events_of(run), f"a {kind} with serialized={serialized!r}")
 
     def test_inputs_and_outputs_may_be_anything(self, handler: Any) -> None:
         """A runnable takes and returns texts, mappings, lists, messages, nothing."""
         for value in (*ODD_VALUES, self.make_message("hello"), [self.make_document(_PASSAGE)], self.make_reply("hello")):
-            run = Run("chain", value, value, (Run("tool", value, value), Run("chain", value, value)))
+            run = FrameworkRun("chain", value, value, (FrameworkRun("tool", value, value), FrameworkRun("chain", value, value)))
             self._tell(handler, events_of(run), f"a chain and a tool with {value!r}")
 
     def test_documents_and_replies_may_be_odd(self, handler: Any) -> None:
         """Retrievers of others return no documents, and models no generations."""
         found: tuple[Any, ...] = (None, (), [None], "text", [{"page_content": "x"}], [(self.make_document(_PASSAGE), 0.5)])
         for documents in found:
-            run = Run("chain", "?", "!", (Run("retriever", "?", documents),))
+            run = FrameworkRun("chain", "?", "!", (FrameworkRun("retriever", "?", documents),))
             self._tell(handler, events_of(run), f"a retriever that found {documents!r}")
         written: tuple[Any, ...] = (None, "text", SimpleNamespace(generations=[]), SimpleNamespace(generations=[[]]))
         for reply in written:
-            run = Run("chain", "?", "!", (Run("llm", ["?"], reply),))
+            run = FrameworkRun("chain", "?", "!", (FrameworkRun("llm", ["?"], reply),))
             self._tell(handler, events_of(run), f"a model that wrote {reply!r}")
 
     def test_odd_texts_raise_nothing(self, handler: Any) -> None:
@@ -111,14 +113,18 @@ class CallbackHandlerTests:
     def test_failed_runs_raise_nothing(self, handler: Any) -> None:
         """Runs fail by exceptions, and by what is none: interrupts and cancelled tasks."""
         for error in (ValueError("broken"), TimeoutError(), KeyboardInterrupt(), GeneratorExit()):
-            failed = tuple(Run(kind, self._make_input(kind), error) for kind in KINDS)
-            self._tell(handler, events_of(Run("chain", {"question": _QUESTION}, error, failed)), f"runs that fail by {error!r}")
+            failed = tuple(FrameworkRun(kind, self._make_input(kind), error) for kind in KINDS)
+            self._tell(
+                handler,
+                events_of(FrameworkRun("chain", {"question": _QUESTION}, error, failed)),
+                f"runs that fail by {error!r}",
+            )
 
     def test_ends_without_starts_raise_nothing(self, handler: Any) -> None:
         """A handler that is added to a running chain sees them."""
         for kind in KINDS:
             for made in (self._make_output(kind), ValueError("broken")):
-                events = events_of(Run(kind, self._make_input(kind), made, tokens=("word",)))
+                events = events_of(FrameworkRun(kind, self._make_input(kind), made, tokens=("word",)))
                 self._tell(handler, events[1:], f"the end of a {kind} that never began")
 
     def test_unknown_parents_raise_nothing(self, handler: Any) -> None:
@@ -142,9 +148,9 @@ class CallbackHandlerTests:
     def test_streams_raise_nothing(self, handler: Any) -> None:
         """While a chain streams its input is not known yet: it is reported as empty, and tokens come in many forms."""
         tokens: tuple[Any, ...] = ("", "word", " ", [], [{"type": "text", "text": "word"}], None)
-        written = Run("chat_model", [[self.make_message(_QUESTION)]], self.make_reply(_ANSWER), tokens=tokens)
+        written = FrameworkRun("chat_model", [[self.make_message(_QUESTION)]], self.make_reply(_ANSWER), tokens=tokens)
         for ends in (True, False):
-            run = Run("chain", {"input": ""}, _ANSWER, (Run("retriever", "", []), written), ends=ends)
+            run = FrameworkRun("chain", {"input": ""}, _ANSWER, (FrameworkRun("retriever", "", []), written), ends=ends)
             self._tell(handler, events_of(run), "a stream")
 
     def test_unknown_keywords_raise_nothing(self, handler: Any) -> None:
@@ -178,7 +184,7 @@ class CallbackHandlerTests:
         stream = iter(["one", "two"])
 
         self._tell(handler, events_of(run), "a plain run")
-        self._tell(handler, events_of(Run("chain", _QUESTION, stream)), "a chain that returns an iterator")
+        self._tell(handler, events_of(FrameworkRun("chain", _QUESTION, stream)), "a chain that returns an iterator")
 
         assert run == before, "inputs, documents or outputs were changed; copy what is kept"
         assert list(stream) == ["one", "two"], "the handler read an iterator that the chain returned; leave it to the user"
@@ -192,7 +198,7 @@ class CallbackHandlerTests:
 
     def test_threads_raise_nothing(self, handler: Any) -> None:
         """Runs in parallel are reported from many threads, those of one chain too."""
-        shared = events_of(Run("chain", _QUESTION, _ANSWER, tuple(self.rag_run() for _ in range(THREADS))))
+        shared = events_of(FrameworkRun("chain", _QUESTION, _ANSWER, tuple(self.rag_run() for _ in range(THREADS))))
         share = len(shared[1:-1]) // THREADS
         self._tell(handler, shared[:1], "a chain that begins")
 
@@ -212,7 +218,7 @@ class CallbackHandlerTests:
         """A server never stops: what is kept of a run goes when its root ends, whatever failed inside."""
         before = self._pending(handler)
 
-        failed = Run("chain", _QUESTION, ValueError("broken"), (Run("retriever", _QUESTION, TimeoutError()),))
+        failed = FrameworkRun("chain", _QUESTION, ValueError("broken"), (FrameworkRun("retriever", _QUESTION, TimeoutError()),))
         for run in (*self._random_runs(ending=1.0), failed, *(self.rag_run() for _ in range(_MANY))):
             self._tell(handler, events_of(run), "a run")
 
@@ -262,7 +268,7 @@ class CallbackHandlerTests:
             raise make_skip(reason)
         return held
 
-    def _random_runs(self, ending: float) -> Iterator[Run]:
+    def _random_runs(self, ending: float) -> Iterator[FrameworkRun]:
         random = Random(11)
         odd = [lambda _, value=value: value for value in ODD_VALUES]
         for _ in range(_MANY):

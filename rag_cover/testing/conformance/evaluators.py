@@ -17,7 +17,7 @@ from typing import Any
 from rag_cover.testing.conformance.attempts import THREADS, at_once, check_call, make_skip
 from rag_cover.testing.conformance.oddities import ODD_TEXTS, ODD_VALUES, UNENCODABLE
 
-__all__ = ["Evaluator", "EvaluatorTests", "Example"]
+__all__ = ["Evaluator", "EvaluatorExample", "EvaluatorTests"]
 
 Evaluator = Callable[..., Any]
 
@@ -32,7 +32,7 @@ _FORM = "(*, inputs, outputs, reference_outputs=None, **kwargs)"
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class EvaluatorExample:
     """What an evaluator is called with."""
 
     inputs: Any
@@ -47,12 +47,12 @@ class Example:
 _SKY = "Air scatters blue light more than red light, so that the sky is blue by day."
 _LIBRARY = "The Harlow library was opened on 3 May 1904. It has three floors and a quiet reading room."
 _EXAMPLES = (
-    Example(
+    EvaluatorExample(
         {"question": "Why is the sky blue?"},
         {"answer": "The sky is blue because air scatters blue light.", "context": [_SKY]},
         {"answer": "Because air scatters blue light more than red light."},
     ),
-    Example(
+    EvaluatorExample(
         {"question": "When was the Harlow library opened?"},
         {"answer": "It has a quiet reading room.", "context": [_LIBRARY]},
         {"answer": "On 3 May 1904."},
@@ -76,7 +76,7 @@ class EvaluatorTests:
     lowest: float = 0.0
     highest: float = 1.0
 
-    def examples(self) -> Sequence[Example]:
+    def examples(self) -> Sequence[EvaluatorExample]:
         """Return two or more examples that the evaluator gives different results on, none of them without a score."""
         return _EXAMPLES
 
@@ -108,13 +108,13 @@ class EvaluatorTests:
 
     def test_a_key_is_always_the_same(self, evaluator: Evaluator) -> None:
         """Results are gathered under their key, also those without a score."""
-        keys = {self._keys(evaluator, example.given()) for example in (*self.examples(), Example({}, {}))}
+        keys = {self._keys(evaluator, example.given()) for example in (*self.examples(), EvaluatorExample({}, {}))}
 
         assert len(keys) == 1, f"results have different keys: {sorted(keys)}; use one name for one measure"
 
     def test_results_are_json(self, evaluator: Evaluator) -> None:
         """They travel to servers and into files."""
-        for example in (*self.examples(), Example({}, {})):
+        for example in (*self.examples(), EvaluatorExample({}, {})):
             found = self._evaluate(evaluator, example.given(), "an example")
             check_call(
                 partial(json.dumps, found, allow_nan=False),
@@ -124,7 +124,7 @@ class EvaluatorTests:
 
     def test_nothing_to_evaluate_has_no_score(self, evaluator: Evaluator) -> None:
         """What was not measured is no 0: a mean must not move by it."""
-        for result in self._results(evaluator, Example({}, {}).given(), "empty inputs and outputs"):
+        for result in self._results(evaluator, EvaluatorExample({}, {}).given(), "empty inputs and outputs"):
             assert result["score"] is None, f"nothing was scored {result['score']}; the score is None, and the comment says why"
 
     def test_malformed_data_raises_nothing(self, evaluator: Evaluator) -> None:
@@ -164,7 +164,7 @@ class EvaluatorTests:
         before = _to_json(self._evaluate(evaluator, first.given(), "a plain example"))
         again = _to_json(self._evaluate(evaluator, first.given(), "a plain example"))
 
-        for example in (*others, Example({}, {}), Example(None, None)):
+        for example in (*others, EvaluatorExample({}, {}), EvaluatorExample(None, None)):
             self._evaluate(evaluator, example.given(), "another example")
 
         assert _to_json(self._evaluate(evaluator, first.given(), "a plain example")) == again == before, (
@@ -207,7 +207,7 @@ class EvaluatorTests:
         if twin is None:
             reason = "there is no asynchronous form; name it in async_twin"
             raise make_skip(reason)
-        for example in (*self.examples(), Example({}, {})):
+        for example in (*self.examples(), EvaluatorExample({}, {})):
             found = check_call(partial(_run_awaitable, twin, example.given()), "awaiting it", "return a result")
             assert _to_json(found) == _to_json(self._evaluate(evaluator, example.given(), "an example")), (
                 "the asynchronous form gave another result; let one call the other"

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-__all__ = ["KINDS", "Event", "Kind", "Run", "events_of", "interleave", "random_run", "send"]
+__all__ = ["KINDS", "Event", "FrameworkRun", "Kind", "events_of", "interleave", "random_run", "send"]
 
 Kind = Literal["chain", "retriever", "chat_model", "llm", "tool"]
 
@@ -47,7 +47,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FrameworkRun:
     """A run: what it was given and what came of it (an exception: it failed), and the runs inside.
 
     ``tokens`` are streamed by a model. What never ends has ``ends=False``.
@@ -56,13 +56,13 @@ class Run:
     kind: Kind
     given: Any
     made: Any
-    inner: tuple[Run, ...] = ()
+    inner: tuple[FrameworkRun, ...] = ()
     tokens: tuple[Any, ...] = ()
     ends: bool = True
     serialized: Any = None
 
 
-def events_of(run: Run, parent: UUID | None = None) -> list[Event]:
+def events_of(run: FrameworkRun, parent: UUID | None = None) -> list[Event]:
     """Return the events of a run and of those inside, in the order in which a host reports them."""
     run_id = uuid4()
     ids = {"run_id": run_id, "parent_run_id": parent}
@@ -76,7 +76,7 @@ def events_of(run: Run, parent: UUID | None = None) -> list[Event]:
     ]
 
 
-def random_run(random: Random, values: Sequence[Callable[[Kind], Any]], *, ending: float = 1.0, depth: int = 0) -> Run:
+def random_run(random: Random, values: Sequence[Callable[[Kind], Any]], *, ending: float = 1.0, depth: int = 0) -> FrameworkRun:
     """Return a run of a random shape, that failed or not; ``values`` make what it is given and what comes of it.
 
     The root ends, and the share ``ending`` of those inside.
@@ -87,7 +87,7 @@ def random_run(random: Random, values: Sequence[Callable[[Kind], Any]], *, endin
     inner = tuple(random_run(random, values, ending=ending, depth=depth + 1) for _ in range(count))
     failed = random.random() < 1 / 4
     ends = depth == 0 or random.random() < ending
-    return Run(kind, given, RuntimeError("it broke") if failed else made, inner, ends=ends)
+    return FrameworkRun(kind, given, RuntimeError("it broke") if failed else made, inner, ends=ends)
 
 
 def interleave(random: Random, runs: Sequence[Sequence[Event]]) -> list[Event]:
@@ -113,7 +113,7 @@ def send(handler: Any, event: Event) -> None:
         send(handler, Event("on_llm_start", (event.args[0], [str(event.args[1])]), event.kwargs))
 
 
-def _ending(run: Run, ids: Mapping[str, Any]) -> Event:
+def _ending(run: FrameworkRun, ids: Mapping[str, Any]) -> Event:
     kind = "llm" if run.kind == "chat_model" else run.kind
     ending = "error" if isinstance(run.made, BaseException) else "end"
     return Event(f"on_{kind}_{ending}", (run.made,), dict(ids))

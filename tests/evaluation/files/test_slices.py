@@ -11,7 +11,7 @@ import pytest
 
 from rag_cover.errors import InputError
 from rag_cover.evaluation.files.slice_reader import Refusal, read_slice
-from rag_cover.evaluation.files.slices import Cut, cut
+from rag_cover.evaluation.files.slices import FileCut, cut
 from rag_cover.stores import read_traces
 from rag_cover.traces import Trace
 
@@ -30,11 +30,11 @@ def _file(folder: Path, content: bytes, name: str = "traces.jsonl") -> Path:
     return path
 
 
-def _sizes(cuts: Sequence[Cut]) -> list[int]:
+def _sizes(cuts: Sequence[FileCut]) -> list[int]:
     return [each.slice.length for each in cuts]
 
 
-def _read(cuts: Sequence[Cut]) -> list[Trace | Refusal]:
+def _read(cuts: Sequence[FileCut]) -> list[Trace | Refusal]:
     return [found if isinstance(found, Refusal) else found[1] for each in cuts for found in read_slice(each.slice)]
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rag_cover.setqueries.parsing.candidates import readings_of
-from rag_cover.setqueries.parsing.scoring import WEIGHTS, Weights, features_of, load_weights, probabilities_of_readings
+from rag_cover.setqueries.parsing.scoring import WEIGHTS, ParseWeights, features_of, load_weights, probabilities_of_readings
 from rag_cover.setqueries.parsing.splitting import cut
 
 
@@ -28,7 +28,7 @@ def test_probabilities_of_readings_sum_to_one() -> None:
 def test_without_weights_every_reading_is_as_likely() -> None:
     readings = readings_of(cut(["1954", "films", "about", "murderers"]))
 
-    odds = probabilities_of_readings(readings, Weights({}, 1, 0))
+    odds = probabilities_of_readings(readings, ParseWeights({}, 1, 0))
 
     assert odds.tolist() == pytest.approx([0.5, 0.5])
 
@@ -42,7 +42,7 @@ def test_a_year_and_a_topic_are_told_apart_by_features() -> None:
 
 
 def test_a_probability_is_calibrated_by_a_line_over_logits() -> None:
-    weights = Weights({}, slope=0.5, offset=0.0)
+    weights = ParseWeights({}, slope=0.5, offset=0.0)
 
     calibrated = weights.calibrate(0.9)
 

@@ -19,7 +19,7 @@ from rag_cover_transformers.checkpoints import find_checkpoint
 from rag_cover_transformers.devices import choose_placement
 from rag_cover_transformers.encodings import TextEncoder
 from rag_cover_transformers.errors import WrongKindError
-from rag_cover_transformers.geneval.folder import Fitted, backbone_of, save_model
+from rag_cover_transformers.geneval.folder import FittedHeads, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
 from rag_cover_transformers.geneval.network import GenEvalNetwork, HeadOutputs
 
@@ -42,7 +42,7 @@ def made(t5_folder: Path, bert_folder: Path, tmp_path_factory: pytest.TempPathFa
             for head in (network.correctness, network.relevance):
                 torch.nn.init.normal_(head[-1].weight, std=2.0)
             folders[reading] = tmp_path_factory.mktemp("geneval") / "model"
-            save_model(network, checkpoint.tokenizer(), Fitted(reading, 64, threshold=0.3), folders[reading])
+            save_model(network, checkpoint.tokenizer(), FittedHeads(reading, 64, threshold=0.3), folders[reading])
         return folders[reading]
 
     return make
