@@ -106,7 +106,7 @@ def windows(spans: Sequence[Span], *, size: int, length: Callable[[Span], int], 
 def group_lengths(lengths: Sequence[int], *, size: int, overlap: int = 1) -> list[tuple[int, int]]:
     """Group consecutive parts, given their lengths, into half-open ranges of at most ``size`` in all.
 
-    >>> grouped([3, 3, 3, 9, 1], size=7)
+    >>> group_lengths([3, 3, 3, 9, 1], size=7)
     [(0, 2), (1, 3), (3, 4), (4, 5)]
     """
     found: list[tuple[int, int]] = []

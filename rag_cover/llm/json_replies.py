@@ -39,9 +39,9 @@ def parse_reply(text: str, schema: type[M]) -> M:
 
     >>> class Parts(BaseModel):
     ...     parts: list[str]
-    >>> parsed_reply('Sure! Here they are:\n1. What is it?\n2. What does it cost?', Parts)
+    >>> parse_reply('Sure! Here they are:\n1. What is it?\n2. What does it cost?', Parts)
     Parts(parts=['What is it?', 'What does it cost?'])
-    >>> parsed_reply('{"parts": ["What is it?", "What does it', Parts)
+    >>> parse_reply('{"parts": ["What is it?", "What does it', Parts)
     Parts(parts=['What is it?'])
 
     Raises:

@@ -38,7 +38,7 @@ def one_line(text: str, *, limit: int = 300) -> str:
 def clip(text: str, limit: int, *, total: int | None = None) -> str:
     """Cut a text to a number of characters, and say that it was.
 
-    >>> clipped("abcdef", 3)
+    >>> clip("abcdef", 3)
     'abc… (6 characters)'
     """
     whole = max(len(text), total or 0)

@@ -164,7 +164,7 @@ def _telling(evidence: Sequence[AtomEvidence], letters: Mapping[str, str], *, ap
 def _format_probability(probability: float | None) -> str:
     """Write a probability with two digits; what is merely close to certain is not rounded to it.
 
-    >>> _written(0.999), _written(0.29), _written(None)
+    >>> _format_probability(0.999), _format_probability(0.29), _format_probability(None)
     ('0.99', '0.29', '?')
     """
     if probability is None:

@@ -107,7 +107,7 @@ def percent(share: float) -> str:
 def format_count(count: int, noun: str, plural: str | None = None) -> str:
     """Write a count with its noun.
 
-    >>> counted(1, "question"), counted(1200, "query", "queries")
+    >>> format_count(1, "question"), format_count(1200, "query", "queries")
     ('1 question', '1,200 queries')
     """
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
@@ -155,7 +155,7 @@ def in_plain_words(metric: MetricValue) -> str:
 def capitalise(label: str) -> str:
     """Begin with a capital, leaving the rest as it is.
 
-    >>> capitalised("core answered by GPT")
+    >>> capitalise("core answered by GPT")
     'Core answered by GPT'
     """
     return label[:1].upper() + label[1:]

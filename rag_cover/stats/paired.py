@@ -62,7 +62,7 @@ def compare_pairs(before: ArrayLike, after: ArrayLike, *, permutations: int = 10
 
     The observed arrangement counts among the permutations, so that no p-value is 0.
 
-    >>> (paired,) = paired_differences([[0.1], [0.2], [0.3]], [[0.3], [0.4], [0.5]])
+    >>> (paired,) = compare_pairs([[0.1], [0.2], [0.3]], [[0.3], [0.4], [0.5]])
     >>> round(paired.interval.estimate, 6), round(paired.p_value, 2)
     (0.2, 0.25)
     """

@@ -50,7 +50,7 @@ class Powered:
 def estimate_labelled_share(labels: ArrayLike, keys: Sequence[Hashable]) -> Interval:
     """Return the share of positive labels with its cluster-robust interval, from the labels alone.
 
-    >>> interval = labelled_share([1, 0] * 30, range(60))
+    >>> interval = estimate_labelled_share([1, 0] * 30, range(60))
     >>> interval.estimate, round(interval.lower, 3)
     (0.5, 0.37)
 

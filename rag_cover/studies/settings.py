@@ -79,7 +79,7 @@ def require_components(traces: Iterable[Trace], by: Sequence[str]) -> None:
 def format_level(level: Level) -> str:
     """Write a value; one that is not named is a dash.
 
-    >>> shown(5), shown(True), shown(None)
+    >>> format_level(5), format_level(True), format_level(None)
     ('5', 'yes', '–')
     """
     match level:

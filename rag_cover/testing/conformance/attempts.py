@@ -22,7 +22,7 @@ _OFTEN_S = 1e-6
 def check_call(call: Callable[[], T], doing: str, advice: str) -> T:
     """Return what a call returns; where it raises, fail with a sentence: what was done, what was raised and what to do.
 
-    >>> answered(lambda: 1 // 0, "dividing", "check the divisor")
+    >>> check_call(lambda: 1 // 0, "dividing", "check the divisor")
     Traceback (most recent call last):
     AssertionError: dividing raised ZeroDivisionError: integer division or modulo by zero; check the divisor
     """
