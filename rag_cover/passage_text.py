@@ -8,7 +8,7 @@ __all__ = ["prepend_title"]
 def prepend_title(title: str | None, text: str) -> str:
     r"""Put a title on a line before its text; a blank title, and one that the text begins with, is left out.
 
-    The text stands at the end unchanged, so what precedes it is ``len(prepend_title(title, text)) - len(text)`` characters long.
+    The text stands at the end unchanged, after ``len(prepend_title(title, text)) - len(text)`` characters.
 
     >>> prepend_title("Rayleigh scattering", "It makes the sky blue.")
     'Rayleigh scattering\nIt makes the sky blue.'
