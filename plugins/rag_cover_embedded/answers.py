@@ -100,7 +100,7 @@ class ScoreCalibration:
     def probability(self, evidence: WindowEvidence) -> float:
         """Return P(the text answers).
 
-        >>> Calibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5).probability(Evidence(-0.5))
+        >>> ScoreCalibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5).probability(WindowEvidence(-0.5))
         0.5
         """
         total = self.logit * evidence.logit + self._rest(evidence)
@@ -109,7 +109,7 @@ class ScoreCalibration:
     def least_logit(self, evidence: WindowEvidence, probability: float) -> float:
         """Return the logit at which a text with otherwise this evidence has this probability, in (0, 1); -inf if none has.
 
-        >>> Calibration(logit=2.0, intercept=1.0).least_logit(Evidence(0.0), 0.5)
+        >>> ScoreCalibration(logit=2.0, intercept=1.0).least_logit(WindowEvidence(0.0), 0.5)
         -0.5
         """
         if self.logit <= 0:

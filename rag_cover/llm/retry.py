@@ -20,7 +20,7 @@ from rag_cover.llm.rate_limit import Limiter
 if TYPE_CHECKING:
     import tenacity
 
-__all__ = ["Called", "Caller", "RetryPolicy", "is_transient", "retry"]
+__all__ = ["Called", "Caller", "RetryPolicy", "call_with_retries", "is_transient"]
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def is_transient(status: int) -> bool:
     return status in (408, 429) or (status >= 500 and status != 501)  # noqa: PLR2004  # of HTTP; 501 is "not implemented"
 
 
-def retry(
+def call_with_retries(
     call: Callable[[], T],
     *,
     on: type[Exception] | tuple[type[Exception], ...],
@@ -126,7 +126,7 @@ class Caller:
         call = _Call(self, send, tokens, clock)
         policy = self.policy
         try:
-            value = retry(
+            value = call_with_retries(
                 call.attempt,
                 on=TransientError,
                 attempts=policy.attempts,

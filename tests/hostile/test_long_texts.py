@@ -11,7 +11,7 @@ READERS = {
     "sentences": "from rag_cover.texts import sentences as read",
     "sub-questions": "from rag_cover.decomposition.replies import sub_questions_in as read",
     "types": "from rag_cover.decomposition.replies import roles_in\nread = lambda text: roles_in(text, 3)",
-    "a server's words": "from rag_cover_openai.errors import redacted as read",
+    "a server's words": "from rag_cover_openai.errors import redact_secrets as read",
     "a set query": "from rag_cover.setqueries import SetQuery\nread = SetQuery.from_text",
     "a question": "from rag_cover.setqueries import parse as read",
     "a pipeline's name": (

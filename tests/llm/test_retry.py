@@ -7,7 +7,7 @@ import pytest
 
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
 from rag_cover.llm.deadline import Deadline
-from rag_cover.llm.retry import Caller, RetryPolicy, retry
+from rag_cover.llm.retry import Caller, RetryPolicy, call_with_retries
 
 
 class _Flaky:
@@ -24,7 +24,7 @@ class _Flaky:
 def test_a_transient_error_is_tried_again() -> None:
     waits: list[float] = []
 
-    result = retry(_Flaky(TimeoutError(), TimeoutError(), "done"), on=TimeoutError, sleep=waits.append)
+    result = call_with_retries(_Flaky(TimeoutError(), TimeoutError(), "done"), on=TimeoutError, sleep=waits.append)
 
     assert result == "done"
     assert len(waits) == 2
@@ -34,20 +34,22 @@ def test_another_error_is_raised_at_once() -> None:
     flaky = _Flaky(KeyError("x"), "done")
 
     with pytest.raises(KeyError):
-        retry(flaky, on=TimeoutError, sleep=lambda _: None)
+        call_with_retries(flaky, on=TimeoutError, sleep=lambda _: None)
 
     assert flaky.outcomes == ["done"]
 
 
 def test_the_last_error_is_raised_as_it_is() -> None:
     with pytest.raises(TimeoutError, match="third"):
-        retry(_Flaky(*map(TimeoutError, ("first", "second", "third"))), on=TimeoutError, attempts=3, sleep=lambda _: None)
+        call_with_retries(
+            _Flaky(*map(TimeoutError, ("first", "second", "third"))), on=TimeoutError, attempts=3, sleep=lambda _: None
+        )
 
 
 def test_a_server_that_names_its_wait_is_obeyed() -> None:
     waits: list[float] = []
 
-    retry(_Flaky(TimeoutError(), "done"), on=TimeoutError, retry_after_s=lambda _: 77.0, sleep=waits.append)
+    call_with_retries(_Flaky(TimeoutError(), "done"), on=TimeoutError, retry_after_s=lambda _: 77.0, sleep=waits.append)
 
     assert waits == [77.0]
 
@@ -56,7 +58,7 @@ def test_a_wait_that_is_too_late_is_not_begun() -> None:
     waits: list[float] = []
 
     with pytest.raises(TimeoutError):
-        retry(_Flaky(TimeoutError(), "done"), on=TimeoutError, too_late=lambda wait: wait > 0, sleep=waits.append)
+        call_with_retries(_Flaky(TimeoutError(), "done"), on=TimeoutError, too_late=lambda wait: wait > 0, sleep=waits.append)
 
     assert waits == []
 
