@@ -100,7 +100,8 @@ class ScoreCalibration:
     def probability(self, evidence: WindowEvidence) -> float:
         """Return P(the text answers).
 
-        >>> ScoreCalibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5).probability(WindowEvidence(-0.5))
+        >>> calibration = ScoreCalibration(logit=1.0, windows=-1.0, tokens=1.0, similarity=2.0, intercept=0.5)
+        >>> calibration.probability(WindowEvidence(-0.5))
         0.5
         """
         total = self.logit * evidence.logit + self._rest(evidence)
