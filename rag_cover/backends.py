@@ -45,6 +45,7 @@ __all__ = [
     "TokenRelevance",
     "certain_cuts_of",
     "fingerprint_of",
+    "languages_of",
     "mode_of",
     "reads_references",
     "reply_threshold_of",
@@ -177,7 +178,8 @@ class Scorer(Protocol):
     """Judges whether a text answers a question: GenEval's first head.
 
     ``threshold`` is the judge's fitted cut for passages without references; with references the cut is 0.5. Three attributes
-    are optional: ``reply_threshold`` (float), the cut for replies (items with a ``user_question``); ``certain``
+    are optional: ``reply_threshold`` (float), the cut for replies (items with a ``user_question``); ``languages``, those
+    that it reads (ISO 639-1), without which traces in any language are judged; ``certain``
     (`CertainCuts`); and ``reads_references`` (bool), False for a scorer that cannot, which is then asked without them.
     `reply_threshold_of`, `certain_cuts_of` and `reads_references` know their defaults.
     """
@@ -224,6 +226,12 @@ def certain_cuts_of(scorer: Scorer) -> CertainCuts:
     """Return the cuts between which a scorer's verdicts are unsure; without any, no verdict is."""
     cuts: CertainCuts = getattr(scorer, "certain", {})
     return cuts
+
+
+def languages_of(model: Any) -> tuple[str, ...] | None:  # any model object
+    """Return the languages that a model reads (ISO 639-1): its ``languages``; None for one that does not say."""
+    languages = getattr(model, "languages", None)
+    return None if languages is None else tuple(languages)
 
 
 Abstention = Literal["no", "partly", "wholly"]

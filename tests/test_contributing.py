@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pluggy
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from rag_cover import Question, RetrievalStep, Trace, evaluate, hooks, registry
 from rag_cover.backends import ScoringItem
@@ -49,6 +51,20 @@ def test_the_backend_of_the_page_judges_by_its_scheme(examples: dict[str, str], 
     assert scorer.correctness([ScoringItem("is it blue", "it is")]).tolist() == pytest.approx([2 / 3])
     assert evaluation.judge == "overlap:0.5"
     assert evaluation.results[0].coverage is not None
+
+
+def test_the_command_of_the_page_has_its_own_flag_and_the_shared_ones(
+    examples: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = _module("greeting", examples["greeting"], monkeypatch)
+    app = typer.Typer()
+    app.command()(module.greet)
+
+    greeted = CliRunner().invoke(app, ["Ada", "--loud", "--limit", "3"])
+    helped = CliRunner().invoke(app, ["--help"])
+
+    assert greeted.output == "HELLO ADA\n"
+    assert all(flag in helped.output for flag in ("--loud", "--limit", "--on-bad-line"))
 
 
 def test_the_importer_of_the_page_reads_its_rows(

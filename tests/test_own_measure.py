@@ -142,7 +142,10 @@ def test_it_is_in_the_report_and_the_data_frame(traces: list[Trace], tmp_path: P
     found.to_html(tmp_path / "report.html")
     frame = found.to_dataframe()
 
-    assert "answer length" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    row = page[page.index("Answer length<small") :].partition("</tr>")[0]
+    assert ">3.5<" in row
+    assert "undefined" not in row
     assert frame["answer_length"].dropna().tolist() == [4, 3]
 
 

@@ -36,7 +36,7 @@ from benchmarks.support.tables import arguments, show
 from rag_cover.backends import Entailer
 from rag_cover.belief import BeliefKind
 from rag_cover.belief.entailment import Judgments, gather
-from rag_cover.belief.opinions import estimate_belief
+from rag_cover.belief.estimation import estimate_belief
 from rag_cover.traces import Sample
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, open_tokenizer
 from rag_cover_embedded.session import Session, feed

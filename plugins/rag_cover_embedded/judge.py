@@ -67,6 +67,11 @@ class EmbeddedJudge:
         """Return the cuts of each mode between which a verdict is unsure."""
         return self._fitted.certain
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages that it was trained on."""
+        return ("en",)
+
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         """Return (n,) P(the text contains a correct answer to the question, given the references); they may be empty."""
         found = np.zeros(len(items), dtype=np.float32)

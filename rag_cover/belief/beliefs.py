@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 
 from rag_cover.backends import Entailer
 from rag_cover.belief.entailment import Judgments, approximations_of, gather
+from rag_cover.belief.estimation import estimate_belief, kind_in_range, preset_for, references_in_range, utility_of, weights_for
 from rag_cover.belief.kernels import cluster_by_meaning
-from rag_cover.belief.opinions import estimate_belief, kind_in_range, preset_for, references_in_range, utility_of, weights_for
 from rag_cover.belief.result import Approximation, Belief, BeliefKind, Preset, Utility
 from rag_cover.belief.scoring import cluster_masses, entropy_of
 from rag_cover.traces import Sample

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from rag_cover.backends import AbstentionDetector, ScoringItem
 from rag_cover.belief.result import TraceUtility
 from rag_cover.belief.sampling import unfit_because
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
-from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
+from rag_cover.measures import ModelKind, NotApplicable, Outcome, Score, SummaryMetric
+from rag_cover.model_calls import abstentions
 from rag_cover.traces import Trace
 
 __all__ = ["UtilityMeasure"]
 
 _NO_STEPS = "the traces that were measured have no steps"
+_DECLINES = NotApplicable("the answer, which stands in for references, declines to answer")
 
 
 def _total_and_count(result: TraceUtility) -> tuple[float, float]:
@@ -36,7 +39,6 @@ class UtilityMeasure(UtilitySettings):
     name: ClassVar[str] = "utility"
     required_inputs: ClassVar[tuple[str, ...]] = ("references", "retrieval steps")
     required_models: ClassVar[tuple[ModelKind, ...]] = ("receiver", "entailer")
-    optional_models: ClassVar[tuple[ModelKind, ...]] = ()
     version: ClassVar[int] = 1
     result_type: ClassVar[type[TraceUtility]] = TraceUtility
     metrics: ClassVar[tuple[SummaryMetric[TraceUtility], ...]] = (
@@ -59,6 +61,11 @@ class UtilityMeasure(UtilitySettings):
     )
 
     @property
+    def optional_models(self) -> tuple[ModelKind, ...]:
+        """Return the detector of abstentions where answers stand in for references."""
+        return ("abstention",) if self.references == "answer" else ()
+
+    @property
     def parameters(self) -> Mapping[str, Any]:
         """Return the parameters that change its results, as JSON data."""
         return asdict(self) | {"approximations": list(self.approximations)}
@@ -68,8 +75,21 @@ class UtilityMeasure(UtilitySettings):
         return unfit_because(trace, self.references)
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
-        """Measure all the traces together, in as few calls to the receiver and the entailer as can be."""
-        return utilities_of(traces, entailer=models["entailer"], receiver=models.get("receiver"), procedure=self)
+        """Measure all the traces together, in as few calls to the receiver and the entailer as can be.
+
+        An answer that declines to answer is no reference: belief in it would credit a step that lost everything.
+        """
+        declining = self._declining(traces, models.get("abstention"))
+        able = [trace for index, trace in enumerate(traces) if index not in declining]
+        found = iter(utilities_of(able, entailer=models["entailer"], receiver=models.get("receiver"), procedure=self))
+        return [_DECLINES if index in declining else next(found) for index in range(len(traces))]
+
+    def _declining(self, traces: Sequence[Trace], detector: AbstentionDetector | None) -> set[int]:
+        if detector is None or self.references != "answer":
+            return set()
+        items = [ScoringItem(text := trace.question.text, trace.answer or "", user_question=text) for trace in traces]
+        found = abstentions(detector, items)
+        return {index for index, item in enumerate(items) if found[item] == "wholly"}
 
     def score(self, result: TraceUtility) -> Score:
         """Return what all steps together were worth, in [-1, 1] (ΔSePer)."""

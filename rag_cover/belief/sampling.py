@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Receiver, fingerprint_of
 from rag_cover.belief.contexts import Context, ContextKey, TraceContexts, contexts_of, read_samples
-from rag_cover.belief.draws import SampleCache, Shown
-from rag_cover.belief.opinions import references_in_range
+from rag_cover.belief.estimation import references_in_range
 from rag_cover.belief.result import ReferenceSource
+from rag_cover.belief.sample_cache import SampleCache, Shown
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.errors import InvalidValueError
 from rag_cover.traces import Sample, Trace
 
-__all__ = ["SamplingPlan", "course_of", "references_of", "unfit_because"]
+__all__ = ["SamplingPlan", "plan_samples", "references_of", "unfit_because"]
 
 _NO_SAMPLES = "no receiver was named, and the trace has no recorded samples; name one, or record samples in the trace"
 
@@ -56,7 +56,7 @@ class SamplingPlan:
         return self.trace.question.text, context
 
 
-def course_of(trace: Trace, receiver: Receiver | None, procedure: UtilitySettings) -> SamplingPlan:
+def plan_samples(trace: Trace, receiver: Receiver | None, procedure: UtilitySettings) -> SamplingPlan:
     """Find what a trace's utility needs: its contexts, its references, and whose samples they are to be.
 
     Raises:

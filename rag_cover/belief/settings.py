@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rag_cover.belief.entailment import approximations_of
-from rag_cover.belief.opinions import kind_in_range
+from rag_cover.belief.estimation import kind_in_range
 from rag_cover.belief.result import Approximation, Attribution, BeliefKind, Preset, ReferenceSource
 from rag_cover.errors import InvalidValueError
 

@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rag_cover.backends import Entailer, Failure, Receiver
 from rag_cover.belief.contexts import ContextKey, StepContexts, key_of
-from rag_cover.belief.draws import SampleCache
 from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, gather
-from rag_cover.belief.opinions import BeliefEstimate, estimate_belief, preset_for, utility_of
+from rag_cover.belief.estimation import BeliefEstimate, estimate_belief, preset_for, utility_of
 from rag_cover.belief.result import (
     Approximation,
     Attribution,
@@ -25,14 +24,15 @@ from rag_cover.belief.result import (
     TraceUtility,
     Utility,
 )
-from rag_cover.belief.sampling import SamplingPlan, course_of
+from rag_cover.belief.sample_cache import SampleCache
+from rag_cover.belief.sampling import SamplingPlan, plan_samples
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.errors import InvalidValueError
 from rag_cover.traces import Trace
 
 __all__ = ["step_utilities", "utilities_of"]
 
-Opinions = dict[ContextKey, BeliefEstimate]
+BeliefEstimates = dict[ContextKey, BeliefEstimate]
 Utilities = Mapping[tuple[ContextKey, ContextKey], Utility]
 
 
@@ -107,40 +107,40 @@ def _measure(
     draws = None if receiver is None else SampleCache(receiver, procedure.rounds, procedure.seed)
     judgments = Judgments(entailer, procedure.approximations)
     outcomes: dict[int, TraceUtility | InvalidValueError] = {}
-    courses: dict[int, SamplingPlan] = {}
+    plans: dict[int, SamplingPlan] = {}
     for index, trace in enumerate(traces):
         try:
-            courses[index] = course_of(trace, receiver, procedure)
+            plans[index] = plan_samples(trace, receiver, procedure)
         except InvalidValueError as unfit:
             outcomes[index] = unfit
-    while courses:
+    while plans:
         if draws is not None:
-            draws.fetch(wanted for course in courses.values() for wanted in course.rounds_to_sample())
-        formed = judgments.settle(gather(_opinions(course, draws, procedure) for course in courses.values()))
-        for index, opinions in zip(tuple(courses), formed, strict=True):
-            done = _utility_or_more_samples(courses[index], opinions, procedure)
+            draws.fetch(wanted for plan in plans.values() for wanted in plan.rounds_to_sample())
+        formed = judgments.settle(gather(_estimate_beliefs(plan, draws, procedure) for plan in plans.values()))
+        for index, estimates in zip(tuple(plans), formed, strict=True):
+            done = _utility_or_more_samples(plans[index], estimates, procedure)
             if done is not None:
                 outcomes[index] = done
-                del courses[index]
+                del plans[index]
     return [outcomes[index] for index in range(len(traces))]
 
 
-def _opinions(
-    course: SamplingPlan, draws: SampleCache | None, procedure: UtilitySettings
-) -> EntailmentTask[Opinions | InvalidValueError]:
+def _estimate_beliefs(
+    plan: SamplingPlan, draws: SampleCache | None, procedure: UtilitySettings
+) -> EntailmentTask[BeliefEstimates | InvalidValueError]:
     """Ask for the belief in every context that has samples, under one preset; come to why that cannot be, where it cannot."""
-    samples = course.samples(draws)
+    samples = plan.samples(draws)
     drawn = [sample for each in samples.values() for sample in each]
     if drawn and not any(sample.text.strip() for sample in drawn):
-        silent = f"all {len(drawn)} answers of {course.receiver} are without a text, so that nothing tells what it believes"
+        silent = f"all {len(drawn)} answers of {plan.receiver} are without a text, so that nothing tells what it believes"
         return InvalidValueError(silent)
     try:
         preset = preset_for(drawn, procedure.preset)
         formed = yield from gather(
             estimate_belief(
-                course.references,
+                plan.references,
                 each,
-                question=course.trace.question.text,
+                question=plan.trace.question.text,
                 kind=procedure.kind,
                 preset=preset,
                 clusters=procedure.clusters,
@@ -154,28 +154,28 @@ def _opinions(
 
 
 def _utility_or_more_samples(
-    course: SamplingPlan, opinions: Opinions | InvalidValueError, procedure: UtilitySettings
+    plan: SamplingPlan, estimates: BeliefEstimates | InvalidValueError, procedure: UtilitySettings
 ) -> TraceUtility | InvalidValueError | None:
     """Return a trace's utility by its beliefs, or the error; None where more samples are needed first."""
-    if isinstance(opinions, InvalidValueError):
-        return opinions
+    if isinstance(estimates, InvalidValueError):
+        return estimates
     utilities = {
-        (prior, posterior): utility_of(opinions[prior], opinions[posterior])
-        for prior, posterior in dict.fromkeys(course.contexts.comparisons())
-        if prior in opinions and posterior in opinions
+        (prior, posterior): utility_of(estimates[prior], estimates[posterior])
+        for prior, posterior in dict.fromkeys(plan.contexts.comparisons())
+        if prior in estimates and posterior in estimates
     }
-    if procedure.adaptive is not None and course.sample_more(_wide(utilities, procedure.adaptive), procedure.rounds):
+    if procedure.adaptive is not None and plan.sample_more(_wide(utilities, procedure.adaptive), procedure.rounds):
         return None
-    total = utilities[(), key_of(course.contexts.final)]
+    total = utilities[(), key_of(plan.contexts.final)]
     return TraceUtility(
-        receiver=course.receiver,
+        receiver=plan.receiver,
         references=procedure.references,
         kind=procedure.kind,
         preset=total.prior.preset,
         prior=total.prior,
-        steps=tuple(_step(step, utilities) for step in course.contexts.steps),
+        steps=tuple(_step(step, utilities) for step in plan.contexts.steps),
         total=total,
-        samples=sum(opinion.belief.n for opinion in opinions.values()),
+        samples=sum(estimate.belief.n for estimate in estimates.values()),
         per_passage=procedure.per_passage,
         approximations=approximations_of(procedure.approximations),
     )

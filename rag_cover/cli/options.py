@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from rag_cover.known_measures import own_measure_names
 from rag_cover.llm.usage import Price, read_prices
 
 __all__ = [
@@ -122,8 +123,7 @@ Measures = Annotated[
     list[str] | None,
     typer.Option(
         "--measure",
-        help="What to measure: coverage, groundedness, utility, complexity; answer_relevance, context_relevance; or a "
-        "plugin's measure. May be repeated.",
+        help=f"What to measure: {', '.join(own_measure_names())}, or a plugin's measure. May be repeated.",
         metavar="NAME",
         rich_help_panel=MEASURING,
         show_default="the first four, as far as the traces allow",

@@ -32,6 +32,35 @@ def coverage_sums(result: CoverageResult) -> Floats:
     return statistics_as_rated(table_of(result), result.rating)
 
 
+def abstention_sums(result: CoverageResult) -> tuple[float, float]:
+    """Return whether the answer declines to answer as a whole, and whether that is known."""
+    return result.abstained == "wholly", result.abstained is not None
+
+
+def retrieved_abstention_sums(result: CoverageResult) -> tuple[float, float]:
+    """Return, of an answer that declines as a whole, whether retrieved passages cover a core sub-question all the same."""
+    known = [each.retrieved for each in result.sub_questions if each.role == Role.CORE and each.retrieved is not None]
+    if result.abstained != "wholly" or not known:
+        return 0.0, 0.0
+    return float(any(known)), 1.0
+
+
+_PAPER_METRICS = tuple(
+    SummaryMetric(
+        metric.name,
+        metric.label,
+        metric.formula,
+        coverage_sums,
+        statistic=metric.statistic,
+        low=metric.low,
+        high=metric.high,
+        higher_is_better=metric.higher_is_better,
+        undefined_because="no sub-question of the traces counts in it",
+    )
+    for metric in METRICS.values()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class CoverageMeasure:
     """Measure which sub-questions a trace's chunks, prompt and answer cover (`judge_coverage`).
@@ -51,19 +80,24 @@ class CoverageMeasure:
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention")
     version: ClassVar[int] = 1
     result_type: ClassVar[type[CoverageResult]] = CoverageResult
-    metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = tuple(
+    metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = (
+        *_PAPER_METRICS,
         SummaryMetric(
-            metric.name,
-            metric.label,
-            metric.formula,
-            coverage_sums,
-            statistic=metric.statistic,
-            low=metric.low,
-            high=metric.high,
-            higher_is_better=metric.higher_is_better,
-            undefined_because="no sub-question of the traces counts in it",
-        )
-        for metric in METRICS.values()
+            "abstentions",
+            "answers that decline to answer",
+            "answers that say as a whole that they cannot tell / answers",
+            abstention_sums,
+            higher_is_better=None,
+            undefined_because="no answer was looked at for whether it declines",
+        ),
+        SummaryMetric(
+            "abstentions_though_retrieved",
+            "declined though it was retrieved",
+            "answers that decline although a retrieved passage covers a core sub-question / answers that decline",
+            retrieved_abstention_sums,
+            higher_is_better=False,
+            undefined_because="no answer to a question with retrieved passages declines",
+        ),
     )
 
     def __post_init__(self) -> None:

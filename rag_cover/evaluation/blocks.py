@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, get_args
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
+from rag_cover.evaluation.languages import unread_language
 from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names
 from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace, content_hash, content_of
@@ -200,7 +201,8 @@ def measure_block(
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
         reasons = [
-            _reason(kinds) or _inapplicable(measure, trace, on_error) for kinds, trace in zip(missing, traces, strict=True)
+            _reason(kinds) or _inapplicable(measure, trace, on_error) or unread_language(measure, trace, models)
+            for kinds, trace in zip(missing, traces, strict=True)
         ]
         able = [index for index, reason in enumerate(reasons) if reason is None]
         measured = iter(_measure_traces(measure, [traces[index] for index in able], models, on_error))

@@ -82,7 +82,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """A metric in words and as a drawing; ``track`` is None where it is undefined, and ``reason`` says why."""
+    """A metric in words and as a drawing; ``reason`` says why it is undefined. Unbounded scales have no ``track``."""
 
     name: str
     label: str

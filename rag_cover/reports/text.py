@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _MINUS = "\N{MINUS SIGN}"
+_MANY_DECLINE = 0.5  # of the answers: from here on the headline says so
 _CLEAR = 0.05  # the usual level: below it a difference is called better or worse, above it unclear
 
 _ADVICE: Mapping[Loss, str] = {
@@ -137,6 +138,8 @@ _PLAIN: Mapping[str, str] = {
     "retrieval_headroom": "Where the answer left it out, how often no passage had it.",
     "frequency_gap": "Above 0, answers repeat what many passages say.",
     "order_alignment": "Above 0, answers say what matters before what lies beyond the question.",
+    "abstentions": "How many answers say that they cannot tell.",
+    "abstentions_though_retrieved": "Where an answer says so, how often a retrieved passage had what was asked.",
     "rating": "Core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
     "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
     "utility": "How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
@@ -197,6 +200,10 @@ def headline(summary: Summary) -> Headline:
         reason = metric.undefined_because if metric else "it was not measured"
         return Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
     interval = metric.interval
+    declining = summary.metrics.get("abstentions")
+    if declining is not None and declining.interval is not None and declining.interval.estimate >= _MANY_DECLINE:
+        covered = f"of the answers decline to answer; the answers cover {percent(interval.estimate)} of the core sub-questions"
+        return Headline("", percent(declining.interval.estimate), covered, basis_of(interval, SHARE))
     return Headline("Answers cover", percent(interval.estimate), "of the core sub-questions", basis_of(interval, SHARE))
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rag_cover.belief import semantic_clusters, seper
 from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, gather
+from rag_cover.belief.estimation import estimate_belief
 from rag_cover.belief.kernels import in_context
-from rag_cover.belief.opinions import estimate_belief
 from rag_cover.belief.result import BeliefKind, Preset
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.traces import Sample

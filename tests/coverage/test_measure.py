@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from rag_cover.coverage import RATING_WEIGHTS, CoverageMeasure, GroundednessMeasure, groundedness, judge_coverage
-from rag_cover.coverage.result import CoverageResult
+from rag_cover.coverage.result import CoverageResult, SubQuestionCoverage, Verdict
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import Measure
 from rag_cover.questions import Passage, Question, Role, SubQuestion
@@ -108,3 +108,17 @@ def test_thresholds_that_are_no_probabilities_are_refused() -> None:
         CoverageMeasure(threshold=-1)
     with pytest.raises(InvalidValueError, match="threshold is 2"):
         GroundednessMeasure(threshold=2)
+
+
+def test_answers_that_decline_are_counted_and_so_are_those_that_had_a_passage() -> None:
+    metrics = {metric.name: metric for metric in CoverageMeasure.metrics}
+    declined = _declined(retrieved=True), _declined(retrieved=False), _declined(retrieved=None)
+
+    assert [tuple(metrics["abstentions"].sums(each)) for each in declined] == [(1, 1)] * 3
+    assert [tuple(metrics["abstentions_though_retrieved"].sums(each)) for each in declined] == [(1, 1), (0, 1), (0, 0)]
+
+
+def _declined(*, retrieved: bool | None) -> CoverageResult:
+    chunks = None if retrieved is None else (Verdict(0.9, covered=retrieved),)
+    asked = SubQuestionCoverage("Why?", Role.CORE, "given", Verdict(0.1, covered=False, refused=True), chunks=chunks)
+    return CoverageResult((asked,), ("id:p",), 0.5, 0.0, prompt_assumed=False, decomposed_by="given", abstained="wholly")
