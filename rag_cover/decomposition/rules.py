@@ -106,7 +106,8 @@ def _parts(text: str) -> list[str]:
 def _items(question: str) -> list[str]:
     """Split the causes and effects of x; the capital of x and y."""
     if (match := _ATTRIBUTES.fullmatch(question)) and (names := split_list(match["list"])):
-        return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in names]
+        bare = [name.removeprefix("the ") for name in names]
+        return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in bare]
     if (match := _SHARED.fullmatch(question)) and (names := split_list(match["list"])):
         return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
     return []

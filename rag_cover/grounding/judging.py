@@ -8,7 +8,7 @@ cut off. Each sentence is held against the ``max_windows`` windows that share mo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import AbstentionDetector, Entailer, ScoringItem, Span
@@ -61,6 +61,7 @@ class _Window:
     passage: int
     premise: str
     words: frozenset[str]
+    sentences: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ class _Claim:
     windows: tuple[_Window, ...]
 
     def pairs(self) -> list[tuple[str, str]]:
+        if _quoting(self) is not None:
+            return []
         hypotheses = dict.fromkeys(hypothesis for reading in self.readings for hypothesis in reading)
         return [(window.premise, hypothesis) for hypothesis in hypotheses for window in self.windows]
 
@@ -91,9 +94,10 @@ def groundedness(
 ) -> list[GroundednessResult]:
     """Judge every sentence of every answer against its prompt, all in one call to the entailer.
 
-    Headings, table rules, list numbers, questions, greetings and refusals are no claims and are left out; list markers and
-    citations are stripped, and an answer of a few words is read after its question. A trace without an answer, or of whose
-    prompt nothing is known, has no sentences and share None; with an empty prompt nothing is supported.
+    A sentence that a passage has word for word is supported without asking. Headings, table rules, list numbers, questions,
+    greetings and refusals are no claims and are left out; list markers and citations are stripped, and an answer of a few words
+    is read after its question. A trace without an answer, or of whose prompt nothing is known, has no sentences and share None;
+    with an empty prompt nothing is supported.
 
     Args:
         traces: what to judge.
@@ -189,7 +193,20 @@ def _windows(index: int, passage: Passage) -> list[_Window]:
     if len(text.split()) > _WHOLE:
         pieces = windows(sentences(text), size=_WINDOW, length=lambda span: len(span.of(text).split()))
     premises = [prepend_title(passage.title, piece.of(text).strip()) for piece in pieces]
-    return [_Window(index, premise, content_words(premise)) for premise in premises]
+    return [_Window(index, premise, content_words(premise), _sentences_of(premise)) for premise in premises]
+
+
+def _sentences_of(text: str) -> frozenset[str]:
+    return frozenset(_normalise(line) for part in text.split("\n") for line in (part, *_sentence_texts(part)))
+
+
+def _sentence_texts(text: str) -> Iterator[str]:
+    return (span.of(text) for span in sentences(text))
+
+
+def _normalise(text: str) -> str:
+    """Reduce a text to its words: what is the same up to case, punctuation and markup is a quotation."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _nearest(hypothesis: str, premises: Sequence[_Window], most: int) -> tuple[_Window, ...]:
@@ -201,6 +218,8 @@ def _support(claim: _Claim, related: Mapping[tuple[str, str], tuple[float, float
     """Hold a claim against its windows: the best reading speaks, of a reading the weakest statement."""
     if not claim.windows:
         return SentenceSupport(claim.sentence.start, claim.sentence.end, 0.0, supported=False, passage=None)
+    if (quoted := _quoting(claim)) is not None:
+        return SentenceSupport(claim.sentence.start, claim.sentence.end, 1.0, supported=True, passage=quoted.passage)
     read = [[_best(hypothesis, claim.windows, related) for hypothesis in reading] for reading in claim.readings]
     probability, window = max((min(statements) for statements in read), key=lambda found: found[0])
     return SentenceSupport(
@@ -211,6 +230,12 @@ def _support(claim: _Claim, related: Mapping[tuple[str, str], tuple[float, float
         passage=claim.windows[window].passage,
         contradiction=max(related[window.premise, claim.readings[0][0]][2] for window in claim.windows),
     )
+
+
+def _quoting(claim: _Claim) -> _Window | None:
+    """Return a window that has the claim word for word, as a sentence or a line of its own; None where none has."""
+    words = _normalise(claim.words)
+    return next((window for window in claim.windows if words and words in window.sentences), None)
 
 
 def _best(

@@ -24,6 +24,7 @@ __all__ = ["FORMATS", "format_of", "from_format", "import_traces", "is_parquet"]
 
 _Records = Iterable[Record | InputError]
 
+_FIELDS = ("question", "answer", "steps", "sub_questions")
 _SHEETS = (".csv", ".tsv")
 _PARQUET = b"PAR1"
 _OWN = "rag-cover"
@@ -160,19 +161,17 @@ def _without_users(found: Found) -> Found:
 def _read_found(path: Path, name: str | None, columns: Mapping[str, str], *, user_ids: bool) -> Found:
     """Read the records, choose the format by the first of them, and convert them all."""
     records = iter(_records(path))
-    bad: list[InputError] = []
-    first = None
     for record in records:
-        if isinstance(record, Record):
-            first = record
-            break
-        bad.append(record)
-    if first is None:
-        yield from bad
-        return
-    name = name or _detect(first)
-    converted = _convert(_FORMATS[name], chain(bad, [first], records), _check_columns(columns, first))
-    yield from converted if user_ids or name == _OWN or "user_id" in columns else _without_users(converted)
+        if isinstance(record, InputError):
+            yield record
+            continue
+        try:
+            chosen = name or _detect(record)
+        except InputError as unknown:  # where bad lines are skipped, a later one may tell
+            yield unknown
+            continue
+        converted = _convert(_FORMATS[chosen], chain([record], records), _check_columns(columns, record))
+        yield from converted if user_ids or chosen == _OWN or "user_id" in columns else _without_users(converted)
 
 
 def _check_columns(columns: Mapping[str, str], first: Record) -> Mapping[str, str]:
@@ -196,8 +195,10 @@ def _detect(first: Record) -> str:
     if (name := next(found, None)) is not None:
         return name
     has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"
+    close = next((hint for key in list(first.data)[:12] if (hint := nearest(str(key), _FIELDS))), "")
     problem = (
-        f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}. Name the format, or map its columns"
+        f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}.{close} Name the "
+        "format (--format), or map its columns (--column question=…)"
     )
     raise first.located(InputError(problem))
 

@@ -30,19 +30,31 @@ def texts_of(result: GroundednessResult, answer: str) -> list[str]:
 
 
 def test_a_sentence_is_supported_by_the_passage_that_entails_it() -> None:
-    grounded = trace(f"{BLUE} {GRASS}", "Clouds are white.", BLUE)
+    longer = f"As everybody knows, {BLUE}"
+    grounded = trace(f"{BLUE} {GRASS}", "Clouds are white.", longer)
 
-    (result,) = groundedness([grounded], ScriptedEntailer({(BLUE, BLUE): 0.9}))
+    (result,) = groundedness([grounded], ScriptedEntailer({(longer, BLUE): 0.9}))
 
     assert [(sentence.supported, sentence.probability) for sentence in result.sentences] == [(True, 0.9), (False, 0.0)]
     assert result.sentences[0].passage == 1
     assert result.share == 0.5
 
 
+@pytest.mark.parametrize("answer", [BLUE, f"- {BLUE.upper()}", f"**{BLUE}** [1]"])
+def test_a_sentence_that_a_passage_has_word_for_word_is_supported_without_asking(answer: str) -> None:
+    entailer = ScriptedEntailer()
+
+    (result,) = groundedness([trace(answer, GRASS, f"First of all. {BLUE} And so on.")], entailer)
+
+    assert [(each.supported, each.probability, each.passage) for each in result.sentences] == [(True, 1.0, 1)]
+    assert entailer.asked.items == 0
+
+
 def test_all_pairs_of_all_traces_are_judged_once_in_one_call() -> None:
     entailer = KeywordEntailer()
+    longer = f"As everybody knows, {BLUE}"
 
-    groundedness([trace(BLUE, BLUE, GRASS), trace(BLUE, BLUE)], entailer)
+    groundedness([trace(BLUE, longer, GRASS), trace(BLUE, longer)], entailer)
 
     assert entailer.asked.calls == 1
     assert entailer.asked.items == 2
@@ -142,7 +154,7 @@ def test_a_sentence_is_held_against_the_windows_that_share_most_words() -> None:
     passages = [f"Passage {n} about nothing in particular." for n in range(20)]
     entailer = KeywordEntailer()
 
-    (result,) = groundedness([trace(BLUE, *passages, BLUE)], entailer, max_windows=3)
+    (result,) = groundedness([trace(BLUE, *passages, f"As everybody knows, {BLUE}")], entailer, max_windows=3)
 
     assert entailer.asked.items == 3
     assert result.sentences[0].passage == 20
@@ -197,7 +209,7 @@ def test_an_entailer_that_returns_no_probabilities_has_failed() -> None:
     entailer = ScriptedEntailer(default=float("nan"))
 
     with pytest.raises(ModelFailedError, match=r"ScriptedEntailer.*entail returned nan"):
-        groundedness([trace(BLUE, BLUE)], entailer)
+        groundedness([trace(BLUE, GRASS)], entailer)
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))

@@ -63,7 +63,7 @@ def test_with_a_perfect_judge_the_interval_is_that_of_all_rows(seed: int, labell
     found = powered(y, y, labelled).share
 
     every = estimate_labelled_share(y, range(len(y)))
-    assert found.estimate == pytest.approx(every.estimate, abs=0.1 * half(every))
+    assert found.estimate == pytest.approx(every.estimate, abs=0.15 * half(every))
     assert half(found) == pytest.approx(half(every), rel=0.06)  # Student's t has the labelled questions' degrees of freedom
 
 
