@@ -29,6 +29,7 @@ def by_comparing_all(texts: list[str], alike: float) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @given(TEXTS, st.sampled_from([0.3, 0.5, 0.8, ALIKE, 1.0]))
 def test_they_are_those_that_comparing_all_finds(texts: list[str], alike: float) -> None:
     assert originals(texts, alike=alike) == by_comparing_all(texts, alike)

@@ -31,6 +31,7 @@ def test_what_is_only_recorded_is_in_the_trace_file(module: Import, tmp_path: Pa
     assert not kept.store.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_what_a_full_queue_drops_is_counted(module: Import, tmp_path: Path, framework: str) -> None:
     fates, kept = _loaded(module, framework, tmp_path, capacity=2, slow_s=0.3)

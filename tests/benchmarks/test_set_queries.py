@@ -73,6 +73,7 @@ def test_another_seed_makes_another_world(module: Import) -> None:
     assert build("validation", size=SMALL, seed=1).passages != build("validation", size=SMALL, seed=2).passages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_world_asks_forty_questions_of_each_template(name: str, module: Import, worlds: dict[str, Any]) -> None:
     entities = module("support.entities")
@@ -193,6 +194,7 @@ def test_a_sentence_takes_the_article_its_next_word_asks_for(module: Import) -> 
     assert written("a(n) {value} of a(n) {adj} kind", value="atlas", adj="rare") == "An atlas of a rare kind"
 
 
+@pytest.mark.slow
 def test_pairs_are_labelled_by_membership(module: Import, worlds: dict[str, Any]) -> None:
     world = worlds["validation"]
 

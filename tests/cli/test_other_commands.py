@@ -98,6 +98,7 @@ def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[...,
         assert (folder / "shown" / f"{name}.html").exists()
 
 
+@pytest.mark.slow
 def test_the_demo_shows_a_question_before_and_after_its_sub_questions_were_searched_for(
     command: Callable[..., Any], embedded_judge: str
 ) -> None:

@@ -20,6 +20,7 @@ from rag_cover.stores import Store
 from rag_cover.traces import Trace
 
 pytest.importorskip("scipy", reason="needs rag-cover[skills]")
+pytestmark = pytest.mark.slow
 
 Command = Callable[..., Any]
 TIMES, PEOPLE = "when was thing", "who made thing"

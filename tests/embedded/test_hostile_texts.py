@@ -119,6 +119,7 @@ def test_a_premise_of_10_000_words_is_read_to_its_end(judge: EmbeddedJudge, pass
     assert found.argmax() == 0
 
 
+@pytest.mark.slow
 def test_of_10_000_references_the_last_one_counts(judge: EmbeddedJudge) -> None:
     references = [*(f"r{number}" for number in range(10_000)), "a village west of Warsaw"]
 

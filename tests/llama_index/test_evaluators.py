@@ -420,7 +420,9 @@ class TestFailures:
         assert result.invalid_reason == "by zero (ZeroDivisionError)"
 
     def test_an_entailer_that_returns_no_probability_makes_the_result_invalid(self) -> None:
-        result = GroundednessEvaluator(entailer=ScriptedEntailer(default=float("nan"))).evaluate(QUESTION, ANSWER, PASSAGES)
+        entailer = ScriptedEntailer(default=float("nan"))
+
+        result = GroundednessEvaluator(entailer=entailer).evaluate(QUESTION, "It is in no passage.", PASSAGES)
 
         assert result.invalid_result
         assert result.score is None

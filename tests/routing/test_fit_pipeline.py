@@ -38,6 +38,7 @@ def complexity(best: float) -> Complexity:
     return Complexity(best, best > 0.15, 0.9, True, best <= 0.15, 0.15, 0.8)  # noqa: FBT003
 
 
+@pytest.mark.slow
 def test_skills_foretell_questions_that_were_held_out() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     values = np.array([[float(place % 2 == 0), float(place % 2)] for place in range(N)])
