@@ -32,7 +32,7 @@ class Chain:
 
     def __init__(self) -> None:
         prompt = ChatPromptTemplate.from_template("Question: {question}\n\nContext:\n{context}")
-        model = FakeListChatModel(responses=["The sky is blue because air scatters light."])
+        model = FakeListChatModel(responses=["The sky looks blue because air scatters light."])
         self._chain = {"context": Fixed() | _joined, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
         self._config: RunnableConfig = {}
 

@@ -338,7 +338,7 @@ class TestFailures:
     def test_an_entailer_that_returns_no_probability_leaves_no_score(self) -> None:
         evaluator = GroundednessEvaluator(entailer=ScriptedEntailer(default=float("nan")))
 
-        assert evaluator(inputs=QUESTION, outputs="It is in no passage.", context=PASSAGES)["score"] is None
+        assert evaluator(inputs=QUESTION, outputs="A boat costs three euros.", context=PASSAGES)["score"] is None
 
     def test_arguments_that_cannot_serve_are_refused_when_they_are_given(self) -> None:
         unfit: Any = object()

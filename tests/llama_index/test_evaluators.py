@@ -422,7 +422,7 @@ class TestFailures:
     def test_an_entailer_that_returns_no_probability_makes_the_result_invalid(self) -> None:
         entailer = ScriptedEntailer(default=float("nan"))
 
-        result = GroundednessEvaluator(entailer=entailer).evaluate(QUESTION, "It is in no passage.", PASSAGES)
+        result = GroundednessEvaluator(entailer=entailer).evaluate(QUESTION, "A boat costs three euros.", PASSAGES)
 
         assert result.invalid_result
         assert result.score is None
