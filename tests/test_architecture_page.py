@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
+if not PAGE.is_file():
+    pytest.skip("needs the checkout; these tests run against an installed wheel", allow_module_level=True)
 NAMES = sorted(set(re.findall(r"`(rag_cover(?:_langchain|_llama_index)?(?:\.\w+)+)`", PAGE.read_text(encoding="utf-8"))))
 FILES = sorted(set(re.findall(r"`([\w/]+\.(?:py|toml))`", PAGE.read_text(encoding="utf-8"))))
 LINKS = sorted(set(re.findall(r"\]\(([\w./]+\.md)\)", PAGE.read_text(encoding="utf-8"))))
