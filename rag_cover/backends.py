@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkabl
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.calibration_shift import CalibrationShift
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
@@ -25,6 +26,7 @@ __all__ = [
     "Abstention",
     "AbstentionDetector",
     "Backend",
+    "CalibrationShift",
     "CertainCuts",
     "Embedder",
     "Entailer",
@@ -43,6 +45,7 @@ __all__ = [
     "ScoringItem",
     "Span",
     "TokenRelevance",
+    "calibration_shifts_of",
     "certain_cuts_of",
     "fingerprint_of",
     "languages_of",
@@ -177,11 +180,12 @@ class Entailer(Protocol):
 class Scorer(Protocol):
     """Judges whether a text answers a question: GenEval's first head.
 
-    ``threshold`` is the judge's fitted cut for passages without references; with references the cut is 0.5. Three attributes
+    ``threshold`` is the judge's fitted cut for passages without references; with references the cut is 0.5. Some attributes
     are optional: ``reply_threshold`` (float), the cut for replies (items with a ``user_question``); ``languages``, those
     that it reads (ISO 639-1), without which traces in any language are judged; ``certain``
-    (`CertainCuts`); and ``reads_references`` (bool), False for a scorer that cannot, which is then asked without them.
-    `reply_threshold_of`, `certain_cuts_of` and `reads_references` know their defaults.
+    (`CertainCuts`); ``calibration_shifts`` (by mode), from which reports tell what the judge's errors do to a figure; and
+    ``reads_references`` (bool), False for a scorer that cannot, which is then asked without them. `reply_threshold_of`,
+    `certain_cuts_of`, `calibration_shifts_of` and `reads_references` know their defaults.
     """
 
     @property
@@ -226,6 +230,12 @@ def certain_cuts_of(scorer: Scorer) -> CertainCuts:
     """Return the cuts between which a scorer's verdicts are unsure; without any, no verdict is."""
     cuts: CertainCuts = getattr(scorer, "certain", {})
     return cuts
+
+
+def calibration_shifts_of(scorer: Scorer) -> Mapping[Mode, CalibrationShift]:
+    """Return how far a scorer's probabilities lie off on labelled sets, by mode; nothing where that is not known."""
+    shifts: Mapping[Mode, CalibrationShift] = getattr(scorer, "calibration_shifts", {})
+    return shifts
 
 
 def languages_of(model: Any) -> tuple[str, ...] | None:  # any model object

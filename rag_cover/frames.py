@@ -39,6 +39,7 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
             "in_prompt": sub_question.in_prompt,
             "position": sub_question.position,
             "loss": sub_question.loss,
+            "is_loss_clear": sub_question.is_loss_clear if sub_question.loss else None,
         }
     if not coverage or not coverage.sub_questions:
         yield shared

@@ -65,7 +65,7 @@ def _sub_questions(measured: CoverageResult) -> list[dict[str, Any]]:
             "text": each.text,
             "role": each.role,
             "covered": None if each.answer is None else each.answer.covered,
-            "lost": each.loss,
+            "lost": each.loss if each.is_loss_clear or each.loss is None else "unclear",
         }
         for each in measured.sub_questions
     ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import Abstention, CertainCuts, ScoringItem, Span, TokenRelevance
+from rag_cover.backends import Abstention, CalibrationShift, CertainCuts, Mode, ScoringItem, Span, TokenRelevance
 from rag_cover.texts import encodable
 from rag_cover_embedded.abstentions import abstention
 from rag_cover_embedded.answers import AnswerJudge, Asked, WindowJudgment
@@ -37,7 +37,7 @@ class EmbeddedJudge:
     def __init__(self, weights: Path | None = None, *, threads: int | None = None, exhaustive: bool = False) -> None:
         opened = Weights.open(weights)
         self._options = (weights, threads, exhaustive)
-        self._fitted = opened.fitted
+        self._fitted, self._shifts = opened.fitted, opened.shifts
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
@@ -66,6 +66,11 @@ class EmbeddedJudge:
     def certain(self) -> CertainCuts:
         """Return the cuts of each mode between which a verdict is unsure."""
         return self._fitted.certain
+
+    @property
+    def calibration_shifts(self) -> Mapping[Mode, CalibrationShift]:
+        """Return how far its probabilities lie off on labelled sets that it was not trained on, by mode."""
+        return self._shifts
 
     @property
     def languages(self) -> tuple[str, ...]:

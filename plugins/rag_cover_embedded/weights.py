@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
-from rag_cover.backends import CertainCuts
+from rag_cover.backends import CalibrationShift, CertainCuts, Mode
 from rag_cover.errors import CorruptFileError
 from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
 from rag_cover_embedded.session import Session
@@ -49,13 +49,15 @@ class FittedNumbers:
 class Weights:
     """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers.
 
-    ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read.
+    ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read. ``shifts`` tell how far the
+    probabilities lie off on labelled sets, by mode; empty where they were not measured.
     """
 
     folder: Path
     sha256: str
     fitted: FittedNumbers
     digest: str
+    shifts: Mapping[Mode, CalibrationShift]
 
     @classmethod
     def open(cls, folder: Path | None = None) -> Weights:
@@ -72,7 +74,8 @@ class Weights:
             print_ = hashlib.sha256(
                 json.dumps([VERSION, about["sha256"]["judge.onnx"], about["fitted"]], sort_keys=True).encode()
             )
-            return cls(folder, about["sha256"]["judge.onnx"], _parse_fitted(about["fitted"]), print_.hexdigest())
+            shifts = {mode: CalibrationShift(**each) for mode, each in about.get("shifts", {}).items()}
+            return cls(folder, about["sha256"]["judge.onnx"], _parse_fitted(about["fitted"]), print_.hexdigest(), shifts)
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
             raise CorruptFileError(message) from missing

@@ -14,7 +14,7 @@ from rag_cover.errors import StoreError
 from rag_cover.llm.usage import Price, Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.stats.intervals import Interval
-from rag_cover.summaries import Comparison, Summary
+from rag_cover.summaries import Comparison, JudgeError, Summary
 
 __all__ = [
     "comparison_document",
@@ -29,7 +29,9 @@ __all__ = [
 def summary_document(summary: Summary) -> dict[str, Any]:
     """Write a summary as JSON data; an undefined figure is null, with its reason beside it."""
     metrics: dict[str, Any] = {
-        name: _interval(metric.interval) | ({"undefined_because": metric.undefined_because} if metric.interval is None else {})
+        name: _interval(metric.interval)
+        | ({"undefined_because": metric.undefined_because} if metric.interval is None else {})
+        | ({"with_judge_error": _interval(metric.with_judge_error)} if metric.with_judge_error else {})
         for name, metric in summary.metrics.items()
     }
     return {
@@ -40,6 +42,8 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "metrics": metrics,
         "scenarios": {role: asdict(cells) for role, cells in summary.scenarios.items()},
         "losses": _plain(summary.losses),
+        "unclear_losses": summary.unclear_losses,
+        "judge_error": _judge_error(summary.judge_error),
         "outcomes": {name: asdict(counts) for name, counts in summary.outcomes.items()},
         "notes": list(summary.notes),
         **({"utility": asdict(summary.utility)} if summary.utility else {}),
@@ -93,6 +97,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """Write a comparison as JSON data; differences are b - a."""
     metrics = {
         name: {"a": _interval(metric.a), "b": _interval(metric.b), "difference": metric.difference, "p_value": metric.p_value}
+        | ({"with_judge_error": _interval(metric.with_judge_error)} if metric.with_judge_error else {})
         for name, metric in comparison.metrics.items()
     }
     return {
@@ -104,8 +109,22 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "metrics": metrics,
         "losses_a": _plain(comparison.losses_a),
         "losses_b": _plain(comparison.losses_b),
+        "unclear_a": comparison.unclear_a,
+        "unclear_b": comparison.unclear_b,
         "changed": [asdict(change) for change in comparison.changed],
         "notes": list(comparison.notes),
+    }
+
+
+def _judge_error(error: JudgeError | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    known = error.agreement
+    return {
+        "agreement": known.agreed / known.labels,
+        "labels": known.labels,
+        "own_labels": error.own_labels,
+        "losses": {loss: _interval(interval) for loss, interval in error.losses.items()},
     }
 
 

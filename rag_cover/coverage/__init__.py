@@ -20,7 +20,7 @@ from rag_cover.coverage.metrics import (
     statistics_of,
 )
 from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
-from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 from rag_cover.decomposition.embedded_roles import type_roles
 from rag_cover.decomposition.generated import GeneratedDecomposer
@@ -35,6 +35,7 @@ __all__ = [
     "RETRIEVAL_WEIGHT",
     "Augmenter",
     "BatchDecomposer",
+    "Controls",
     "CoverageMeasure",
     "CoverageMetrics",
     "CoverageResult",
@@ -47,6 +48,7 @@ __all__ = [
     "GivenDecomposer",
     "GroundednessMeasure",
     "Loss",
+    "LossEvidence",
     "Metric",
     "RankedPassage",
     "Reranking",

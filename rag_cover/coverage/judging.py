@@ -6,6 +6,9 @@ judge in one call, each distinct pair once. A blank text is never sent: it cover
 judged as a reply to the user's question, by a sub-question's references where it has some (with a cut of 0.5); a passage must
 then answer without them, too, since a name may stand in it for another reason.
 
+A loss follows from two verdicts, on the answer and on the passages, and is named only where their joint probability is at least
+a half (`SubQuestionCoverage.is_loss_clear`); in a report the others are unclear.
+
 Of what no chunk and no prompt passage covers, what a failed step was asked for is told apart from what was searched for and not
 found.
 """
@@ -31,19 +34,22 @@ from rag_cover.backends import (
     reply_threshold_of,
 )
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
-from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
+from rag_cover.llm.session import Remote
 from rag_cover.model_calls import abstentions, fragments, probabilities, threshold_in_range
 from rag_cover.passage_text import prepend_title
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
 from rag_cover.searching import plain
+from rag_cover.stats.logistic import recentre
 from rag_cover.traces import Trace
 
 __all__ = ["judge_coverage", "table_of"]
 
 REFERENCE_CUT = 0.5
+_REFUSAL = "I cannot tell. The documents do not say."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,11 @@ class _Case:
     prompt_assumed: bool
     answer: _Judged | None
     failed: frozenset[str]
+    controls: tuple[_Judged, ...] = ()
+
+    @property
+    def core(self) -> list[SubQuestion]:
+        return [each for each in self.sub_questions if each.role == Role.CORE]
 
     def texts_to_locate(self) -> tuple[_Judged, ...]:
         """List the texts whose fragments are reported."""
@@ -101,6 +112,8 @@ class _Case:
         for judged in (*self.texts_to_locate(), *(self.prompt or ())):
             if judged.text:
                 yield from (item for sub_question in self.sub_questions for item in judged.items(sub_question))
+        for control in self.controls:
+            yield from map(control.item, self.core)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +134,13 @@ class _Bench:
         if not item.text or (cuts := self.certain.get(mode_of(item))) is None:
             return True
         return not cuts[0] < self.scores[item] < cuts[1]
+
+    def probability(self, judged: _Judged, sub_question: SubQuestion) -> float:
+        """Return the probability that a text covers, as if its cut were a half."""
+        if not judged.text:
+            return 0.0
+        items = judged.items(sub_question)
+        return min(recentre(self.scores[item], cut=self.cuts[mode_of(item)]) for item in items)
 
     def verdict(self, judged: _Judged, sub_question: SubQuestion) -> Verdict:
         items = judged.items(sub_question)
@@ -173,6 +193,8 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     cases = [_case(trace, decomposer, untyped, embedder) for trace in traces]
     if not reads_references(scorer):
         cases = [replace(case, sub_questions=_without_references(case.sub_questions)) for case in cases]
+    if not isinstance(scorer, Remote):  # two more questions for each core sub-question, which somebody would pay for
+        cases = [_with_controls(case, trace) for case, trace in zip(cases, traces, strict=True)]
     scores = probabilities(scorer, (item for case in cases for item in case.items()))
     certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
     bench = _Bench(cuts, certain, scores, {}, _abstentions(abstention, cases))
@@ -201,6 +223,21 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
         answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
         failed=_failing_queries(trace, sub_questions),
     )
+
+
+def _with_controls(case: _Case, trace: Trace) -> _Case:
+    """Add answers that say nothing, where there is an answer: the question again, and a refusal."""
+    if case.answer is None:
+        return case
+    question = trace.question.text
+    return replace(case, controls=tuple(_Judged(text, 0, question) for text in (question, _REFUSAL)))
+
+
+def _controls(case: _Case, bench: _Bench) -> Controls | None:
+    if not case.controls or not case.core:
+        return None
+    echoed, refused = (sum(bench.covers(control, each) for each in case.core) for control in case.controls)
+    return Controls(echoed, refused, len(case.core))
 
 
 def _failing_queries(trace: Trace, sub_questions: Sequence[SubQuestion]) -> frozenset[str]:
@@ -271,6 +308,7 @@ def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> Covera
         decomposed_by=case.decomposed_by,
         reply_threshold=None if bench.cuts["reply"] == bench.cuts["passage"] else bench.cuts["reply"],
         abstained=None if case.answer is None else bench.abstentions.get(next(case.answer.abstention_items(()))),
+        controls=_controls(case, bench),
     )
 
 
@@ -287,6 +325,7 @@ def _sub_question(case: _Case, bench: _Bench, sub_question: SubQuestion) -> SubQ
         chunks=chunks,
         in_prompt=in_prompt,
         loss=_loss(answer, chunks, in_prompt=in_prompt, failed=plain(sub_question.text) in case.failed),
+        evidence=_evidence(case, bench, sub_question),
     )
 
 
@@ -305,6 +344,16 @@ def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prom
     if any(chunk.covered for chunk in chunks or ()):
         return Loss.DROPPED
     return Loss.FAILED if failed else Loss.NOT_RETRIEVED
+
+
+def _evidence(case: _Case, bench: _Bench, sub_question: SubQuestion) -> LossEvidence | None:
+    if case.answer is None or case.prompt is None:
+        return None
+
+    def highest(texts: Sequence[_Judged] | None) -> float:
+        return max((bench.probability(each, sub_question) for each in texts or ()), default=0.0)
+
+    return LossEvidence(bench.probability(case.answer, sub_question), highest(case.prompt), highest(case.chunks))
 
 
 def _row(judged: SubQuestionCoverage) -> CoverageRow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,9 +18,10 @@ from rag_cover.coverage.result import CoverageResult
 from rag_cover.decomposition.embedded_roles import Untyped
 from rag_cover.decomposition.strategies import split_failures
 from rag_cover.errors import InvalidValueError
-from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
+from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric, Unit
 from rag_cover.model_calls import threshold_in_range
 from rag_cover.questions import Role
+from rag_cover.stats.logistic import recentre
 from rag_cover.traces import Trace
 
 __all__ = ["CoverageMeasure", "coverage_sums"]
@@ -45,6 +47,45 @@ def retrieved_abstention_sums(result: CoverageResult) -> tuple[float, float]:
     return float(any(known)), 1.0
 
 
+def _units_of(role: Role, result: CoverageResult) -> list[Unit]:
+    """List the verdicts on the answer of sub-questions of one role."""
+    cut = result.threshold if result.reply_threshold is None else result.reply_threshold
+    return [
+        Unit(each.text, each.evidence.answer if each.evidence else recentre(each.answer.probability, cut=cut))
+        for each in result.sub_questions
+        if each.role == role and each.answer is not None
+    ]
+
+
+_UNITS = {
+    "core_coverage": partial(_units_of, Role.CORE),
+    "background_coverage": partial(_units_of, Role.BACKGROUND),
+    "follow_up_coverage": partial(_units_of, Role.FOLLOW_UP),
+}
+
+
+def echo_sums(result: CoverageResult) -> tuple[float, float]:
+    """Return how many core sub-questions the question itself would cover, of how many that were tried."""
+    return (float(result.controls.echoed), float(result.controls.of)) if result.controls else (0.0, 0.0)
+
+
+def refusal_sums(result: CoverageResult) -> tuple[float, float]:
+    """Return how many core sub-questions a sentence that declines to answer would cover, of how many that were tried."""
+    return (float(result.controls.refused), float(result.controls.of)) if result.controls else (0.0, 0.0)
+
+
+def unsure_answer_sums(result: CoverageResult) -> tuple[float, float]:
+    """Return how many verdicts on the answer lie between the judge's two cuts, and how many there are."""
+    verdicts = [each.answer for each in result.sub_questions if each.answer is not None]
+    return float(sum(not verdict.certain for verdict in verdicts)), float(len(verdicts))
+
+
+def unsure_passage_sums(result: CoverageResult) -> tuple[float, float]:
+    """Return how many verdicts on chunks lie between the judge's two cuts, and how many there are."""
+    verdicts = [verdict for each in result.sub_questions for verdict in each.chunks or ()]
+    return float(sum(not verdict.certain for verdict in verdicts)), float(len(verdicts))
+
+
 _PAPER_METRICS = tuple(
     SummaryMetric(
         metric.name,
@@ -52,6 +93,7 @@ _PAPER_METRICS = tuple(
         metric.formula,
         coverage_sums,
         statistic=metric.statistic,
+        units=_UNITS.get(metric.name),
         low=metric.low,
         high=metric.high,
         higher_is_better=metric.higher_is_better,
@@ -78,7 +120,7 @@ class CoverageMeasure:
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
     required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention")
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     result_type: ClassVar[type[CoverageResult]] = CoverageResult
     metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = (
         *_PAPER_METRICS,
@@ -97,6 +139,38 @@ class CoverageMeasure:
             retrieved_abstention_sums,
             higher_is_better=False,
             undefined_because="no answer to a question with retrieved passages declines",
+        ),
+        SummaryMetric(
+            "echo_coverage",
+            "core answered by the question itself",
+            "core sub-questions that the question, given as its own answer, would cover / core sub-questions",
+            echo_sums,
+            higher_is_better=False,
+            undefined_because="it was not tried: there are no answers, or a remote judge would be paid for it",
+        ),
+        SummaryMetric(
+            "refusal_coverage",
+            "core answered by a refusal",
+            "core sub-questions that a sentence that declines to answer would cover / core sub-questions",
+            refusal_sums,
+            higher_is_better=False,
+            undefined_because="it was not tried: there are no answers, or a remote judge would be paid for it",
+        ),
+        SummaryMetric(
+            "unsure_answers",
+            "unsure verdicts on answers",
+            "verdicts on answers between the judge's two cuts / verdicts on answers",
+            unsure_answer_sums,
+            higher_is_better=None,
+            undefined_because="no answer was judged",
+        ),
+        SummaryMetric(
+            "unsure_passages",
+            "unsure verdicts on passages",
+            "verdicts on retrieved passages between the judge's two cuts / verdicts on retrieved passages",
+            unsure_passage_sums,
+            higher_is_better=None,
+            undefined_because="no retrieved passage was judged",
         ),
     )
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from rag_cover.backends import Abstention, Span
 from rag_cover.measures.texts import PassageKey, Text
 from rag_cover.questions import Role, RoleSource
 
-__all__ = ["CoverageResult", "Loss", "SubQuestionCoverage", "Verdict"]
+__all__ = ["CLEAR_LOSS", "Controls", "CoverageResult", "Loss", "LossEvidence", "SubQuestionCoverage", "Verdict"]
+
+
+CLEAR_LOSS = 0.5
+"""The probability from which a loss is named: it is at least as likely right as not."""
 
 
 class Loss(StrEnum):
@@ -24,6 +28,44 @@ class Loss(StrEnum):
     NOT_RETRIEVED = "not retrieved"
     DROPPED = "retrieved, then dropped"
     UNUSED = "in the prompt, not used"
+
+
+class Controls(NamedTuple):
+    """How many core sub-questions answers that say nothing would cover, of how many: a check of the judge on this question.
+
+    ``echoed`` are covered by the question itself, ``refused`` by a sentence that declines to answer. Both should be 0.
+    """
+
+    echoed: int
+    refused: int
+    of: int
+
+
+class LossEvidence(NamedTuple):
+    """The probabilities that a loss follows from, each as if its cut were a half.
+
+    ``answer`` that the answer covers the sub-question; ``prompt`` and ``retrieved`` the highest of the prompt's passages and of
+    the chunks, 0 where there are none.
+    """
+
+    answer: float
+    prompt: float
+    retrieved: float
+
+    def probability_of(self, loss: Loss) -> float:
+        """Return the probability of the verdicts that a loss follows from, those on answer and passages taken as independent.
+
+        >>> LossEvidence(0.2, 0.1, 0.9).probability_of(Loss.DROPPED) == 0.8 * 0.9 * 0.9
+        True
+        """
+        match loss:
+            case Loss.UNUSED:
+                passages = self.prompt
+            case Loss.DROPPED:
+                passages = (1 - self.prompt) * self.retrieved
+            case _:
+                passages = 1 - max(self.prompt, self.retrieved)
+        return (1 - self.answer) * passages
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +114,7 @@ class SubQuestionCoverage:
     ``answer`` is None where the trace has no answer, ``chunks`` (aligned with `CoverageResult.chunk_keys`) is None where it
     has no retrieval steps, ``in_prompt`` where what the answer was written from is unknown too. ``position`` is where in the
     answer its fragment begins, in (0, 1] of its words. ``loss`` is set for a sub-question that the answer does not cover,
-    None where that cannot be told.
+    None where that cannot be told; ``evidence`` is None where it could not be told even of one that is not covered.
     """
 
     text: Annotated[str, Text()]
@@ -83,6 +125,14 @@ class SubQuestionCoverage:
     chunks: tuple[Verdict, ...] | None = None
     in_prompt: bool | None = None
     loss: Loss | None = None
+    evidence: LossEvidence | None = None
+
+    @property
+    def is_loss_clear(self) -> bool:
+        """Tell whether the loss is at least as likely right as not; one whose evidence was not kept counts as clear."""
+        if self.loss is None:
+            return False
+        return self.evidence is None or self.evidence.probability_of(self.loss) >= CLEAR_LOSS
 
     @property
     def retrieved(self) -> bool | None:
@@ -100,6 +150,7 @@ class SubQuestionCoverage:
             "chunks": None if self.chunks is None else [verdict.to_dict() for verdict in self.chunks],
             "in_prompt": self.in_prompt,
             "loss": self.loss,
+            **({"evidence": list(self.evidence)} if self.evidence else {}),
         }
 
     @classmethod
@@ -114,6 +165,7 @@ class SubQuestionCoverage:
             chunks=None if data["chunks"] is None else tuple(map(Verdict.from_dict, data["chunks"])),
             in_prompt=data["in_prompt"],
             loss=Loss(data["loss"]) if data["loss"] else None,
+            evidence=LossEvidence(*data["evidence"]) if data.get("evidence") else None,
         )
 
 
@@ -124,6 +176,7 @@ class CoverageResult:
     ``chunk_keys`` are the `Passage.key` of the trace's chunks; ``prompt_assumed`` tells that the prompt was taken to be the
     last context; ``decomposed_by`` who made the sub-questions. ``reply_threshold`` is the cut for the answer, None where it is
     ``threshold``. ``abstained`` tells whether the answer declines to answer; None without an answer or without a detector.
+    ``controls`` are None without an answer, without core sub-questions, and where a remote judge would be paid for them.
     """
 
     sub_questions: tuple[SubQuestionCoverage, ...]
@@ -134,6 +187,7 @@ class CoverageResult:
     decomposed_by: Annotated[RoleSource, Text(quotes=False)]
     reply_threshold: float | None = None
     abstained: Abstention | None = None
+    controls: Controls | None = None
 
     @property
     def core_coverage(self) -> float | None:
@@ -143,7 +197,7 @@ class CoverageResult:
 
     @property
     def lost(self) -> tuple[SubQuestionCoverage, ...]:
-        """Return the core sub-questions that the answer does not cover and of which it is known where they were lost."""
+        """Return the core sub-questions that the answer does not cover and that were lost somewhere, clearly or not."""
         return tuple(each for each in self.sub_questions if each.role == Role.CORE and each.loss is not None)
 
     @property
@@ -162,6 +216,7 @@ class CoverageResult:
             "decomposed_by": self.decomposed_by,
             "reply_threshold": self.reply_threshold,
             "abstained": self.abstained,
+            **({"controls": list(self.controls)} if self.controls else {}),
         }
 
     @classmethod
@@ -176,4 +231,5 @@ class CoverageResult:
             decomposed_by=data["decomposed_by"],
             reply_threshold=data.get("reply_threshold"),
             abstained=data.get("abstained"),
+            controls=Controls(*data["controls"]) if data.get("controls") else None,
         )

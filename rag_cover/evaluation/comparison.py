@@ -76,6 +76,7 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
     if sub_questions == "same":
         _refuse_different(one.asked, other.asked, {key: one.texts[key] for key in shared})
     name_a, name_b = _distinct([one.name or "a", other.name or "b"])
+    (losses_a, unclear_a), (losses_b, unclear_b) = (side.sums.losses_of(shared) for side in (one, other))
     return Comparison(
         name_a=name_a,
         name_b=name_b,
@@ -83,10 +84,12 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         only_a=len(one.texts) - len(shared),
         only_b=len(other.texts) - len(shared),
         metrics={name: _compare_metric(metric, one, other, shared, seed) for name, metric in _metrics(one, other).items()},
-        losses_a=one.sums.losses_of(shared),
-        losses_b=other.sums.losses_of(shared),
+        losses_a=losses_a,
+        losses_b=losses_b,
         changed=_find_changed(one, other, shared),
         notes=_notes([a, b]),
+        unclear_a=unclear_a,
+        unclear_b=unclear_b,
     )
 
 
@@ -130,7 +133,7 @@ def compare_pairwise(
 
 
 def _gather(evaluation: Evaluation) -> _Side:
-    side = _Side(Sums(evaluation.given))
+    side = _Side(Sums(evaluation.given, evaluation.known_of_judge))
     for result in evaluation.results:
         side.add(result)
     return side
@@ -235,6 +238,7 @@ def _compare_metric(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequen
         higher_is_better=metric.higher_is_better,
         low=metric.low,
         high=metric.high,
+        with_judge_error=one.sums.verdicts.difference(other.sums.verdicts, metric.name, shared, seed=seed),
     )
 
 

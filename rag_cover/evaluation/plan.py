@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from rag_cover.backends import CalibrationShift, Mode, calibration_shifts_of
 from rag_cover.belief import UtilityMeasure
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
@@ -117,6 +118,17 @@ class EvaluationPlan:
     def judge(self) -> str:
         """Name who judges, by its fingerprint."""
         return judge_among(self.models)
+
+    @property
+    def judged_by(self) -> dict[str, Any]:
+        """Say as JSON data who judges, and how far its probabilities lie off on labelled sets, where that is known."""
+        shifts = self.shifts
+        return {"judge": self.judge} | ({"shifts": {mode: each.to_dict() for mode, each in shifts.items()}} if shifts else {})
+
+    @property
+    def shifts(self) -> Mapping[Mode, CalibrationShift]:
+        """Return how far the scorer's probabilities lie off on labelled sets, by mode."""
+        return calibration_shifts_of(self.models["scorer"]) if "scorer" in self.models else {}
 
     @property
     def key_of(self) -> Callable[[Trace], str]:

@@ -6,11 +6,12 @@ block finishes (`rag_cover.evaluation.loop`), so that an interrupted evaluation 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rag_cover.backends import CalibrationShift, Mode
 from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure, select_measures
@@ -18,6 +19,8 @@ from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.frames import rows_of
+from rag_cover.importers import read_labels
+from rag_cover.labels import LabelledText
 from rag_cover.llm.cache import cache_for
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession
@@ -28,7 +31,7 @@ from rag_cover.registry import Models
 from rag_cover.stores import Store, read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
-from rag_cover.summaries import Summary, summarise
+from rag_cover.summaries import JudgeKnowledge, Summary, summarise
 from rag_cover.traces import Trace, assign_ids
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ class Evaluation:
 
     ``judge`` names the scorer, or the entailer where none scores, by its fingerprint, ``measures`` what was measured,
     ``spending`` what remote models were asked for it, over all the runs it took; ``given`` are the measures as values.
+    ``shifts`` tell how far the judge's probabilities lie off on labelled sets, ``labels`` are people's of its own answers
+    (`with_labels`): from these, summaries and comparisons tell what the judge's errors do to a figure.
     """
 
     results: Sequence[TraceResult]
@@ -51,6 +56,8 @@ class Evaluation:
     seed: int = 0
     spending: UsageReport = field(default_factory=UsageReport)
     given: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
+    shifts: Mapping[Mode, CalibrationShift] = field(default_factory=dict, repr=False, compare=False)
+    labels: tuple[LabelledText, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def open(cls, path: Path | str, *, measures: Sequence[Measure] = ()) -> Evaluation:
@@ -72,17 +79,42 @@ class Evaluation:
             message = f"{path} holds no evaluation yet; make one with 'rag-cover evaluate … --store {path}'"
             raise StoreError(message)
         store.check()
-        return cls(store.results(given), about["judge"], tuple(about["measures"]), about["seed"], store.spending, given)
+        return cls._read(store.results(given), about, store.spending, given)
 
     @classmethod
     def _of(cls, folder: ResultFolder, given: tuple[Measure, ...]) -> Evaluation:
         results, kept = folder.results(given), folder.about or {}
         about, spending = kept["evaluation"], UsageReport.from_dict(kept["spending"])
-        return cls(results, about["judge"], tuple(about["measures"]), about["seed"], spending, given)
+        return cls._read(results, about, spending, given)
+
+    @classmethod
+    def _read(
+        cls, results: Sequence[TraceResult], about: Mapping[str, Any], spending: UsageReport, given: tuple[Measure, ...]
+    ) -> Evaluation:
+        shifts = {mode: CalibrationShift(**each) for mode, each in about.get("shifts", {}).items()}
+        return cls(results, about["judge"], tuple(about["measures"]), about["seed"], spending, given, shifts)
+
+    def with_labels(self, labels: Iterable[LabelledText] | Path | str) -> Evaluation:
+        """Add people's labels of its own answers to sub-questions, as rows or a file of them (`read_labels`).
+
+        They make the intervals that hold the judge's errors narrower. Labels of other texts are not used.
+
+        Raises:
+            InputError: a file that cannot be read; says the line and the field.
+        """
+        rows = read_labels(labels) if isinstance(labels, Path | str) else tuple(labels)
+        return replace(self, labels=(*self.labels, *rows))
+
+    @property
+    def known_of_judge(self) -> JudgeKnowledge:
+        """Return what is known of the judge's errors."""
+        return JudgeKnowledge.of(self.shifts, self.labels)
 
     def summary(self) -> Summary:
-        """Sum up the results, with 95% bootstrap intervals clustered by question."""
-        return summarise(self.results, judge=self.judge, seed=self.seed, measures=self.given)
+        """Sum up the results, with 95% bootstrap intervals clustered by question, and others that hold the judge's errors."""
+        return summarise(
+            self.results, judge=self.judge, seed=self.seed, measures=self.given, known_of_judge=self.known_of_judge
+        )
 
     def to_dataframe(self) -> pd.DataFrame:
         """Tabulate the results, one row per trace and sub-question (needs pandas)."""
@@ -153,9 +185,9 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         held = MemorySink(stream, total, progress)
         with run.clock:
             fill(held, runner, plan)
-        return Evaluation(tuple(held.results), plan.judge, plan.names, seed, held.spent, plan.measures)
+        return Evaluation(tuple(held.results), plan.judge, plan.names, seed, held.spent, plan.measures, plan.shifts)
     # made before the store is: a wrong name of a model leaves none
-    about = {"judge": plan.judge, "measures": plan.names, "seed": seed, **redaction_entry(redaction)}
+    about = {**plan.judged_by, "measures": plan.names, "seed": seed, **redaction_entry(redaction)}
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
     with hold(kept.path), run.clock:
         if resume:
@@ -165,7 +197,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         if redaction and not resume:
             kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
         fill(StoreSink(kept, enumerate(stream), plan.key_of, total, progress), runner, plan)
-    return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures)
+    return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures, plan.shifts)
 
 
 def _refuse_fewer_measures(store: Store, names: Sequence[str]) -> None:

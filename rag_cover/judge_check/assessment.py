@@ -12,18 +12,19 @@ from rag_cover.judge_check.result import Agreement, Disagreement, JudgeThreshold
 from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, area_under_roc, by_cluster, counts, kappa, precision, recall
 from rag_cover.stats.intervals import Interval, Statistic, bootstrap
-from rag_cover.stats.prediction_powered import estimate_labelled_share, estimate_powered_share
+from rag_cover.stats.prediction_powered import (
+    LEAST_LABELS,
+    LEAST_QUESTIONS,
+    estimate_labelled_share,
+    estimate_powered_share,
+)
 from rag_cover.stats.reliability import calibration_error, reliability_bins
 from rag_cover.stats.thresholds import best_cut, cross_fitted
 
-__all__ = ["LEAST_LABELS", "LEAST_QUESTIONS", "assess", "notes_on"]
+__all__ = ["assess", "notes_on"]
 
 Floats = NDArray[np.float64]
 
-LEAST_LABELS = 50
-"""The labels from which a share is given an interval (Angelopoulos et al. speak of large samples)."""
-LEAST_QUESTIONS = 10
-"""And the questions these must be of: the rows of one question are one observation."""
 _DISAGREEMENTS = 10
 _CLEAR_GAP = 3.0  # half-widths: beyond any chance, so that a note is worth reading
 

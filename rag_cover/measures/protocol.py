@@ -55,12 +55,10 @@ Outcome = MeasureResult | NotApplicable | Failure
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One verdict behind a share: what was predicted, with which probability, and the group (question) it belongs to."""
+    """One verdict behind a share: what was asked of the answer, and how probable a yes is, as if the cut were a half."""
 
-    id: str
-    predicted: bool
+    asked: str
     probability: float
-    group: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class SummaryMetric(Generic[R]):
         explanation: its formula in words.
         sums: what one result adds to its question's row, (k,). A measure's metrics with one function share it.
         statistic: maps sums of rows (..., k) to values (...), NaN where undefined; by default the first sum over the second.
-        units: the verdicts behind a share, for intervals that contain the judge's error; None: there are none.
+        units: the verdicts on answers behind a share, for intervals that hold the judge's errors; None: there are none.
         low: the lowest value it can have.
         high: the highest.
         higher_is_better: None where the number describes and does not judge.

@@ -148,7 +148,7 @@ class Recording:
             message = "this recording measures nothing; give evaluate() its traces, or attach it with measures"
             raise InvalidValueError(message)
         plan = self._plan
-        return Evaluation(self.results, plan.judge, plan.names, self._seed, plan.ledger.spending, plan.measures)
+        return Evaluation(self.results, plan.judge, plan.names, self._seed, plan.ledger.spending, plan.measures, plan.shifts)
 
     @contextmanager
     def question(
@@ -279,7 +279,7 @@ class Recording:
             return
         try:
             keyed = list(zip(map(plan.key_of, traces), results, strict=True))
-            self._keeping.add_results(keyed, judge=plan.judge)
+            self._keeping.add_results(keyed, judged_by=plan.judged_by)
         except RagCoverError as unwritable:
             self.fail(unwritable, "keeping results")
 

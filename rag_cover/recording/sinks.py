@@ -47,7 +47,7 @@ class PartWriter:
         self._refuse_other({"measures": list(measures)})
         make_parts_folder(path)
 
-    def add(self, results: Sequence[tuple[str, TraceResult]], *, judge: str) -> None:
+    def add(self, results: Sequence[tuple[str, TraceResult]], *, judged_by: Mapping[str, Any]) -> None:
         """Add results, each with its content key.
 
         Raises:
@@ -55,11 +55,11 @@ class PartWriter:
         """
         if os.getpid() != self._process:
             self._open()
-        about = {"judge": judge, **self._about}
+        about = {**judged_by, **self._about}
         if self._store.meta.get(_ABOUT) is None:
             with self._store.transaction() as connection:
                 connection.execute(_DESCRIBE, (_ABOUT, json.dumps(about)))
-        self._refuse_other({"judge": judge, "measures": about["measures"]})
+        self._refuse_other({"judge": judged_by["judge"], "measures": about["measures"]})
         self._part_about(about).extend(results)
 
     def close(self) -> None:
@@ -140,14 +140,14 @@ class RecordingSinks:
             with self._lock:
                 self._write(self._file, line)
 
-    def add_results(self, results: Sequence[tuple[str, TraceResult]], *, judge: str) -> None:
+    def add_results(self, results: Sequence[tuple[str, TraceResult]], *, judged_by: Mapping[str, Any]) -> None:
         """Add results, each with its content key, to the store.
 
         Raises:
             StoreError: it cannot be written, or holds the results of another judge.
         """
         if self._store is not None:
-            self._store.add(results, judge=judge)
+            self._store.add(results, judged_by=judged_by)
 
     def _write(self, file: BinaryIO, line: bytes) -> None:
         """Write a line; one that a full disk cuts off is ended before the next, which is whole again."""

@@ -84,12 +84,15 @@ def _basis(comparison: Comparison) -> str:
 
 
 def _loss_bars(comparison: Comparison) -> Sequence[Bar]:
-    sides = ((comparison.name_a, comparison.losses_a), (comparison.name_b, comparison.losses_b))
+    sides = (
+        (comparison.name_a, comparison.losses_a, comparison.unclear_a),
+        (comparison.name_b, comparison.losses_b, comparison.unclear_b),
+    )
     listed = losses_listed(comparison.losses_a, comparison.losses_b)  # one key explains both bars
     return [
-        replace(bar, name=f"{one_line(name, limit=40)}: {sum(losses.values())} lost")
-        for name, losses in sides
-        if (bar := loss_bar(losses, listed)) is not None
+        replace(bar, name=f"{one_line(name, limit=40)}: {sum(losses.values()) + unclear} lost")
+        for name, losses, unclear in sides
+        if (bar := loss_bar(losses, unclear, listed)) is not None
     ]
 
 

@@ -166,13 +166,14 @@ def scenario_bar(role: Role, cells: Scenarios) -> Bar:
     return draw_stacked_bar(role, [(css, label, percent(share), share) for css, label, share in shares])
 
 
-def loss_bar(losses: Mapping[Loss, int], listed: Sequence[Loss] = ()) -> Bar | None:
+def loss_bar(losses: Mapping[Loss, int], unclear: int = 0, listed: Sequence[Loss] = ()) -> Bar | None:
     """Draw where uncovered core sub-questions were lost; None where none was. ``listed`` are the losses of bars to compare."""
-    total = sum(losses.values())
+    total = sum(losses.values()) + unclear
     parts = [
         (_LOSS_STATES[loss].css, str(loss), f"{losses.get(loss, 0):,}", losses.get(loss, 0) / (total or 1))
         for loss in listed or losses_listed(losses)
     ]
+    parts += [(State.UNCLEAR.css, "unclear", f"{unclear:,}", unclear / total)] if unclear else []
     return draw_stacked_bar("core", parts) if total else None
 
 

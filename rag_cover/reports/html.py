@@ -29,7 +29,14 @@ from rag_cover.reports.sanitise import one_line, visible
 from rag_cover.reports.skills import skills_view
 from rag_cover.reports.study import study_view
 from rag_cover.reports.sub_question_state import ROLES, State
-from rag_cover.reports.text import format_count, loss_advice, losses_sentence
+from rag_cover.reports.text import (
+    controls_sentence,
+    format_count,
+    judge_error_sentence,
+    loss_advice,
+    loss_error_sentence,
+    losses_sentence,
+)
 from rag_cover.reports.utility_page import utility_view
 from rag_cover.reports.utility_text import hurting_steps
 from rag_cover.routing import SkillDescription
@@ -111,9 +118,12 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "hero_ends": ("\N{MINUS SIGN}1", "0", "+1") if subject == "utility" else ("0%", "100%"),
         "tiles": [rows[name] for name in _TILES if name in rows] if subject == "coverage" else [],
         "metrics": list(rows.values()),
-        "losses_sentence": losses_sentence(summary.losses),
+        "losses_sentence": losses_sentence(summary.losses, summary.unclear_losses),
+        "judge_error": judge_error_sentence(summary),
+        "loss_error": loss_error_sentence(summary),
+        "controls": controls_sentence(summary),
         "advice": loss_advice(summary.losses),
-        "loss_bar": loss_bar(summary.losses),
+        "loss_bar": loss_bar(summary.losses, summary.unclear_losses),
         "scenario_bars": bars,
         "unmeasured": _describe_unmeasured(summary),
     }

@@ -142,8 +142,10 @@ def _values(result: TraceResult) -> Iterator[ValueView]:
 def _losses(coverage: CoverageResult | None) -> str:
     """Count the lost core sub-questions by where they were lost."""
     core = [row for row in coverage.sub_questions if row.role == Role.CORE] if coverage else []
-    counts = Counter(row.loss for row in core)
-    return " · ".join(f"{counts[loss]} {word}" for loss, word in _LOST.items() if counts[loss])
+    counts = Counter(row.loss for row in core if row.is_loss_clear)
+    named = [f"{counts[loss]} {word}" for loss, word in _LOST.items() if counts[loss]]
+    unclear = sum(row.loss is not None and not row.is_loss_clear for row in core)
+    return " · ".join([*named, *([f"{unclear} unclear"] if unclear else [])])
 
 
 def _badness(result: TraceResult) -> tuple[float, float, float, float]:

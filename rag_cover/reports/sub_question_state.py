@@ -20,6 +20,7 @@ class State(StrEnum):
     DROPPED = "retrieved, then dropped"
     MISSING = "not retrieved"
     FAILED = "its retrieval failed"
+    UNCLEAR = "not answered; where it was lost is unclear"
     RETRIEVED = "retrieved; there is no answer to judge"
     UNKNOWN = "not answered; where it was lost is not known"
 
@@ -45,7 +46,7 @@ def state_of(sub_question: SubQuestionCoverage) -> State:
     if sub_question.answer is not None and sub_question.answer.covered:
         return State.MEMORY if sub_question.retrieved is False else State.ANSWERED
     if sub_question.loss is not None:
-        return _LOST[sub_question.loss]
+        return _LOST[sub_question.loss] if sub_question.is_loss_clear else State.UNCLEAR
     if sub_question.answer is None and sub_question.retrieved is not None:
         return State.RETRIEVED if sub_question.retrieved else State.MISSING
     return State.UNKNOWN

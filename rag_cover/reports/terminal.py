@@ -25,7 +25,16 @@ from rag_cover.reports.question_page import worst
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State, by_role, core_coverage, state_of
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import format_count, loss_advice, losses_listed, losses_sentence, scale_of
+from rag_cover.reports.text import (
+    controls_sentence,
+    format_count,
+    judge_error_sentence,
+    loss_advice,
+    loss_error_sentence,
+    losses_listed,
+    losses_sentence,
+    scale_of,
+)
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import Comparison, MetricValue, Summary
 
@@ -46,11 +55,13 @@ def summary_panel(summary: Summary) -> RenderableType:
     """Show an evaluation: its headline, every metric, where core sub-questions were lost, what was not measured."""
     parts: list[RenderableType] = [
         Text(headline_of(summary).text, style="bold"),
+        *(Text(line) for line in (judge_error_sentence(summary), controls_sentence(summary)) if line),
         Text(_about(summary), style="dim"),
         _metrics([metric for metric in summary.metrics.values() if metric.interval is not None]),
         *_list_undefined(summary),
-        *([Text(losses_sentence(summary.losses))] if subject_of(summary) == "coverage" else []),
-        *_loss_lines(summary.losses),
+        *([Text(losses_sentence(summary.losses, summary.unclear_losses))] if subject_of(summary) == "coverage" else []),
+        *_loss_lines(summary.losses, summary.unclear_losses),
+        *([Text(counted, style="dim")] if (counted := loss_error_sentence(summary)) else []),
         *([Text(advice)] if (advice := loss_advice(summary.losses)) else []),
         *([Text(standings_sentence(found.standings, "trace"))] if (found := summary.complexity) else []),
         *_outcome_lines(summary),
@@ -154,15 +165,13 @@ def _gauge(metric: MetricValue) -> Text:
     return Text("".join("●" if i == middle else "━" if low <= i <= high else "─" for i in range(_GAUGE)), style="cyan")
 
 
-def _loss_lines(losses: Mapping[Loss, int]) -> list[Text]:
-    total = sum(losses.values())
+def _loss_lines(losses: Mapping[Loss, int], unclear: int) -> list[Text]:
+    total = sum(losses.values()) + unclear
+    rows = [(str(loss), losses.get(loss, 0), _LOSS_STYLES[loss]) for loss in losses_listed(losses)]
+    rows += [("unclear", unclear, "dim")] if unclear else []
     return [
-        Text.assemble(
-            f"  {loss:<24}",
-            f"{losses.get(loss, 0):>5,}  ",
-            ("█" * round(_BAR * losses.get(loss, 0) / total), _LOSS_STYLES[loss]),
-        )
-        for loss in losses_listed(losses)
+        Text.assemble(f"  {name:<24}", f"{count:>5,}  ", ("█" * round(_BAR * count / total), style))
+        for name, count, style in rows
         if total
     ]
 

@@ -17,12 +17,15 @@ __all__ = [
     "Scale",
     "basis_of",
     "capitalise",
+    "controls_sentence",
     "format_count",
     "headline",
     "headline_of_metric",
     "in_plain_words",
     "interval_text",
+    "judge_error_sentence",
     "loss_advice",
+    "loss_error_sentence",
     "losses_listed",
     "losses_sentence",
     "number_text",
@@ -140,6 +143,10 @@ _PLAIN: Mapping[str, str] = {
     "order_alignment": "Above 0, answers say what matters before what lies beyond the question.",
     "abstentions": "How many answers say that they cannot tell.",
     "abstentions_though_retrieved": "Where an answer says so, how often a retrieved passage had what was asked.",
+    "echo_coverage": "What an answer would score that only repeats the question: a check of the judge.",
+    "refusal_coverage": "What an answer would score that declines to answer: a check of the judge.",
+    "unsure_answers": "How often the judge cannot tell whether an answer covers a sub-question.",
+    "unsure_passages": "How often the judge cannot tell whether a passage covers a sub-question.",
     "rating": "Core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
     "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
     "utility": "How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
@@ -207,17 +214,53 @@ def headline(summary: Summary) -> Headline:
     return Headline("Answers cover", percent(interval.estimate), "of the core sub-questions", basis_of(interval, SHARE))
 
 
-def losses_sentence(losses: Mapping[Loss, int]) -> str:
+def judge_error_sentence(summary: Summary) -> str:
+    """Say what the judge's errors do to the headline, and how often it agrees with people; nothing where that is not known."""
+    metric, error = summary.metrics.get("core_coverage"), summary.judge_error
+    if metric is None or metric.with_judge_error is None or error is None or metric.interval is None:
+        return ""
+    known = error.agreement
+    whose = "of these answers" if error.own_labels else f"of {known.sets} test sets that it was not trained on"
+    return (
+        f"With the judge’s errors {interval_text(metric.with_judge_error, SHARE)}%: it agrees with people on "
+        f"{percent(known.agreed / known.labels)} of {format_count(known.labels, 'label')} {whose}."
+    )
+
+
+def loss_error_sentence(summary: Summary) -> str:
+    """Say how many core sub-questions people would count as lost in each place; nothing where that is not known."""
+    losses = summary.judge_error.losses if summary.judge_error else {}
+    parts = [
+        f"{math.floor(interval.lower)}–{math.ceil(interval.upper)} {_FATES[loss]}"
+        for loss, interval in losses.items()
+        if interval.lower is not None and interval.upper is not None
+    ]
+    return f"With the judge’s errors, people would count {', '.join(parts)}." if parts else ""
+
+
+def controls_sentence(summary: Summary) -> str:
+    """Say what answers that say nothing would score on these questions; nothing where that was not tried."""
+    echo, refusal = (summary.metrics.get(name) for name in ("echo_coverage", "refusal_coverage"))
+    if echo is None or refusal is None or echo.interval is None or refusal.interval is None:
+        return ""
+    return (
+        f"An answer that only repeats the questions would score {percent(echo.interval.estimate)}, a refusal "
+        f"{percent(refusal.interval.estimate)}."
+    )
+
+
+def losses_sentence(losses: Mapping[Loss, int], unclear: int = 0) -> str:
     """Say in one sentence where the uncovered core sub-questions were lost.
 
-    >>> losses_sentence({Loss.NOT_RETRIEVED: 3, Loss.UNUSED: 1})
-    'Of 4 core sub-questions the answers leave out, 3 were never retrieved and 1 was in the prompt and not used.'
+    >>> losses_sentence({Loss.NOT_RETRIEVED: 3, Loss.UNUSED: 1}, 2)
+    'Of 6 core sub-questions the answers leave out, 3 were never retrieved, 1 was in the prompt and not used and 2 are unclear.'
     """
     parts = [f"{count:,} {_fate(loss, count)}" for loss in Loss if (count := losses.get(loss, 0))]
+    parts += [f"{unclear:,} {'is' if unclear == 1 else 'are'} unclear"] if unclear else []
     if not parts:
         return "No core sub-question is known to have been lost on the way."
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
-    total = format_count(sum(losses.values()), "core sub-question")
+    total = format_count(sum(losses.values()) + unclear, "core sub-question")
     return f"Of {total} the answers leave out, {listed}."
 
 

@@ -1,193 +1,257 @@
-r"""A share with the judge's errors in its interval: from how often the judge was right on texts that people labelled.
+r"""Intervals that hold a judge's errors: how far its probabilities lie off on texts of a new kind.
 
-Of texts that people call positive a judge finds the sensitivity s, of the others it rightly refuses the specificity c. It
-calls q = s π + (1 - c)(1 - π) of the texts positive where a share π is (Rogan and Gladen, "Estimating prevalence from the
-results of a screening test", 1978). Neither s nor c is known for new texts. They vary between sets of texts, and each set with
-labels shows them by few texts; both at once is the bivariate random-effects model of diagnostic tests on the logit scale
-(Reitsma et al., "Bivariate analysis of sensitivity and specificity …", 2005), fitted here by moments (DerSimonian and Laird,
-1986). Its predictive distribution for one new set is the prior of (s, c); the prior of π is flat, so that the posterior is
+A judge's probabilities p are calibrated on the texts that it was fitted on. On another set they lie off by a shift δ of their
+logits, the same for all of the set ("calibration in the large": Cox, "Two further applications of a model for binary
+regression", 1958; Steyerberg, "Clinical Prediction Models", 2009, §15.3):
 
-    P(π | k of n positive) ∝ Σ_(s, c) q^k (1 - q)^(n - k)
+    P(a person says yes) = sigmoid(logit p + δ)
 
-with k and n divided by the design effect where verdicts of one question are alike (Kish, 1965). A judge no better than chance
-leaves π anywhere in [0, 1], as it should.
+δ of each labelled set is its maximum-likelihood estimate (`estimate_shift`). Over sets it is normally distributed, with flat
+priors of mean and standard deviation (Gelman, "Prior distributions for variance parameters in hierarchical models", 2006); mean
+and standard deviation of the predictive distribution of a new set are kept. Labels of the very texts make it surer
+(`update_shift`). A share is then Σ sigmoid(logit p + δ) / n over questions drawn with replacement; the middle 95% of such draws
+is its interval.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.calibration_shift import CalibrationShift
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval
-from rag_cover.stats.logistic import probabilities
+from rag_cover.stats.logistic import PROBABILITY_EDGE, logits_of, probabilities
 
-__all__ = ["ErrorRates", "design_effect", "difference_interval", "fit_error_rates", "share_interval"]
+__all__ = [
+    "difference_interval",
+    "estimate_shift",
+    "fit_shift",
+    "loss_intervals",
+    "share_interval",
+    "update_shift",
+]
 
 Floats = NDArray[np.float64]
+Judged = tuple[ArrayLike, ArrayLike]
+"""Probabilities (n,) of a set of texts and their labels (n,), 0 or 1."""
 
-_DRAWS = 4000
-_GRID = 501
+_DRAWS = 1000
+_MOST = 4_000_000  # probabilities of all draws: of more, fewer draws are made
+_LEAST_DRAWS = 200
 _LEAST_SETS = 3
-_EDGE = 1e-6
+_FAR = 8.0
+_WIDEST, _SPREADS = 4.0, 401  # the grid of standard deviations between sets, in logits
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRates:
-    """Sensitivity and specificity of a judge on one new set of texts: a bivariate normal on the logit scale.
-
-    ``mean`` (2,) and ``covariance`` (2, 2) are of logit sensitivity and logit specificity; ``sets`` and ``labels`` count what
-    they rest on.
-    """
-
-    mean: tuple[float, float]
-    covariance: tuple[tuple[float, float], tuple[float, float]]
-    sets: int
-    labels: int
-
-    def draw(self, draws: int = _DRAWS, *, seed: int = 0) -> Floats:
-        """Draw (draws, 2) sensitivities and specificities of a new set, by Student's t with sets - 1 degrees of freedom."""
-        rng = np.random.default_rng(seed)
-        free = max(self.sets - 1, 1)
-        normal = rng.multivariate_normal(np.zeros(2), np.array(self.covariance), size=draws, method="eigh")
-        heavier = np.sqrt(free / rng.chisquare(free, size=(draws, 1)))
-        return probabilities(np.array(self.mean) + normal * heavier)
-
-
-def fit_error_rates(counts: ArrayLike) -> ErrorRates:
-    """Fit the error rates of a judge to its verdicts on labelled sets.
+def fit_shift(sets: Sequence[Judged], *, cut: float = 0.5) -> CalibrationShift:
+    """Fit the shift of a new set of texts to labelled sets.
 
     Args:
-        counts: (sets, 4) of each set: positives found, positives, negatives refused, negatives. Each set has both.
+        sets: probabilities and labels of each.
+        cut: the probability from which the judge says yes, for `CalibrationShift.agreed`.
 
     Raises:
-        InvalidValueError: fewer than three sets, a set without positives or negatives, or more found than there are.
+        InvalidValueError: fewer than three sets, or not one label for each probability.
     """
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != 4 or len(table) < _LEAST_SETS:  # noqa: PLR2004 - the four columns
-        message = f"error rates need (sets, 4) counts of three sets at least, not {table.shape}"
+    if len(sets) < _LEAST_SETS:
+        message = f"a shift between sets needs {_LEAST_SETS} sets at least, not {len(sets)}"
         raise InvalidValueError(message)
-    right, n = table[:, [0, 2]], table[:, [1, 3]]
-    if (n < 1).any() or (right < 0).any() or (right > n).any():
-        message = "each set needs positives and negatives, and no more of them found than there are"
-        raise InvalidValueError(message)
-    shares = (right + 0.5) / (n + 1)
-    values: Floats = np.log(shares / (1 - shares))
-    within = 1 / (right + 0.5) + 1 / (n - right + 0.5)
-    between = _between(values, within)
-    weights = 1 / (within + np.diag(between))
-    mean = (weights * values).sum(axis=0) / weights.sum(axis=0)
-    covariance = between + np.diag(1 / weights.sum(axis=0))
-    (a, b), (c, d) = covariance.tolist()
-    return ErrorRates((float(mean[0]), float(mean[1])), ((a, b), (c, d)), len(table), int(n.sum()))
+    shifts, variances = np.array([estimate_shift(*each) for each in sets]).T
+    mean, spread = _predict(shifts, variances)
+    labels = [np.asarray(each[1], dtype=bool) for each in sets]
+    agreed = sum(int(((np.asarray(judged) >= cut) == truth).sum()) for (judged, _), truth in zip(sets, labels, strict=True))
+    return CalibrationShift(
+        shift=mean,
+        spread=spread,
+        sets=len(sets),
+        labels=sum(map(len, labels)),
+        agreed=agreed,
+    )
 
 
-def share_interval(positives: float, n: float, rates: ErrorRates, *, effect: float = 1.0, seed: int = 0) -> Interval:
-    """Return the share of texts that people would call positive, with its central 95% posterior interval.
+def estimate_shift(judged: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
+    """Return the shift of the logits that makes the probabilities of one set add up to its labels, and its variance.
+
+    Half a label is added to either side, so that labels of one kind do not shift without bound.
+
+    Raises:
+        InvalidValueError: no labels, or not one for each probability.
+    """
+    logits, truth = _logits(judged), np.asarray(labels, dtype=np.float64)
+    if not len(truth) or len(truth) != len(logits):
+        message = f"a shift needs labels, one for each probability, not {len(truth)} for {len(logits)}"
+        raise InvalidValueError(message)
+    wanted = (truth.sum() + 0.5) / (len(truth) + 1) * len(truth)
+    low, high = -_FAR, _FAR
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if probabilities(logits + middle).sum() < wanted else (low, middle)
+    shifted = probabilities(logits + low)
+    return low, float(1 / (shifted * (1 - shifted)).sum())
+
+
+def update_shift(prior: CalibrationShift | None, judged: ArrayLike, labels: ArrayLike) -> CalibrationShift:
+    """Return the shift of a set of texts of which some are labelled: that of other sets and its own, each by its precision.
+
+    Raises:
+        InvalidValueError: no labels, or not one for each probability.
+    """
+    own, variance = estimate_shift(judged, labels)
+    if prior is None:
+        return CalibrationShift(own, float(np.sqrt(variance)), 1, len(np.asarray(labels)), _agreed(judged, labels))
+    weights = np.array([1 / prior.spread**2, 1 / variance])
+    mean = float(weights @ (prior.shift, own) / weights.sum())
+    return CalibrationShift(
+        mean,
+        float(1 / np.sqrt(weights.sum())),
+        prior.sets,
+        len(np.asarray(labels)),
+        _agreed(judged, labels),
+    )
+
+
+def share_interval(
+    judged: ArrayLike, questions: Sequence[Hashable], shift: CalibrationShift, *, seed: int = 0
+) -> Interval | None:
+    """Return the share that people would say yes to, with its 95% interval; None without probabilities.
 
     Args:
-        positives: how many of the texts the judge calls positive.
-        n: how many texts there are, at least 1.
-        rates: of the judge, on texts like these.
-        effect: the design effect of clustering (`design_effect`), at least 1.
+        judged: (n,) probabilities, as if the cut were a half.
+        questions: (n,) what is resampled as one.
+        shift: of the judge, on texts like these.
         seed: seed of the random generator.
-
-    Raises:
-        InvalidValueError: no texts, or more positives than texts.
     """
-    if n < 1 or not 0 <= positives <= n:
-        message = f"a share needs 0 <= positives <= n and n >= 1, not {positives} of {n}"
-        raise InvalidValueError(message)
-    grid = np.linspace(0, 1, _GRID)
-    posterior = _likelihoods(positives / effect, n / effect, rates.draw(seed=seed), grid).sum(axis=0)
-    return Interval(*_central(grid, posterior), n=int(n))
+    logits = _logits(judged)
+    if not len(logits):
+        return None
+    places, count = _places(questions)
+    drawn = _draw([logits], [shift], places, count, lambda said, weights: weights @ said[0] / weights.sum(), seed)
+    return _central(drawn, count)
 
 
 def difference_interval(
-    sums_a: ArrayLike, sums_b: ArrayLike, rates: ErrorRates, *, draws: int = _DRAWS, seed: int = 0
+    a: tuple[ArrayLike, Sequence[Hashable]],
+    b: tuple[ArrayLike, Sequence[Hashable]],
+    shift: CalibrationShift,
+    *,
+    seed: int = 0,
 ) -> Interval | None:
-    """Return the difference B - A of two shares on the same questions, with a 95% interval that holds the judge's errors.
+    """Return the difference b - a of two shares with its 95% interval; None where a side has no probabilities.
 
-    The judge errs alike on both sides, so that the difference of shares is the difference of verdicts divided by s + c - 1.
-    None for fewer than two questions.
+    The judge lies off alike on both sides, and questions are drawn for both at once.
 
     Args:
-        sums_a: (questions, 2): positive verdicts and verdicts of each question, of one side.
-        sums_b: the same of the other side, row by row the same questions.
-        rates: of the judge, on texts like these.
-        draws: how many error rates and resamples are drawn.
+        a: (n,) probabilities of the one side and the (n,) questions they are of.
+        b: those of the other side.
+        shift: of the judge, on texts like these.
         seed: seed of the random generator.
     """
-    a, b = np.asarray(sums_a, dtype=np.float64), np.asarray(sums_b, dtype=np.float64)
-    if len(a) < 2 or a.shape != b.shape:  # noqa: PLR2004 - an interval needs two
+    logits = np.concatenate([_logits(a[0]), _logits(b[0])])
+    is_b = np.arange(len(logits)) >= len(a[1])
+    if is_b.all() or not is_b.any():
         return None
-    rng = np.random.default_rng(seed)
-    picked = rng.multinomial(len(a), np.full(len(a), 1 / len(a)), size=draws).astype(np.float64)
-    of_a, of_b = picked @ a, picked @ b
-    with np.errstate(invalid="ignore", divide="ignore"):
-        differences = of_b[:, 0] / of_b[:, 1] - of_a[:, 0] / of_a[:, 1]
-    rates_drawn = rates.draw(draws, seed=seed)
-    skill = rates_drawn.sum(axis=1) - 1
-    totals = a.sum(axis=0) + b.sum(axis=0)
-    weights = _likelihoods(totals[0], totals[1], rates_drawn, np.linspace(0, 1, 101)).sum(axis=1)
-    usable = ~np.isnan(differences) & (skill > _EDGE)
-    if not usable.any():
-        return None
-    values = np.clip(differences[usable] / skill[usable], -1, 1)
-    order = np.argsort(values)
-    mass = np.cumsum(weights[usable][order])
-    ends = [float(values[order][min(np.searchsorted(mass, part * mass[-1]), len(order) - 1)]) for part in (0.5, 0.025, 0.975)]
-    return Interval(ends[0], ends[1], ends[2], len(a))
+    places, count = _places([*a[1], *b[1]])
+
+    def difference(said: Sequence[Floats], weights: Floats) -> float:
+        of_a, of_b = weights * ~is_b, weights * is_b
+        if not of_a.any() or not of_b.any():
+            return np.nan
+        return float(of_b @ said[0] / of_b.sum() - of_a @ said[0] / of_a.sum())
+
+    return _central(_draw([logits], [shift], places, count, difference, seed), count)
 
 
-def design_effect(sums: ArrayLike) -> float:
-    """Return how many times the variance of a share is that of independent verdicts, at least 1.
+def loss_intervals(
+    evidence: ArrayLike, questions: Sequence[Hashable], reply: CalibrationShift, passage: CalibrationShift, *, seed: int = 0
+) -> tuple[Interval, Interval, Interval] | None:
+    """Return how many sub-questions were in the prompt and not used, dropped before it, never retrieved, as people would count.
+
+    Each with its 95% interval; None without evidence.
 
     Args:
-        sums: (questions, 2): positive verdicts and verdicts of each question.
-
-    >>> design_effect([(2, 2), (0, 2), (2, 2), (0, 2)])
-    2.6666666666666665
+        evidence: (n, 3) probabilities that the answer, a passage of the prompt and a retrieved passage cover a sub-question.
+        questions: (n,) what is resampled as one.
+        reply: the judge's shift on replies.
+        passage: that on passages.
+        seed: seed of the random generator.
     """
-    rows = np.asarray(sums, dtype=np.float64)
-    rows = rows[rows[:, 1] > 0]
-    n = rows[:, 1].sum()
-    if len(rows) < 2:  # noqa: PLR2004 - a variance needs two
-        return 1.0
-    share = rows[:, 0].sum() / n
-    if share in (0.0, 1.0):
-        return max(1.0, float((rows[:, 1] ** 2).sum() / n))  # all alike: nothing tells that they are not
-    residuals = rows[:, 0] - share * rows[:, 1]
-    clustered = len(rows) / (len(rows) - 1) * float(residuals @ residuals) / n**2
-    return max(1.0, float(clustered / (share * (1 - share) / n)))
+    table = np.asarray(evidence, dtype=np.float64).reshape(-1, 3)
+    if not len(table):
+        return None
+    places, count = _places(questions)
+
+    def losses(said: Sequence[Floats], weights: Floats) -> Floats:
+        answered, prompt, retrieved = said
+        lost = (1 - answered) * weights * len(table) / weights.sum()
+        return np.array([lost @ prompt, lost @ ((1 - prompt) * retrieved), lost @ ((1 - prompt) * (1 - retrieved))])
+
+    drawn = _draw([*map(_logits, table.T)], [reply, passage, passage], places, count, losses, seed)
+    unused, dropped, missing = (_central(drawn[:, column], count) for column in range(3))
+    return (unused, dropped, missing) if unused and dropped and missing else None
 
 
-def _between(values: Floats, within: Floats) -> Floats:
-    """Estimate the covariance (2, 2) between sets by moments: what the spread exceeds that of sampling."""
-    variances = []
-    for column in range(2):
-        weights = 1 / within[:, column]
-        centre = (weights * values[:, column]).sum() / weights.sum()
-        excess = (weights * (values[:, column] - centre) ** 2).sum() - (len(values) - 1)
-        scale = weights.sum() - (weights**2).sum() / weights.sum()
-        variances.append(max(0.0, float(excess / scale)))
-    covariance = float(np.cov(values.T)[0, 1])  # sampling errors of the two are independent, and add nothing
-    bound = 0.95 * float(np.sqrt(variances[0] * variances[1]))
-    covariance = min(max(covariance, -bound), bound)
-    return np.array([[variances[0], covariance], [covariance, variances[1]]])
+def _draw(
+    logits: Sequence[Floats],
+    shifts: Sequence[CalibrationShift],
+    places: NDArray[np.intp],
+    count: int,
+    statistic: Callable[[Sequence[Floats], Floats], float | Floats],
+    seed: int,
+) -> Floats:
+    """Draw shifts, equal ones once, and questions with replacement, and return the statistic of each draw."""
+    rng = np.random.default_rng(seed)
+    draws = min(_DRAWS, max(_LEAST_DRAWS, _MOST // len(places)))
+    drawn = {shift: _draw_shift(shift, draws, rng) for shift in shifts}
+    weights = rng.multinomial(count, np.full(count, 1 / count), size=draws).astype(np.float64)
+    return np.array(
+        [
+            statistic(
+                [probabilities(each + drawn[shift][draw]) for each, shift in zip(logits, shifts, strict=True)],
+                weights[draw][places],
+            )
+            for draw in range(draws)
+        ]
+    )
 
 
-def _likelihoods(positives: float, n: float, rates: Floats, grid: Floats) -> Floats:
-    """Return (draws, grid) likelihoods of k of n positive verdicts, relative to the highest of them."""
-    called = np.clip(rates[:, :1] * grid + (1 - rates[:, 1:]) * (1 - grid), _EDGE, 1 - _EDGE)
-    logs = positives * np.log(called) + (n - positives) * np.log1p(-called)
-    return np.asarray(np.exp(logs - logs.max()))
+def _draw_shift(shift: CalibrationShift, draws: int, rng: np.random.Generator) -> Floats:
+    return np.asarray(shift.shift + shift.spread * rng.standard_normal(draws))
 
 
-def _central(grid: Floats, density: Floats) -> tuple[float, float, float]:
-    """Return the median and the central 95% of a density on a grid, by linear interpolation."""
-    mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    median, lower, upper = np.interp(np.array([0.5, 0.025, 0.975]) * mass[-1], mass, grid)
-    return float(median), float(lower), float(upper)
+def _central(drawn: Floats, questions: int) -> Interval | None:
+    usable = drawn[~np.isnan(drawn)]
+    if not len(usable):
+        return None
+    estimate, lower, upper = (float(each) for each in np.quantile(usable, [0.5, 0.025, 0.975]))
+    return Interval(estimate, lower, upper, questions)
+
+
+def _predict(shifts: Floats, variances: Floats) -> tuple[float, float]:
+    """Return mean and standard deviation of a new set's shift: averages over the posterior of the spread between sets."""
+    spreads = np.linspace(0, _WIDEST, _SPREADS)
+    weights = 1 / (variances + spreads[:, None] ** 2)
+    totals = weights.sum(axis=1)
+    means = weights @ shifts / totals
+    residuals = (weights * (shifts - means[:, None]) ** 2).sum(axis=1)
+    logs = (np.log(weights).sum(axis=1) - np.log(totals) - residuals) / 2
+    posterior = np.exp(logs - logs.max())
+    posterior /= posterior.sum()
+    mean = float(posterior @ means)
+    return mean, float(np.sqrt(posterior @ (spreads**2 + 1 / totals + (means - mean) ** 2)))
+
+
+def _agreed(judged: ArrayLike, labels: ArrayLike) -> int:
+    return int(((np.asarray(judged) >= 0.5) == np.asarray(labels, dtype=bool)).sum())  # noqa: PLR2004 - the cut
+
+
+def _logits(judged: ArrayLike) -> Floats:
+    return logits_of(judged, edge=PROBABILITY_EDGE)
+
+
+def _places(questions: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
+    found: dict[Hashable, int] = {}
+    places = np.array([found.setdefault(each, len(found)) for each in questions], dtype=np.intp)
+    return places, len(found)

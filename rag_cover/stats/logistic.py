@@ -25,6 +25,7 @@ __all__ = [
     "logits_of",
     "probabilities",
     "probabilities_of",
+    "recentre",
 ]
 
 Floats = NDArray[np.float64]
@@ -81,6 +82,16 @@ def logit_of(value: float, *, edge: float) -> float:
     """
     edged = min(max(value, edge), 1 - edge)
     return math.log(edged / (1 - edged))
+
+
+def recentre(probability: float, *, cut: float) -> float:
+    """Map a probability so that ``cut`` becomes a half: its odds are divided by those of the cut.
+
+    >>> round(recentre(0.3, cut=0.3), 9), recentre(0.0, cut=0.3), recentre(1.0, cut=0.3)
+    (0.5, 0.0, 1.0)
+    """
+    above, below = probability * (1 - cut), (1 - probability) * cut
+    return above / (above + below) if above + below else float(probability >= cut)
 
 
 def cross_entropy(values: ArrayLike, labels: ArrayLike) -> Floats:

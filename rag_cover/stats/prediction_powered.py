@@ -27,10 +27,14 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval, cluster_robust
 
-__all__ = ["Powered", "estimate_labelled_share", "estimate_powered_share"]
+__all__ = ["LEAST_LABELS", "LEAST_QUESTIONS", "Powered", "estimate_labelled_share", "estimate_powered_share"]
 
 Floats = NDArray[np.float64]
 
+LEAST_LABELS = 50
+"""The labels from which a share is given an interval (Angelopoulos et al. speak of large samples)."""
+LEAST_QUESTIONS = 10
+"""And the questions these must be of: the rows of one question are one observation."""
 _ROUNDING = 1e-24  # squares of what is left of equal judgments when their mean is taken from them
 
 

@@ -5,12 +5,15 @@ Questions are the clusters: a question asked of several pipelines, or several ti
 
 from rag_cover.summaries.accumulators import Sums
 from rag_cover.summaries.build import summarise
+from rag_cover.summaries.judge_error import JudgeError, JudgeKnowledge
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of_installed
 from rag_cover.summaries.result import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary
 
 __all__ = [
     "ChangedQuestion",
     "Comparison",
+    "JudgeError",
+    "JudgeKnowledge",
     "MetricComparison",
     "MetricValue",
     "OutcomeCounts",

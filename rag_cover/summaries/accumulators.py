@@ -21,8 +21,8 @@ from rag_cover.measures import (
     number_metric,
 )
 from rag_cover.question_keys import question_key
-from rag_cover.questions import Role
 from rag_cover.stats.question_rows import QuestionRows
+from rag_cover.summaries.judge_error import JudgeKnowledge, Verdicts
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf
 
 __all__ = ["Sums"]
@@ -37,14 +37,16 @@ class Sums:
 
     Args:
         measures: measures given as values; those of other names are the installed ones.
+        known_of_judge: what is known of the judge's errors.
     """
 
-    def __init__(self, measures: Iterable[Measure] = ()) -> None:
+    def __init__(self, measures: Iterable[Measure] = (), known_of_judge: JudgeKnowledge = JudgeKnowledge()) -> None:  # noqa: B008  # frozen
         self._measures = {measure.name: measure for measure in measures}
         self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
         self._rows: dict[tuple[str, SumsOf], QuestionRows] = {}
         self.places: dict[str, int] = {}
-        self.losses = QuestionRows(len(Loss), places=self.places)
+        self.verdicts = Verdicts(known_of_judge)
+        self.losses = QuestionRows(len(Loss) + 1, places=self.places)
 
     def add(self, result: TraceResult) -> None:
         """Add one trace's result to its question's rows."""
@@ -53,9 +55,14 @@ class Sums:
         for name, measured in result.measured.items():
             for sums_of in dict.fromkeys(metric.sums for metric in self._metrics_for(name, measured)):
                 self._add((name, sums_of), key, np.asarray(sums_of(measured), dtype=np.float64))
+            for metric in self._metrics_for(name, measured):
+                if metric.units is not None:
+                    self.verdicts.add(metric.name, metric.units(measured), key, result.trace.answer or "")
         if result.coverage:
-            lost = [each.loss for each in result.coverage.sub_questions if each.role == Role.CORE]
-            self.losses.add(key, [lost.count(loss) for loss in Loss])
+            lost = [each for each in result.coverage.lost if each.is_loss_clear]
+            named = [each.loss for each in lost]
+            self.verdicts.add_losses(result, key)
+            self.losses.add(key, [*(named.count(loss) for loss in Loss), len(result.coverage.lost) - len(lost)])
 
     @property
     def metrics(self) -> dict[str, OwnedMetric]:
@@ -96,6 +103,7 @@ class Sums:
             self._rows[which] = QuestionRows(len(row), places=self.places)
         self._rows[which].add(question, row)
 
-    def losses_of(self, questions: Iterable[str]) -> dict[Loss, int]:
-        """Count where these questions' core sub-questions were lost."""
-        return {loss: int(total) for loss, total in zip(Loss, self.losses.sums_of(questions), strict=True)}
+    def losses_of(self, questions: Iterable[str]) -> tuple[dict[Loss, int], int]:
+        """Count where these questions' core sub-questions were clearly lost, and those of which that is unclear."""
+        *named, unclear = map(int, self.losses.sums_of(questions))
+        return dict(zip(Loss, named, strict=True)), unclear

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.accumulators import Sums
+from rag_cover.summaries.judge_error import JudgeKnowledge
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
 
@@ -38,6 +40,7 @@ def summarise(
     query_type: str = "query_type",
     seed: int = 0,
     measures: Iterable[Measure] = (),
+    known_of_judge: JudgeKnowledge = JudgeKnowledge(),  # noqa: B008  # frozen
 ) -> Summary:
     """Sum up results in one pass, with 95% bootstrap intervals clustered by question.
 
@@ -47,8 +50,9 @@ def summarise(
         query_type: the key of a trace's metadata that tells types of questions apart, for their utilities.
         seed: of the bootstrap.
         measures: measures of your own whose metrics are wanted; those of installed measures are known.
+        known_of_judge: what is known of the judge's errors.
     """
-    sums, utilities, complexities, traces = Sums(measures), UtilitySums(query_type), ComplexitySums(), 0
+    sums, utilities, complexities, traces = Sums(measures, known_of_judge), UtilitySums(query_type), ComplexitySums(), 0
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
@@ -72,14 +76,23 @@ def summarise(
         name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.measure, each.metric.sums])
         for name, each in metrics.items()
     }
+    losses, unclear = sums.losses_of(sums.places)
     return Summary(
         traces=traces,
         questions=len(sums.places),
         pipelines=tuple(pipelines),
         judge=judge,
-        metrics={name: _value(metric, intervals[name], counts, retrieval=retrieval) for name, metric in metrics.items()},
+        metrics={
+            name: replace(
+                _value(metric, intervals[name], counts, retrieval=retrieval),
+                with_judge_error=sums.verdicts.interval(name, seed=seed),
+            )
+            for name, metric in metrics.items()
+        },
         scenarios=scenarios_of(sums.coverage) if sums.places else {},
-        losses=sums.losses_of(sums.places),
+        losses=losses,
+        unclear_losses=unclear,
+        judge_error=sums.verdicts.judge_error("core_coverage", seed=seed),
         outcomes=counts,
         notes=tuple(f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())),
         utility=utilities.summary(seed=seed),

@@ -10,13 +10,18 @@ from rag_cover.complexity.summary import ComplexitySummary
 from rag_cover.coverage import Loss, Scenarios
 from rag_cover.questions import Role
 from rag_cover.stats.intervals import Interval
+from rag_cover.summaries.judge_error import JudgeError
 
 __all__ = ["ChangedQuestion", "Comparison", "MetricComparison", "MetricValue", "OutcomeCounts", "Summary"]
 
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """One metric of one evaluation, made of what ``measure`` found; without an interval, ``undefined_because`` says why."""
+    """One metric of one evaluation, made of what ``measure`` found; without an interval, ``undefined_because`` says why.
+
+    ``interval`` is that of sampling questions; ``with_judge_error`` holds the judge's errors, too, and its estimate is what
+    people would find. None where nothing is known of them.
+    """
 
     name: str
     label: str
@@ -27,6 +32,7 @@ class MetricValue:
     measure: str
     low: float = 0.0
     high: float = 1.0
+    with_judge_error: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +47,11 @@ class OutcomeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An evaluation in numbers. ``losses`` are of core sub-questions that the answer does not cover.
+    """An evaluation in numbers.
 
+    ``losses`` are of core sub-questions that the answer does not cover, named where that is more likely right than not;
+    ``unclear_losses`` counts the others. ``judge_error`` is None
+    where nothing is known of the judge's errors.
     ``utility`` and ``complexity`` are None where no trace was measured for it; their metrics are among ``metrics`` where they
     were asked for.
     """
@@ -58,6 +67,8 @@ class Summary:
     notes: tuple[str, ...]
     utility: UtilitySummary | None = None
     complexity: ComplexitySummary | None = None
+    unclear_losses: int = 0
+    judge_error: JudgeError | None = None
 
     @property
     def failed(self) -> int:
@@ -67,7 +78,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
-    """One metric on both sides: ``difference`` is b - a, ``p_value`` of the paired permutation test over the questions."""
+    """One metric on both sides: ``difference`` is b - a, ``p_value`` of the paired permutation test over the questions.
+
+    ``with_judge_error`` is the difference that people would find, with an interval; None where nothing is known of the judge's
+    errors.
+    """
 
     name: str
     label: str
@@ -79,6 +94,7 @@ class MetricComparison:
     higher_is_better: bool | None
     low: float = 0.0
     high: float = 1.0
+    with_judge_error: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +123,5 @@ class Comparison:
     losses_b: Mapping[Loss, int]
     changed: tuple[ChangedQuestion, ...]
     notes: tuple[str, ...]
+    unclear_a: int = 0
+    unclear_b: int = 0

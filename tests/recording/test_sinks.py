@@ -22,7 +22,7 @@ def test_a_later_recording_goes_on_with_the_files_of_an_earlier_one(tmp_path: Pa
     for text in ("First?", "Second?"):
         keeping = RecordingSinks(tmp_path / "traces.jsonl", tmp_path / "results.sqlite", measures=["coverage"], seed=0)
         keeping.add_trace(Trace(question=Question(text), id=text))
-        keeping.add_results([_result(text)], judge="me")
+        keeping.add_results([_result(text)], judged_by={"judge": "me"})
         keeping.close()
 
     kept = Evaluation.open(tmp_path / "results.sqlite")
@@ -36,7 +36,7 @@ def test_two_recordings_into_one_store_lose_nothing(tmp_path: Path) -> None:
 
     for text in ("First?", "Second?"):
         for number, keeping in enumerate(keepings):
-            keeping.add_results([_result(f"{text} {number}")], judge="me")
+            keeping.add_results([_result(f"{text} {number}")], judged_by={"judge": "me"})
     for keeping in keepings:
         keeping.close()
 
@@ -75,7 +75,7 @@ def test_a_trace_that_a_full_disk_cuts_off_costs_no_later_one_its_line(tmp_path:
 
 def test_a_store_of_other_measures_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     keeping = RecordingSinks(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0)
-    keeping.add_results([_result("First?")], judge="me")
+    keeping.add_results([_result("First?")], judged_by={"judge": "me"})
     keeping.close()
 
     with pytest.raises(StoreError, match=r"measures: \['coverage'\], not \['utility'\]\); name another"):
@@ -86,10 +86,10 @@ def test_a_store_of_other_measures_is_refused_and_left_as_it_is(tmp_path: Path) 
 
 def test_results_of_another_judge_are_not_mixed_in(tmp_path: Path) -> None:
     keeping = RecordingSinks(None, tmp_path / "results.sqlite", measures=["coverage"], seed=0)
-    keeping.add_results([_result("First?")], judge="me")
+    keeping.add_results([_result("First?")], judged_by={"judge": "me"})
 
     with pytest.raises(StoreError, match="judge: me, not you"):
-        keeping.add_results([_result("Second?")], judge="you")
+        keeping.add_results([_result("Second?")], judged_by={"judge": "you"})
 
     keeping.close()
     assert len(Evaluation.open(tmp_path / "results.sqlite").results) == 1

@@ -52,7 +52,7 @@ def _writer(path: Path, measures: Sequence[str] = ("coverage",), redaction: Reda
 
 
 def _add(writer: PartWriter, *texts: str) -> None:
-    writer.add([_result(text) for text in texts], judge="me")
+    writer.add([_result(text) for text in texts], judged_by={"judge": "me"})
 
 
 def _ids(results: Sequence[TraceResult]) -> list[str | None]:
@@ -210,7 +210,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.recording.sinks import PartWriter
 
 def add(writer, text):
-    writer.add([(text, TraceResult(Trace(question=Question(text), id=text)))], judge="me")
+    writer.add([(text, TraceResult(Trace(question=Question(text), id=text)))], judged_by={"judge": "me"})
 
 from pathlib import Path
 writer = PartWriter(Path(sys.argv[1]), measures=["coverage"], seed=0)

@@ -129,8 +129,9 @@ class PartSink:
     @property
     def evaluation(self) -> Evaluation:
         """Open the results."""
-        given = self.plan.measures
-        return Evaluation(self.folder.results(given), self.judge, self.plan.names, self.seed, self.spent, given)
+        plan = self.plan
+        results = self.folder.results(plan.measures)
+        return Evaluation(results, self.judge, plan.names, self.seed, self.spent, plan.measures, plan.shifts)
 
     def _cut(self, path: Path, number: int) -> Iterator[FileCut]:
         try:
@@ -202,7 +203,7 @@ class PartSink:
     def _tell(self, *, finished: bool) -> None:
         redacted = redaction_entry(self.plan.redaction)
         about: dict[str, Any] = {
-            "evaluation": {"judge": self.judge, "measures": self.plan.names, "seed": self.seed, **redacted},
+            "evaluation": {**self.plan.judged_by, "measures": self.plan.names, "seed": self.seed, **redacted},
             "finished": finished,
             "spending": self.spent.to_dict(),
         }
