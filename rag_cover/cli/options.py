@@ -27,6 +27,7 @@ __all__ = [
     "Depth",
     "Entailer",
     "Judge",
+    "Labels",
     "Limit",
     "Measures",
     "NoCache",
@@ -144,6 +145,16 @@ Threshold = Annotated[
         metavar="NUMBER",
         rich_help_panel=MEASURING,
         show_default="the judge's own",
+    ),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        help="People's labels of the answers: what the judge's errors do to a figure is then told from them.",
+        metavar="FILE",
+        rich_help_panel=MEASURING,
+        show_default="what is known of the judge",
     ),
 ]
 Receiver = Annotated[

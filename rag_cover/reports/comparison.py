@@ -73,7 +73,15 @@ def _headline(comparison: Comparison) -> Headline:
 
 def _basis_of(metric: MetricComparison, difference: float) -> str:
     clear = "no clear difference" if verdict_on(metric) == "unclear" else difference_text(difference, SHARE)
-    return ", ".join([clear, p_value_text(metric.p_value), format_count(metric.questions, "question")])
+    return ", ".join([clear, p_value_text(metric.p_value), format_count(metric.questions, "question"), *_with_errors(metric)])
+
+
+def _with_errors(metric: MetricComparison) -> list[str]:
+    found = metric.with_judge_error
+    if found is None or found.lower is None or found.upper is None:
+        return []
+    low, high = (difference_text(end, SHARE).removesuffix(" points") for end in (found.lower, found.upper))
+    return [f"with the judge’s errors {low} to {high} points"]
 
 
 def _basis(comparison: Comparison) -> str:

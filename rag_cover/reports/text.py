@@ -219,11 +219,13 @@ def judge_error_sentence(summary: Summary) -> str:
     metric, error = summary.metrics.get("core_coverage"), summary.judge_error
     if metric is None or metric.with_judge_error is None or error is None or metric.interval is None:
         return ""
-    known = error.agreement
-    whose = "of these answers" if error.own_labels else f"of {known.sets} test sets that it was not trained on"
+    known, sure = error.agreement, interval_text(metric.with_judge_error, SHARE)
+    agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
+    if error.own_labels:
+        return f"With people’s labels {sure}%: the judge agrees with {agreed} of {labels} of these answers."
     return (
-        f"With the judge’s errors {interval_text(metric.with_judge_error, SHARE)}%: it agrees with people on "
-        f"{percent(known.agreed / known.labels)} of {format_count(known.labels, 'label')} {whose}."
+        f"With the judge’s errors {sure}%: it agrees with people on {agreed} of {labels} of {known.sets} test sets that it was "
+        "not trained on."
     )
 
 

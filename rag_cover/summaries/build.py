@@ -77,6 +77,10 @@ def summarise(
         for name, each in metrics.items()
     }
     losses, unclear = sums.losses_of(sums.places)
+    judge_error = sums.verdicts.judge_error("core_coverage", seed=seed)
+    lines = [f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())]
+    if known_of_judge.labels and not (judge_error and judge_error.own_labels):
+        lines.append("no label is of a core sub-question of these answers; labels are matched by sub-question and answer")
     return Summary(
         traces=traces,
         questions=len(sums.places),
@@ -92,9 +96,9 @@ def summarise(
         scenarios=scenarios_of(sums.coverage) if sums.places else {},
         losses=losses,
         unclear_losses=unclear,
-        judge_error=sums.verdicts.judge_error("core_coverage", seed=seed),
+        judge_error=judge_error,
         outcomes=counts,
-        notes=tuple(f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())),
+        notes=tuple(lines),
         utility=utilities.summary(seed=seed),
         complexity=complexities.summary(seed=seed),
     )

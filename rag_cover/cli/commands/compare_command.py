@@ -16,11 +16,12 @@ from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.inputs import name_of
 from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
-from rag_cover.cli.options import INPUT, MEASURING, Judge, NoCache, Prices, Report, Workers
+from rag_cover.cli.options import INPUT, MEASURING, Judge, Labels, NoCache, Prices, Report, Workers
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
+from rag_cover.importers import read_labels
 from rag_cover.registry import Models
 from rag_cover.reports import comparison_table, write_comparison
 
@@ -41,6 +42,7 @@ class CompareOptions:
         typer.Option(help="Refuse questions whose sub-questions differ, or compare them all the same.", rich_help_panel=INPUT),
     ] = "same"
     judge: Judge = "embedded"
+    labels: Labels = None
     pairwise: Annotated[
         bool,
         typer.Option(
@@ -90,8 +92,10 @@ class CompareOptions:
             cache=not self.no_cache,
             redaction=self.redaction.read(),
         )
+        labels = read_labels(self.labels) if self.labels else ()
         sources = [self.file.trace_file(path) for path in self.files]
-        return [open_or_evaluate(run(source, store)) for source, store in zip(sources, _stores(self.files), strict=True)]
+        stores = _stores(self.files)
+        return [open_or_evaluate(run(source, store)).with_labels(labels) for source, store in zip(sources, stores, strict=True)]
 
 
 @expand_options

@@ -18,6 +18,7 @@ from rag_cover.cli.options import OUTPUT, Judge, Quiet, RetrieverName
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun
 from rag_cover.demo import corpus_path, trace_paths
+from rag_cover.demo.labelled import labelled_answers
 from rag_cover.errors import ModelFailedError, StoreError
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
@@ -27,6 +28,7 @@ from rag_cover.registry import Models, build_retriever
 from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline
 from rag_cover.reports.gains import AugmentedQuestion
+from rag_cover.reports.people import BesidePeople, beside_people, people_table
 from rag_cover.reports.text import headline, judge_error_sentence, loss_advice, losses_sentence
 from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
@@ -109,6 +111,14 @@ def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool)
         story = [headline(summary).text + ".", judge_error_sentence(summary), lost, loss_advice(summary.losses)]
         out.print(f"{name}: {' '.join(part for part in story if part)}\n")
     out.print(f"{comparison_headline(comparison)}.\n")
+    out.print("People labelled these answers, too; the judge never saw their labels.\n")
+    out.print(people_table([_beside_people(evaluation) for evaluation in evaluations]))
+    out.print()
+
+
+def _beside_people(evaluation: Evaluation) -> BesidePeople:
+    pipeline = evaluation.summary().pipelines[0]
+    return beside_people(pipeline, evaluation.results, evaluation.with_labels(labelled_answers(pipeline)).known_of_judge)
 
 
 def _tell_fetched(found: AugmentedQuestion) -> None:

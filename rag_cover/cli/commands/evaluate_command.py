@@ -22,6 +22,7 @@ from rag_cover.cli.options import (
     MEASURING,
     Entailer,
     Judge,
+    Labels,
     Limit,
     Measures,
     NoReport,
@@ -40,8 +41,10 @@ from rag_cover.cli.output import Ending
 from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.run import EvaluationRun, measures_of, report_for, store_for
 from rag_cover.evaluation import Evaluation
+from rag_cover.importers import read_labels
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
+from rag_cover.reports.people import beside_people, people_table
 from rag_cover.summaries import Summary
 
 __all__ = ["EvaluateOptions", "evaluate_traces", "show_coverage"]
@@ -57,6 +60,7 @@ class EvaluateOptions:
     measure: Measures = None
     judge: Judge = "embedded"
     threshold: Threshold = None
+    labels: Labels = None
     entailer: Entailer = None
     receiver: Receiver = None
     generator: Splitter = None
@@ -122,8 +126,8 @@ def evaluate_traces(options: EvaluateOptions) -> None:
     """
     page = None if options.no_report else options.report or report_for(options.traces)
     ending = Ending.read(page, screen=options.screen, gates=options.gates, prices=options.prices)
-    run = options.run()
-    evaluation = run.evaluated()
+    run, labels = options.run(), read_labels(options.labels) if options.labels else ()
+    evaluation = run.evaluated().with_labels(labels)
     summary = evaluation.summary()
     write = partial(write_report, results=evaluation.results, summary=summary)
     ending.come(run, evaluation, summary, write=write, show=partial(show_coverage, evaluation, summary))
@@ -134,3 +138,5 @@ def show_coverage(evaluation: Evaluation, summary: Summary, out: Console) -> Non
     out.print(summary_panel(summary))
     if "coverage" in summary.outcomes:
         out.print(worst_questions(evaluation.results))
+    if evaluation.labels:
+        out.print(people_table([beside_people(", ".join(summary.pipelines), evaluation.results, evaluation.known_of_judge)]))

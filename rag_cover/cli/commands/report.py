@@ -11,7 +11,7 @@ import typer
 
 from rag_cover.cli.console import say, screen
 from rag_cover.cli.json_output import write_page
-from rag_cover.cli.options import OUTPUT, Quiet
+from rag_cover.cli.options import OUTPUT, Labels, Quiet
 from rag_cover.cli.parameters import expand_options
 from rag_cover.evaluation import Evaluation
 from rag_cover.reports import spending_table, summary_panel, utility_panel, write_report
@@ -30,6 +30,7 @@ class ReportOptions:
             "--out", "-o", help="The file to write.", metavar="FILE", rich_help_panel=OUTPUT, show_default="STORE.html"
         ),
     ] = None
+    labels: Labels = None
     quiet: Quiet = False
 
 
@@ -41,7 +42,7 @@ def report_results(options: ReportOptions) -> None:
 
       rag-cover report traces-coverage.sqlite -o report.html
     """
-    evaluation = Evaluation.open(options.store)
+    evaluation = Evaluation.open(options.store).with_labels(options.labels or ())
     summary = evaluation.summary()
     page = options.out or Path(options.store.name).with_suffix(".html")
     write_page(page, partial(write_report, page, evaluation.results, summary))

@@ -1,0 +1,84 @@
+"""The judge beside people: its verdicts on answers that people labelled, and where the two differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from rag_cover.measures import TraceResult
+from rag_cover.questions import Role
+from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.tables import Encodable, plain_table
+from rag_cover.reports.text import format_count, percent
+from rag_cover.summaries import JudgeKnowledge
+
+__all__ = ["BesidePeople", "Difference", "beside_people", "people_table"]
+
+_SHOWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An answer of which judge and people disagree whether it covers a sub-question."""
+
+    sub_question: str
+    answer: str
+    probability: float
+    label: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BesidePeople:
+    """Verdicts on answers to core sub-questions beside people's labels: how many there are, and how many say yes.
+
+    ``differences`` are ordered by how sure the judge is, the surest first.
+    """
+
+    name: str
+    labels: int
+    judge: int
+    people: int
+    differences: tuple[Difference, ...]
+
+
+def beside_people(name: str, results: Iterable[TraceResult], known: JudgeKnowledge) -> BesidePeople:
+    """Hold the judge's verdicts on core sub-questions against labels of the same answers."""
+    labels = judge = people = 0
+    differences = []
+    for result in results:
+        for each in result.coverage.sub_questions if result.coverage else ():
+            if each.role != Role.CORE or each.answer is None or result.trace.answer is None:
+                continue
+            label = known.label_of(each.text, result.trace.answer)
+            if label is None:
+                continue
+            labels, judge, people = labels + 1, judge + each.answer.covered, people + label
+            if label != each.answer.covered:
+                differences.append(Difference(each.text, result.trace.answer, each.answer.probability, label))
+    differences.sort(key=lambda each: -abs(each.probability - each.label))
+    return BesidePeople(name, labels, judge, people, tuple(differences))
+
+
+def people_table(sides: Iterable[BesidePeople]) -> RenderableType:
+    """Show judge and people side by side, and where they differ most; nothing without labels."""
+    known = [each for each in sides if each.labels]
+    if not known:
+        return Text("No label is of a core sub-question of these answers.")
+    table = plain_table(("Core answered", "left"), ("judge", "right"), ("people", "right"), ("agreement", "right"))
+    for each in known:
+        agreed = percent((each.labels - len(each.differences)) / each.labels)
+        shares = (percent(each.judge / each.labels), percent(each.people / each.labels))
+        table.add_row(Text(one_line(each.name, limit=60)), *shares, f"{agreed} of {format_count(each.labels, 'label')}")
+    lines = [line for each in known for difference in each.differences[:_SHOWN] for line in _lines(difference)]
+    return Encodable(Group(table, *([Text("Where they differ most:", style="bold"), *lines] if lines else [])))
+
+
+def _lines(difference: Difference) -> tuple[Text, Text]:
+    said = ("people: yes", "judge: no") if difference.label else ("people: no", "judge: yes")
+    return (
+        Text(f"- {one_line(difference.sub_question, limit=150)} ({', '.join(said)}, {difference.probability:.2f})"),
+        Text(f"  {one_line(difference.answer, limit=110)}", style="dim"),
+    )
