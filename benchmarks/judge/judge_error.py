@@ -5,7 +5,9 @@
     python -m benchmarks.judge.judge_error --simulate 300                     # the simulation alone, without data
 
 1. The test split of the collected sets (`judge/answers`), at most 300 texts of each, replies with their question and passages
-   without. For each set the shift of the judge's probabilities is fitted to the other sets
+   without; and answers of pipelines to questions of several parts, each part labelled: the published sheet of two engines
+   (`coverage/answerability_part.jsonl`), the demo, the trial and its three pipelines (`benchmarks/reports/trial`). For each set
+   the shift of the judge's probabilities is fitted to the other sets
    (`rag_cover.stats.judge_error.fit_shift`): does the interval of the share hold the people's share? Beside it: the interval of
    sampling alone (Wilson's, around the judge's share).
 2. Simulated sets of texts: shifts drawn between sets, labels drawn by the shifted probabilities, questions whose verdicts are
@@ -20,24 +22,29 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.coverage.agreement import ENGINES, published_cases
 from benchmarks.judge.natural_texts import MOST, by_source, cut_of, item_of
+from benchmarks.reports.losses import labelled_sets
 from benchmarks.support.tables import arguments, show
 from rag_cover import open_scorer
-from rag_cover.backends import CalibrationShift, mode_of
+from rag_cover.backends import CalibrationShift, Scorer, ScoringItem, mode_of
 from rag_cover.stats.intervals import Interval, wilson
 from rag_cover.stats.judge_error import Judged, difference_interval, fit_shift, loss_intervals, share_interval
 from rag_cover.stats.logistic import probabilities, recentre
+from rag_cover.stores import read_traces
 
 MODES = ("passage", "reply")
 _MANY = 5_000  # questions, of which the share is as good as true
-_LEAST = 20  # positives and negatives that a set needs
+_LEAST = 20  # positives and negatives that a collected set needs
+_FEWEST = 10  # and a pipeline
 Floats = NDArray[np.float64]
 
 
@@ -75,19 +82,44 @@ def main() -> None:
         found: dict[str, dict[str, Judged]] = {mode: {} for mode in MODES}
         for name, rows in by_source(options.data / "judge/answers.jsonl.gz", rng, options.limit or MOST).items():
             items = [item_of(row) for row in rows]
-            judged = scorer.correctness(items).astype(np.float64)
-            centred = np.array([recentre(float(p), cut=cut_of(item, scorer)) for p, item in zip(judged, items, strict=True)])
+            centred = centre(items, scorer)
             truth = np.array([bool(row["label"]) for row in rows])
             modes = np.array([mode_of(item) for item in items])
             for mode in MODES:
                 mine = modes == mode
                 if min((mine & truth).sum(), (mine & ~truth).sum()) >= _LEAST:
                     found[mode][name] = centred[mine], truth[mine]
+        found["reply"] |= answers_in_parts(options.data, scorer)
         for mode in MODES:
             show_left_out(mode, found[mode], options.seed)
         if options.write:
             write({mode: fit_shift(list(found[mode].values())) for mode in MODES}, options.write)
     show_simulated(options.simulate or 200, options.seed)
+
+
+def centre(items: Sequence[ScoringItem], scorer: Scorer) -> Floats:
+    """Return the judge's probabilities as if its cut were a half."""
+    judged = scorer.correctness(items).astype(np.float64)
+    return np.array([recentre(float(p), cut=cut_of(item, scorer)) for p, item in zip(judged, items, strict=True)])
+
+
+def answers_in_parts(data: Path, scorer: Scorer) -> dict[str, Judged]:
+    """Return what the judge says of answers to questions of several parts, and their labels, by pipeline."""
+    rows: defaultdict[str, list[tuple[ScoringItem, bool]]] = defaultdict(list)
+    for number, case in enumerate(published_cases(data)):
+        rows[ENGINES[number % len(ENGINES)]].append((case.item, case.covered))
+    for each in (each for title, several in labelled_sets().items() if title != "Degenerate answers" for each in several):
+        for trace in read_traces(each.traces):
+            name = trace.pipeline or each.traces.stem
+            labels = each.read_labels(name)
+            for part in trace.sub_questions or ():
+                if trace.answer and (label := labels.get((trace.question.id or "", part.text))) is not None:
+                    rows[name].append((ScoringItem(part.text, trace.answer, user_question=trace.question.text), label[0]))
+    return {
+        name: (centre([item for item, _ in several], scorer), np.array([label for _, label in several]))
+        for name, several in rows.items()
+        if min(sum(label for _, label in several), sum(not label for _, label in several)) >= _FEWEST
+    }
 
 
 def show_left_out(mode: str, sets: Mapping[str, Judged], seed: int) -> None:

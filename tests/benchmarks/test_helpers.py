@@ -36,6 +36,7 @@ MODULES = (
     "judge.nli",
     "judge.proposing",
     "judge.reading",
+    "reports.losses",
     "judge.side_by_side",
     pytest.param("checkpoints.sampling_throughput", marks=with_torch),
     "coverage.subquestion_types",

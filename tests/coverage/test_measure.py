@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from rag_cover.coverage import RATING_WEIGHTS, CoverageMeasure, GroundednessMeasure, groundedness, judge_coverage
-from rag_cover.coverage.result import CoverageResult, SubQuestionCoverage, Verdict
+from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import Measure
 from rag_cover.questions import Passage, Question, Role, SubQuestion
@@ -122,3 +122,25 @@ def _declined(*, retrieved: bool | None) -> CoverageResult:
     chunks = None if retrieved is None else (Verdict(0.9, covered=retrieved),)
     asked = SubQuestionCoverage("Why?", Role.CORE, "given", Verdict(0.1, covered=False, refused=True), chunks=chunks)
     return CoverageResult((asked,), ("id:p",), 0.5, 0.0, prompt_assumed=False, decomposed_by="given", abstained="wholly")
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"), [(Loss.UNUSED, 0.8 * 0.3), (Loss.DROPPED, 0.8 * 0.7 * 0.9), (Loss.NOT_RETRIEVED, 0.8 * 0.1)]
+)
+def test_a_loss_is_as_likely_as_the_verdicts_it_follows_from(loss: Loss, expected: float) -> None:
+    evidence = LossEvidence(answer=0.2, prompt=0.3, retrieved=0.9)
+
+    assert evidence.probability_of(loss) == pytest.approx(expected)
+    assert SubQuestionCoverage("q?", Role.CORE, "given", loss=loss, evidence=evidence).is_loss_clear == (expected >= 0.5)
+
+
+def test_no_loss_is_clear_and_one_without_evidence_is() -> None:
+    assert not SubQuestionCoverage("q?", Role.CORE, "given").is_loss_clear
+    assert SubQuestionCoverage("q?", Role.CORE, "given", loss=Loss.UNUSED).is_loss_clear
+
+
+def test_controls_and_evidence_go_to_json_and_back() -> None:
+    sub_question = SubQuestionCoverage("q?", Role.CORE, "given", loss=Loss.UNUSED, evidence=LossEvidence(0.1, 0.9, 0.9))
+    result = CoverageResult((sub_question,), (), 0.5, None, False, "given", controls=Controls(1, 0, 3))  # noqa: FBT003
+
+    assert CoverageResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result

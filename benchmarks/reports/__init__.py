@@ -1,0 +1,1 @@
+"""What the reader of a report is told, against what is true."""
