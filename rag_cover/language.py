@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from rag_cover.texts import flatten
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-__all__ = ["is_english", "language_of"]
+__all__ = ["is_english", "language_of", "language_unread", "unread_reason"]
 
 SHORTEST = 5
 """Words below which a text in Latin script has no language."""
@@ -57,6 +57,15 @@ mn mr ms mt my ne nl nn no pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr
 """Those with many readers; ``zxx`` is py3langid's class of what is no language."""
 _UNDECIDED = ("la", "zxx")
 
+_NAMES: Mapping[str, str] = {
+    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
+    "fa": "Persian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian",
+    "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
+    "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
+    "zh": "Chinese",
+}  # fmt: skip
+_UNREAD = re.compile(r" in (.+) \(([a-z]+)\), and the judge reads ")
+
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CODE_BLOCK = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
@@ -65,6 +74,28 @@ _QUOTATION = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}
 _CELL_END = re.compile(r"[,;:|•\t]")
 _SENTENCE_END = re.compile(r"[.!?…]\W*$")
 _LEAST_CELLS = 4
+
+
+def unread_reason(part: str, language: str, read: Sequence[str]) -> str:
+    """Say that a part of a trace is in a language that a judge does not read.
+
+    >>> unread_reason("the answer is", "de", ("en",))
+    'the answer is in German (de), and the judge reads English'
+    """
+    wanted = " and ".join(_NAMES.get(each, each) for each in read)
+    return f"{part} in {_NAMES.get(language, 'another language')} ({language}), and the judge reads {wanted}"
+
+
+def language_unread(reason: str) -> str | None:
+    """Name the language of a reason that `unread_reason` gave; None for any other reason.
+
+    >>> language_unread(unread_reason("the answer is", "de", ("en",)))
+    'German'
+    >>> language_unread(unread_reason("the answer is", "sk", ("en",))), language_unread("the trace has no answer")
+    ('another language (sk)', None)
+    """
+    found = _UNREAD.search(reason)
+    return None if found is None else _NAMES.get(found[2], f"{found[1]} ({found[2]})")
 
 
 def is_english(text: str) -> bool:

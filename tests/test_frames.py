@@ -8,8 +8,10 @@ import pytest
 
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace, evaluate
 from rag_cover.complexity import Complexity
+from rag_cover.coverage import CoverageResult, SubQuestionCoverage, Verdict
 from rag_cover.frames import rows_of
 from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.questions import Role
 from rag_cover.testing import KeywordScorer
 
 TRACE = Trace(question=Question("Is it?", references=("Yes",)), id="t", steps=(RetrievalStep(passages=(Passage("It is."),)),))
@@ -49,3 +51,13 @@ def test_a_trace_with_no_sub_questions_keeps_its_row() -> None:
     (result,) = evaluate([bare], measures=["coverage"], models=Models(judge=KeywordScorer())).results
 
     assert [row["trace"] for row in rows_of(result)] == ["t"]
+
+
+def test_a_row_tells_whether_the_answer_declines_and_how_sure_its_verdict_is() -> None:
+    refused = Verdict(0.3, covered=False, certain=False, refused=True)
+    asked = SubQuestionCoverage("Is it?", Role.CORE, "given", refused)
+    coverage = CoverageResult((asked,), (), 0.5, 0.0, prompt_assumed=False, decomposed_by="given", abstained="wholly")
+
+    (row,) = rows_of(TraceResult(TRACE, {"coverage": coverage}))
+
+    assert (row["abstained"], row["answered"], row["answer_certain"], row["answer_refused"]) == ("wholly", False, False, True)

@@ -40,6 +40,7 @@ class AnswerEntailer:
     def __init__(self, judge: EmbeddedJudge) -> None:
         self._judge = judge
         self.fingerprint = f"{judge.fingerprint}:answers-{VERSION}"
+        self.languages = judge.languages
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""

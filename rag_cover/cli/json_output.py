@@ -48,6 +48,8 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "notes": list(summary.notes),
         **({"utility": asdict(summary.utility)} if summary.utility else {}),
         **({"complexity": asdict(summary.complexity)} if summary.complexity else {}),
+        **({"answers": asdict(summary.answers)} if summary.answers else {}),
+        **({"single_sub_questions": single} if (single := summary.single_sub_questions) is not None else {}),
     }
 
 

@@ -34,6 +34,7 @@ from rag_cover.backends import (
     reply_threshold_of,
 )
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
+from rag_cover.coverage.replies import count_words, repeats
 from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
@@ -227,7 +228,7 @@ def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedde
 
 def _with_controls(case: _Case, trace: Trace) -> _Case:
     """Add answers that say nothing, where there is an answer: the question again, and a refusal."""
-    if case.answer is None:
+    if case.answer is None or not case.answer.text:
         return case
     question = trace.question.text
     return replace(case, controls=tuple(_Judged(text, 0, question) for text in (question, _REFUSAL)))
@@ -299,6 +300,7 @@ def _items_to_score(cases: Sequence[_Case], bench: _Bench) -> Iterator[ScoringIt
 
 def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> CoverageResult:
     judged = tuple(_sub_question(case, bench, sub_question) for sub_question in case.sub_questions)
+    abstained = None if case.answer is None else bench.abstentions.get(next(case.answer.abstention_items(())))
     return CoverageResult(
         sub_questions=judged,
         chunk_keys=case.chunk_keys,
@@ -307,9 +309,17 @@ def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> Covera
         prompt_assumed=case.prompt_assumed,
         decomposed_by=case.decomposed_by,
         reply_threshold=None if bench.cuts["reply"] == bench.cuts["passage"] else bench.cuts["reply"],
-        abstained=None if case.answer is None else bench.abstentions.get(next(case.answer.abstention_items(()))),
+        abstained=abstained,
         controls=_controls(case, bench),
+        answer_words=None if case.answer is None else count_words(case.answer.text),
+        repeats_question=abstained != "wholly" and _repeats_question(case, judged),
     )
+
+
+def _repeats_question(case: _Case, judged: Sequence[SubQuestionCoverage]) -> bool:
+    """Tell whether an answer that covers no core sub-question only repeats the question."""
+    covers = any(each.answer.covered for each in judged if each.role == Role.CORE and each.answer is not None)
+    return case.answer is not None and not covers and repeats(case.answer.user_question, case.answer.text)
 
 
 def _sub_question(case: _Case, bench: _Bench, sub_question: SubQuestion) -> SubQuestionCoverage:

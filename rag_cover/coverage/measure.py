@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rag_cover.coverage.judging import judge_coverage, table_of
 from rag_cover.coverage.metrics import METRICS, statistics_as_rated
+from rag_cover.coverage.notes import declines_in_words
 from rag_cover.coverage.ratings import RATING_WEIGHTS
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.decomposition.embedded_roles import Untyped
@@ -41,10 +42,10 @@ def abstention_sums(result: CoverageResult) -> tuple[float, float]:
 
 def retrieved_abstention_sums(result: CoverageResult) -> tuple[float, float]:
     """Return, of an answer that declines as a whole, whether retrieved passages cover a core sub-question all the same."""
-    known = [each.retrieved for each in result.sub_questions if each.role == Role.CORE and each.retrieved is not None]
-    if result.abstained != "wholly" or not known:
+    retrieved = result.core_retrieved
+    if result.abstained != "wholly" or retrieved is None:
         return 0.0, 0.0
-    return float(any(known)), 1.0
+    return float(retrieved), 1.0
 
 
 def _units_of(role: Role, result: CoverageResult) -> list[Unit]:
@@ -222,6 +223,5 @@ class CoverageMeasure:
         core = [each.answer for each in result.sub_questions if each.role == Role.CORE and each.answer is not None]
         if result.core_coverage is None:
             return Score(None, f"none of its {len(result.sub_questions)} sub-questions is core")
-        return Score(
-            result.core_coverage, f"{sum(each.covered for each in core)} of {len(core)} core sub-questions are answered"
-        )
+        said = f"{sum(each.covered for each in core)} of {len(core)} core sub-questions are answered"
+        return Score(result.core_coverage, "; ".join(part for part in (said, declines_in_words(result)) if part))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.questions import RoleSource
 
-__all__ = ["in_words", "notes_on"]
+__all__ = ["declines_in_words", "in_words", "notes_on"]
 
 
 def notes_on(result: CoverageResult) -> list[str]:
@@ -19,6 +19,17 @@ def notes_on(result: CoverageResult) -> list[str]:
     if any(each.role is None for each in result.sub_questions):
         found.append("untyped sub-questions, counted in no role")
     return found
+
+
+def declines_in_words(result: CoverageResult) -> str:
+    """Say that an answer declines to answer, wholly or in part; empty where it does not, or where that is not known."""
+    match result.abstained:
+        case "wholly":
+            return "the answer declines to answer"
+        case "partly":
+            return "the answer declines to answer in part"
+        case _:
+            return ""
 
 
 def in_words(source: RoleSource) -> str:

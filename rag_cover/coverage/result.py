@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 from rag_cover.backends import Abstention, Span
 from rag_cover.measures.texts import PassageKey, Text
@@ -30,7 +30,8 @@ class Loss(StrEnum):
     UNUSED = "in the prompt, not used"
 
 
-class Controls(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Controls:
     """How many core sub-questions answers that say nothing would cover, of how many: a check of the judge on this question.
 
     ``echoed`` are covered by the question itself, ``refused`` by a sentence that declines to answer. Both should be 0.
@@ -41,7 +42,8 @@ class Controls(NamedTuple):
     of: int
 
 
-class LossEvidence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LossEvidence:
     """The probabilities that a loss follows from, each as if its cut were a half.
 
     ``answer`` that the answer covers the sub-question; ``prompt`` and ``retrieved`` the highest of the prompt's passages and of
@@ -150,7 +152,7 @@ class SubQuestionCoverage:
             "chunks": None if self.chunks is None else [verdict.to_dict() for verdict in self.chunks],
             "in_prompt": self.in_prompt,
             "loss": self.loss,
-            **({"evidence": list(self.evidence)} if self.evidence else {}),
+            **({"evidence": list(astuple(self.evidence))} if self.evidence else {}),
         }
 
     @classmethod
@@ -177,6 +179,8 @@ class CoverageResult:
     last context; ``decomposed_by`` who made the sub-questions. ``reply_threshold`` is the cut for the answer, None where it is
     ``threshold``. ``abstained`` tells whether the answer declines to answer; None without an answer or without a detector.
     ``controls`` are None without an answer, without core sub-questions, and where a remote judge would be paid for them.
+    ``answer_words`` counts the answer's words, None without an answer; ``repeats_question`` tells that they only repeat the
+    question (`rag_cover.coverage.replies`).
     """
 
     sub_questions: tuple[SubQuestionCoverage, ...]
@@ -188,12 +192,20 @@ class CoverageResult:
     reply_threshold: float | None = None
     abstained: Abstention | None = None
     controls: Controls | None = None
+    answer_words: int | None = None
+    repeats_question: bool = False
 
     @property
     def core_coverage(self) -> float | None:
         """Return the share of the core sub-questions that the answer covers (#1); None without an answer, or without any."""
         covered = [each.answer.covered for each in self.sub_questions if each.role == Role.CORE and each.answer is not None]
         return sum(covered) / len(covered) if covered else None
+
+    @property
+    def core_retrieved(self) -> bool | None:
+        """Check whether some retrieved passage covers a core sub-question; None where that is not known of any."""
+        known = [each.retrieved for each in self.sub_questions if each.role == Role.CORE and each.retrieved is not None]
+        return any(known) if known else None
 
     @property
     def lost(self) -> tuple[SubQuestionCoverage, ...]:
@@ -216,7 +228,9 @@ class CoverageResult:
             "decomposed_by": self.decomposed_by,
             "reply_threshold": self.reply_threshold,
             "abstained": self.abstained,
-            **({"controls": list(self.controls)} if self.controls else {}),
+            **({"controls": list(astuple(self.controls))} if self.controls else {}),
+            **({} if self.answer_words is None else {"answer_words": self.answer_words}),
+            **({"repeats_question": True} if self.repeats_question else {}),
         }
 
     @classmethod
@@ -232,4 +246,6 @@ class CoverageResult:
             reply_threshold=data.get("reply_threshold"),
             abstained=data.get("abstained"),
             controls=Controls(*data["controls"]) if data.get("controls") else None,
+            answer_words=data.get("answer_words"),
+            repeats_question=data.get("repeats_question", False),
         )

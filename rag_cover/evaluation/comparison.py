@@ -13,6 +13,7 @@ from string import ascii_lowercase
 from typing import Literal
 
 from rag_cover.backends import Generator
+from rag_cover.coverage.summary import AnswerSums
 from rag_cover.errors import IncomparableError, InvalidValueError
 from rag_cover.evaluation.run import Evaluation
 from rag_cover.measures import TraceResult
@@ -39,10 +40,12 @@ class _Side:
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
     pipelines: Counter[str] = field(default_factory=Counter)
     measured: set[str] = field(default_factory=set)
+    answers: AnswerSums = field(default_factory=AnswerSums)
 
     def add(self, result: TraceResult) -> None:
         key = question_key(result.trace.question)
         self.sums.add(result)
+        self.answers.add(result)
         self.texts.setdefault(key, result.trace.question.text)
         self.pipelines[result.trace.pipeline or ""] += 1
         self.measured |= result.outcomes.keys()
@@ -90,6 +93,7 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         notes=_notes([a, b]),
         unclear_a=unclear_a,
         unclear_b=unclear_b,
+        single_sub_questions=min(side.answers.single or 0.0 for side in (one, other)),
     )
 
 

@@ -11,20 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 from rag_cover.backends import languages_of
-from rag_cover.language import language_of
+from rag_cover.language import language_of, unread_reason
 from rag_cover.measures import Measure, ModelKind
 from rag_cover.traces import Trace
 
 __all__ = ["unread_language"]
 
 _JUDGES: tuple[ModelKind, ...] = ("scorer", "entailer")
-_NAMES: Mapping[str, str] = {
-    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-    "fa": "Persian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian",
-    "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
-    "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
-    "zh": "Chinese",
-}  # fmt: skip
 
 
 def unread_language(measure: Measure, trace: Trace, models: Mapping[ModelKind, Any]) -> str | None:
@@ -38,8 +31,7 @@ def unread_language(measure: Measure, trace: Trace, models: Mapping[ModelKind, A
             continue
         for what, language in _languages(trace):
             if language not in read:
-                wanted = " and ".join(_NAMES.get(each, each) for each in read)
-                return f"{what} in {_NAMES.get(language, 'another language')} ({language}), and the judge reads {wanted}"
+                return unread_reason(what, language, read)
     return None
 
 

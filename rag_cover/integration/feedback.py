@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rag_cover.belief import TraceUtility, Utility
 from rag_cover.complexity import Complexity, standing_of
 from rag_cover.coverage import CoverageResult, SubQuestionCoverage
+from rag_cover.coverage.notes import declines_in_words
 from rag_cover.grounding import GroundednessResult
 from rag_cover.questions import Role
 from rag_cover.traces import Trace
@@ -32,14 +33,14 @@ def feedback_on_coverage(result: CoverageResult) -> str:
     lost = [each for each in core if each.answer is not None and not each.answer.covered]
     lines = [f"The answer covers {len(core) - len(lost)} of {_format_count(len(core), 'core sub-question')}."]
     lines += [f"Lost: {each.text} ({each.loss or 'where is not known: no contexts were given'})" for each in lost]
-    return "\n".join([*lines, *_makers(result)])
+    return "\n".join([*lines, *_declines(result), *_makers(result)])
 
 
 def feedback_on_rating(result: CoverageResult, weights: Mapping[Role, float]) -> str:
     """Describe a rating: how many sub-questions of each role the answer covers, and the points for covering all of them."""
     roles = [role for role in Role if _verdicts_of_role(result, role)]
     parts = [f"{_describe_coverage(result, role)} (all: {weights.get(role, 0.0):+g})" for role in roles]
-    return "\n".join([f"The answer covers {', '.join(parts)}.", *_makers(result)])
+    return "\n".join([f"The answer covers {', '.join(parts)}.", *_declines(result), *_makers(result)])
 
 
 def feedback_on_utility(result: TraceUtility) -> str:
@@ -69,6 +70,11 @@ def feedback_on_groundedness(result: GroundednessResult, trace: Trace) -> str:
     lines = [f"The passages support {count - len(lost)} of {_format_count(count, 'sentence')}."]
     lines += [f"Not supported: {(trace.answer or '')[each.start : each.end].strip()}" for each in lost]
     return "\n".join(lines)
+
+
+def _declines(result: CoverageResult) -> list[str]:
+    said = declines_in_words(result)
+    return [f"{said[0].upper()}{said[1:]}."] if said else []
 
 
 def _makers(result: CoverageResult) -> list[str]:

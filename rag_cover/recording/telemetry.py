@@ -22,6 +22,9 @@ __all__ = ["NAME", "emit", "place"]
 NAME = "opentelemetry"
 """The key of a trace's metadata under which it says where it stands in a distributed trace."""
 
+ABSTAINED = "rag_cover.coverage.abstained"
+"""The attribute that tells whether an answer declines to answer: ``no``, ``partly`` or ``wholly``; absent if unknown."""
+
 _MODULE = "opentelemetry.trace"
 _KIND = "openinference.span.kind"
 Attributes = dict[str, str | int | float | bool]
@@ -78,15 +81,15 @@ def _times(step: RetrievalStep | None) -> tuple[int | None, int | None]:
 
 
 def _answer_attributes(result: TraceResult) -> Attributes:
-    values = list(_list_known(result))
-    if not values:
+    values, abstained = list(_list_known(result)), result.coverage.abstained if result.coverage else None
+    if not values and abstained is None:
         return {}
     attributes: Attributes = {_KIND: "EVALUATOR", "input.value": result.trace.question.text}
     if result.trace.answer is not None:
         attributes["output.value"] = result.trace.answer
     for number, (name, value) in enumerate(values):
         attributes |= _evaluation(number, name, value)
-    return attributes
+    return attributes if abstained is None else attributes | {ABSTAINED: abstained}
 
 
 def _worth_attributes(worth: StepUtility | None, utility: TraceUtility | None) -> Attributes:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 from rag_cover.reports.figures import Bar, ComparisonRow, comparison_row, difference_text, loss_bar
 from rag_cover.reports.sanitise import clip, one_line
-from rag_cover.reports.text import SHARE, Headline, format_count, losses_listed, p_value_text, percent, verdict_on
+from rag_cover.reports.text import (
+    SHARE,
+    Headline,
+    are_questions_whole,
+    format_count,
+    losses_listed,
+    p_value_text,
+    percent,
+    verdict_on,
+)
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison
 
 __all__ = ["ChangeView", "ComparisonView", "comparison_headline", "comparison_view"]
@@ -63,10 +72,12 @@ def comparison_headline(comparison: Comparison) -> str:
 
 def _headline(comparison: Comparison) -> Headline:
     a, b = one_line(comparison.name_a, limit=80), one_line(comparison.name_b, limit=80)
-    for name, verb in (("core_coverage", "covers"), ("core_retrieved", "retrieves")):  # without answers, what was retrieved
+    answered = ("answers", "questions") if are_questions_whole(comparison) else ("covers", "core sub-questions")
+    found = ("retrieves", "core sub-questions")  # without answers, what was retrieved
+    for name, (verb, what) in (("core_coverage", answered), ("core_retrieved", found)):
         metric = comparison.metrics.get(name)
         if metric is not None and metric.a is not None and metric.b is not None and metric.difference is not None:
-            values = f"{b} {verb} {percent(metric.b.estimate)} of the core sub-questions, {a} {percent(metric.a.estimate)}"
+            values = f"{b} {verb} {percent(metric.b.estimate)} of the {what}, {a} {percent(metric.a.estimate)}"
             return Headline(values, "", "", _basis_of(metric, metric.difference))
     return Headline(f"The core coverage of {a} and {b} cannot be compared", "", "", "")
 

@@ -9,7 +9,7 @@ from rag_cover.reports.text import Headline, headline, headline_of_metric
 from rag_cover.reports.utility_text import utility_headline
 from rag_cover.summaries import MetricValue, Summary
 
-__all__ = ["Subject", "headline_of", "is_asked_for", "subject_of"]
+__all__ = ["Subject", "has_losses", "headline_of", "is_asked_for", "subject_of"]
 
 Subject = Literal["coverage", "utility", "complexity", "other"]
 
@@ -28,6 +28,12 @@ def subject_of(summary: Summary) -> Subject:
 def is_asked_for(metric: MetricValue, summary: Summary) -> bool:
     """Tell whether a report speaks of a metric: one about coverage of all of them, another of what was measured."""
     return subject_of(summary) == "coverage" or metric.measure in summary.outcomes
+
+
+def has_losses(summary: Summary) -> bool:
+    """Tell whether a report speaks of losses: it is about coverage, and some trace was measured for it."""
+    counts = summary.outcomes.get("coverage")
+    return subject_of(summary) == "coverage" and (counts is None or counts.measured > 0)
 
 
 def headline_of(summary: Summary) -> Headline:

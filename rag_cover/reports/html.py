@@ -21,7 +21,7 @@ from rag_cover.pairwise import PairwiseComparison
 from rag_cover.reports.comparison import comparison_view
 from rag_cover.reports.complexity_page import complexity_view
 from rag_cover.reports.figures import loss_bar, metric_row, scenario_bar
-from rag_cover.reports.focus import Subject, headline_of, is_asked_for, subject_of
+from rag_cover.reports.focus import Subject, has_losses, headline_of, is_asked_for, subject_of
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
 from rag_cover.reports.pairwise import winning_view
 from rag_cover.reports.question_page import QuestionView, question_view, worst
@@ -30,12 +30,14 @@ from rag_cover.reports.skills import skills_view
 from rag_cover.reports.study import study_view
 from rag_cover.reports.sub_question_state import ROLES, State
 from rag_cover.reports.text import (
+    abstentions_sentence,
     controls_sentence,
     format_count,
     judge_error_sentence,
     loss_advice,
     loss_error_sentence,
     losses_sentence,
+    sub_questions_hint,
 )
 from rag_cover.reports.utility_page import utility_view
 from rag_cover.reports.utility_text import hurting_steps
@@ -118,10 +120,14 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "hero_ends": ("\N{MINUS SIGN}1", "0", "+1") if subject == "utility" else ("0%", "100%"),
         "tiles": [rows[name] for name in _TILES if name in rows] if subject == "coverage" else [],
         "metrics": list(rows.values()),
-        "losses_sentence": losses_sentence(summary.losses, summary.unclear_losses),
         "judge_error": judge_error_sentence(summary),
         "loss_error": loss_error_sentence(summary),
         "controls": controls_sentence(summary),
+        "sub_questions_hint": sub_questions_hint(summary) if subject == "coverage" else "",
+        "losses_sentence": losses_sentence(summary.losses, summary.unclear_losses)
+        if has_losses(summary)
+        else "Nothing was measured, so no loss is known.",
+        "abstentions_sentence": abstentions_sentence(summary.answers),
         "advice": loss_advice(summary.losses),
         "loss_bar": loss_bar(summary.losses, summary.unclear_losses),
         "scenario_bars": bars,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rag_cover.backends import Failure, Span
 from rag_cover.complexity.standing import hardness
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.coverage.notes import declines_in_words
 from rag_cover.frames import column_of
 from rag_cover.measures import NotApplicable, NumberResult, TraceResult
 from rag_cover.questions import Role, RoleSource
@@ -73,6 +74,7 @@ class QuestionView:
     core_words: str
     lost_core: bool
     losses: str
+    declines: str
     answer: tuple[ExcerptPiece, ...] | None
     sub_questions: tuple[SubQuestionView, ...]
     groundedness: str
@@ -118,6 +120,7 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         else "core coverage not measured",
         lost_core=has_lost_core(coverage),
         losses=_losses(coverage),
+        declines=declines_in_words(coverage).removeprefix("the answer ") if coverage else "",
         answer=None if trace.answer is None else _answer(trace.answer, rows, result),
         sub_questions=tuple(_sub_question(number, row, coverage, numbers) for number, row in rows),
         groundedness=_groundedness(result),
@@ -185,7 +188,8 @@ def _sub_question(
 def _verdict(verdict: Verdict | None) -> str:
     if verdict is None:
         return "no answer to judge"
-    return f"{'yes' if verdict.covered else 'no'} · {verdict.probability:.2f}"
+    said = "declined" if verdict.refused else "yes" if verdict.covered else "no"
+    return f"{said} · {verdict.probability:.2f}"
 
 
 def _groundedness(result: TraceResult) -> str:
@@ -200,10 +204,16 @@ def _notes(result: TraceResult) -> list[str]:
     notes = [f"{measure}: {reason}" for measure, outcome in result.outcomes.items() if (reason := _reason(outcome))]
     if any(outcome.prompt_assumed for outcome in (result.coverage, result.groundedness) if outcome):
         notes.append("The trace does not record its prompt: the last context is taken for it.")
+    notes += _notes_on_answer(result.coverage) if result.coverage else []
     notes += [f"Complexity: {note}." for note in (result.complexity.notes if result.complexity else ())]
     if result.coverage:
         notes.append(f"A text counts as covering a sub-question from a probability of {result.coverage.threshold:.2f}.")
     return notes
+
+
+def _notes_on_answer(coverage: CoverageResult) -> list[str]:
+    notes = [f"{capitalise(said)}."] if (said := declines_in_words(coverage)) else []
+    return [*notes, *(["The answer only repeats the question."] if coverage.repeats_question else [])]
 
 
 def _reason(outcome: object) -> str:

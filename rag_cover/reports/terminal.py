@@ -20,12 +20,13 @@ from rag_cover.measures import TraceResult
 from rag_cover.reports.comparison import comparison_headline, comparison_view
 from rag_cover.reports.complexity_text import standings_sentence
 from rag_cover.reports.figures import ComparisonRow, metric_row
-from rag_cover.reports.focus import headline_of, is_asked_for, subject_of
+from rag_cover.reports.focus import has_losses, headline_of, is_asked_for, subject_of
 from rag_cover.reports.question_page import worst
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State, by_role, core_coverage, state_of
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import (
+    abstentions_sentence,
     controls_sentence,
     format_count,
     judge_error_sentence,
@@ -34,6 +35,7 @@ from rag_cover.reports.text import (
     losses_listed,
     losses_sentence,
     scale_of,
+    sub_questions_hint,
 )
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import Comparison, MetricValue, Summary
@@ -56,13 +58,15 @@ def summary_panel(summary: Summary) -> RenderableType:
     parts: list[RenderableType] = [
         Text(headline_of(summary).text, style="bold"),
         *(Text(line) for line in (judge_error_sentence(summary), controls_sentence(summary)) if line),
+        *([Text(hint)] if subject_of(summary) == "coverage" and (hint := sub_questions_hint(summary)) else []),
         Text(_about(summary), style="dim"),
-        _metrics([metric for metric in summary.metrics.values() if metric.interval is not None]),
+        *([_metrics(defined)] if (defined := [each for each in summary.metrics.values() if each.interval is not None]) else []),
         *_list_undefined(summary),
-        *([Text(losses_sentence(summary.losses, summary.unclear_losses))] if subject_of(summary) == "coverage" else []),
+        *([Text(losses_sentence(summary.losses, summary.unclear_losses))] if has_losses(summary) else []),
         *_loss_lines(summary.losses, summary.unclear_losses),
         *([Text(counted, style="dim")] if (counted := loss_error_sentence(summary)) else []),
         *([Text(advice)] if (advice := loss_advice(summary.losses)) else []),
+        *([Text(declining)] if (declining := abstentions_sentence(summary.answers)) else []),
         *([Text(standings_sentence(found.standings, "trace"))] if (found := summary.complexity) else []),
         *_outcome_lines(summary),
         *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in summary.notes),

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rag_cover.coverage import Loss
+from rag_cover.coverage.summary import AnswerCounts
+from rag_cover.language import language_unread
 from rag_cover.stats.intervals import Interval
-from rag_cover.summaries import MetricComparison, MetricValue, Summary
+from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summary
 
 __all__ = [
     "SHARE",
     "SIGNED",
     "Headline",
     "Scale",
+    "abstentions_sentence",
+    "are_questions_whole",
     "basis_of",
     "capitalise",
     "controls_sentence",
@@ -32,11 +37,14 @@ __all__ = [
     "p_value_text",
     "percent",
     "scale_of",
+    "sub_questions_hint",
     "verdict_on",
 ]
 
 _MINUS = "\N{MINUS SIGN}"
-_MANY_DECLINE = 0.5  # of the answers: from here on the headline says so
+_MANY = 0.5  # of the answers, or of the traces: from here on the headline says so
+_NEARLY_ALL = 0.9  # of the questions: from here on coverage is that of whole questions
+_LANGUAGES_NAMED = 3
 _CLEAR = 0.05  # the usual level: below it a difference is called better or worse, above it unclear
 
 _ADVICE: Mapping[Loss, str] = {
@@ -201,17 +209,123 @@ def basis_of(interval: Interval, scale: Scale) -> str:
 
 
 def headline(summary: Summary) -> Headline:
-    """Say how much of what matters the answers cover, how sure that is, or why it cannot be said."""
+    """Say how much of what matters the answers cover, how sure that is, or why it cannot be said.
+
+    What makes that number mean little comes first: traces in a language that the judge does not read, answers of which at least
+    half decline, only repeat the question or are empty.
+    """
     metric = summary.metrics.get("core_coverage")
     if metric is None or metric.interval is None:
         reason = metric.undefined_because if metric else "it was not measured"
-        return Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
-    interval = metric.interval
-    declining = summary.metrics.get("abstentions")
-    if declining is not None and declining.interval is not None and declining.interval.estimate >= _MANY_DECLINE:
-        covered = f"of the answers decline to answer; the answers cover {percent(interval.estimate)} of the core sub-questions"
-        return Headline("", percent(declining.interval.estimate), covered, basis_of(interval, SHARE))
-    return Headline("Answers cover", percent(interval.estimate), "of the core sub-questions", basis_of(interval, SHARE))
+        undefined = Headline("", "Core coverage is undefined:", reason or "no reason was given", "")
+        return _headline_of_unread(summary) or undefined
+    share, basis = percent(metric.interval.estimate), _basis_with_unread(basis_of(metric.interval, SHARE), summary)
+    short, single = _short_answers(summary.answers), are_questions_whole(summary)
+    if not (degenerate := _degenerate_answers(summary.answers)):
+        before, after = ("Answers answer", "of the questions") if single else ("Answers cover", "of the core sub-questions")
+        return Headline(before, share, f"{after}{short}", basis)
+    (largest, what), *others = degenerate
+    also = "".join(f", {value} {other}" for value, other in others)
+    covered = f"{share} of the questions are answered" if single else f"the answers cover {share} of the core sub-questions"
+    return Headline("", largest, f"of the answers {what}{also}; {covered}{short}", basis)
+
+
+def abstentions_sentence(answers: AnswerCounts | None) -> str:
+    """Say how many answers decline to answer, and whether what was retrieved would have let them; empty where none does.
+
+    >>> abstentions_sentence(AnswerCounts(answers=20, examined=20, declined=7, declined_unretrieved=5, declined_retrieved=2))
+    '7 of 20 answers decline to answer: 5 where no retrieved passage covers a core sub-question, 2 where one does.'
+    >>> abstentions_sentence(AnswerCounts(answers=20, examined=20, declined_partly=1))
+    '1 of 20 answers declines to answer in part.'
+    """
+    if answers is None or not (answers.declined or answers.declined_partly):
+        return ""
+    of, partly = f"of {format_count(answers.examined, 'answer')}", answers.declined_partly
+    if not answers.declined:
+        return f"{partly:,} {of} {_decline(partly)} to answer in part."
+    more = f"; {partly:,} more {_decline(partly)} in part" if partly else ""
+    return f"{answers.declined:,} {of} {_decline(answers.declined)} to answer{_retrieval_for_declined(answers)}{more}."
+
+
+def sub_questions_hint(summary: Summary) -> str:
+    """Say how to get sub-questions where rules left nearly every question whole; else empty."""
+    if not are_questions_whole(summary):
+        return ""
+    return (
+        "Rules split only what a question says, and found one part in each: these are whole questions. To measure what a full "
+        "answer must cover, give sub-questions: in a file (rag-cover decompose TRACES --out FILE, edit it, then "
+        "--sub-questions FILE), or by a language model (--generator openai:MODEL, on any OpenAI-compatible server, a local one "
+        "too; its address goes in OPENAI_BASE_URL)."
+    )
+
+
+def are_questions_whole(summary: Summary | Comparison) -> bool:
+    """Tell whether rules left nearly every question whole, so that core coverage is the share of questions answered."""
+    return summary.single_sub_questions is not None and summary.single_sub_questions >= _NEARLY_ALL
+
+
+def _degenerate_answers(answers: AnswerCounts | None) -> list[tuple[str, str]]:
+    """List what at least half of the answers are or do instead of answering, each with its share, the largest first."""
+    if answers is None:
+        return []
+    counts = (
+        (answers.declined, answers.examined, "decline to answer"),
+        (answers.repetitions, answers.answers, "only repeat the question"),
+        (answers.empty, answers.answers, "are empty"),
+    )
+    found = [(part / whole, what) for part, whole, what in counts if whole and part >= _MANY * whole]
+    return [(percent(share), what) for share, what in sorted(found, key=lambda each: -each[0])]
+
+
+def _retrieval_for_declined(answers: AnswerCounts) -> str:
+    missing, there = answers.declined_unretrieved, answers.declined_retrieved
+    unknown = answers.declined - missing - there
+    one = "one does" if missing else "a retrieved passage covers a core sub-question"
+    parts = [
+        f"{missing:,} where no retrieved passage covers a core sub-question" if missing else "",
+        f"{there:,} where {one}" if there else "",
+        f"{unknown:,} where that is not known" if unknown and (missing or there) else "",
+    ]
+    told = ", ".join(part for part in parts if part)
+    return f": {told}" if told else ""
+
+
+def _short_answers(answers: AnswerCounts | None) -> str:
+    if answers is None or not answers.answers or answers.short < _MANY * answers.answers:
+        return ""
+    are = "is" if answers.answers == 1 else "are"
+    return f"; {answers.short:,} of {format_count(answers.answers, 'answer')} {are} one or two words long"
+
+
+def _unread(summary: Summary) -> tuple[int, str]:
+    """Count the traces whose coverage was not measured for their language, and name these languages."""
+    counts = summary.outcomes.get("coverage")
+    reasons = Counter[str]()
+    for reason, count in counts.reasons.items() if counts else ():
+        if (language := language_unread(reason)) is not None:
+            reasons[language] += count
+    named = [language for language, _ in reasons.most_common(_LANGUAGES_NAMED)]
+    return reasons.total(), ", ".join([*named, *(["others"] if len(reasons) > _LANGUAGES_NAMED else [])])
+
+
+def _headline_of_unread(summary: Summary) -> Headline | None:
+    """Say that the judge does not read the traces' language, where that is why most of them were not measured."""
+    unread, languages = _unread(summary)
+    if not unread or unread < _MANY * summary.traces:
+        return None
+    what = "coverage was not" if any(each.measured for each in summary.outcomes.values()) else "nothing was"
+    traces = "trace is" if summary.traces == 1 else "traces are"
+    after = f"{traces} in a language that the judge does not read ({languages}): {what} measured"
+    return Headline("", f"{unread:,} of {summary.traces:,}", after, "")
+
+
+def _basis_with_unread(basis: str, summary: Summary) -> str:
+    unread, languages = _unread(summary)
+    return f"{basis}; {unread:,} of {format_count(summary.traces, 'trace')} left out, in {languages}" if unread else basis
+
+
+def _decline(count: int) -> str:
+    return "declines" if count == 1 else "decline"
 
 
 def judge_error_sentence(summary: Summary) -> str:

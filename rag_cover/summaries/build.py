@@ -14,6 +14,7 @@ from rag_cover.belief.summary import UtilitySums
 from rag_cover.complexity.summary import ComplexitySums
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on
+from rag_cover.coverage.summary import AnswerSums
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.stats.intervals import Interval
@@ -53,6 +54,7 @@ def summarise(
         known_of_judge: what is known of the judge's errors.
     """
     sums, utilities, complexities, traces = Sums(measures, known_of_judge), UtilitySums(query_type), ComplexitySums(), 0
+    answers = AnswerSums()
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
@@ -63,6 +65,7 @@ def summarise(
         sums.add(result)
         utilities.add(result)
         complexities.add(result)
+        answers.add(result)
         if result.trace.pipeline:
             pipelines[result.trace.pipeline] = None
         for name, outcome in result.outcomes.items():
@@ -101,6 +104,8 @@ def summarise(
         notes=tuple(lines),
         utility=utilities.summary(seed=seed),
         complexity=complexities.summary(seed=seed),
+        answers=answers.counts,
+        single_sub_questions=answers.single,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Self
 
 from rag_cover.backends import CalibrationShift, Mode
@@ -101,7 +101,7 @@ class Verdicts:
         """Add what the losses of one trace follow from."""
         for each in result.coverage.sub_questions if result.coverage else ():
             if each.role == Role.CORE and each.evidence is not None:
-                self._evidence.append(each.evidence)
+                self._evidence.append(astuple(each.evidence))
                 self._evidence_of.append(question)
 
     def interval(self, metric: str, *, seed: int) -> Interval | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rag_cover.belief.summary import UtilitySummary
 from rag_cover.complexity.summary import ComplexitySummary
 from rag_cover.coverage import Loss, Scenarios
+from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.questions import Role
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.judge_error import JudgeError
@@ -50,10 +51,10 @@ class Summary:
     """An evaluation in numbers.
 
     ``losses`` are of core sub-questions that the answer does not cover, named where that is more likely right than not;
-    ``unclear_losses`` counts the others. ``judge_error`` is None
-    where nothing is known of the judge's errors.
+    ``unclear_losses`` counts the others. ``judge_error`` is None where nothing is known of the judge's errors.
     ``utility`` and ``complexity`` are None where no trace was measured for it; their metrics are among ``metrics`` where they
-    were asked for.
+    were asked for. ``answers`` is None where no answer was judged; ``single_sub_questions`` is the share of the traces measured
+    for coverage whose question rules left whole, None where none was: of 1, core coverage is the share of questions answered.
     """
 
     traces: int
@@ -69,6 +70,8 @@ class Summary:
     complexity: ComplexitySummary | None = None
     unclear_losses: int = 0
     judge_error: JudgeError | None = None
+    answers: AnswerCounts | None = None
+    single_sub_questions: float | None = None
 
     @property
     def failed(self) -> int:
@@ -111,7 +114,10 @@ class ChangedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two pipelines side by side on the questions they share."""
+    """Two pipelines side by side on the questions they share.
+
+    ``single_sub_questions`` is the share of traces whose question rules left whole, on the side that has fewer of them.
+    """
 
     name_a: str
     name_b: str
@@ -125,3 +131,4 @@ class Comparison:
     notes: tuple[str, ...]
     unclear_a: int = 0
     unclear_b: int = 0
+    single_sub_questions: float = 0.0

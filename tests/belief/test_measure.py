@@ -2,15 +2,19 @@
 
 import json
 import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag_cover import Models, UtilityMeasure, evaluate
+from rag_cover.backends import Abstention, ScoringItem
 from rag_cover.belief import step_utilities
 from rag_cover.belief.result import TraceUtility
 from rag_cover.errors import InvalidValueError
-from rag_cover.measures import Measure, NotApplicable
+from rag_cover.measures import Measure, ModelKind, NotApplicable
 from rag_cover.questions import Passage, Question
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, ScriptedReceiver
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
@@ -62,6 +66,34 @@ def test_parameters_are_json_that_makes_the_same_measure() -> None:
 
     assert again == measure
     assert pickle.loads(pickle.dumps(measure)) == measure  # noqa: S301 - our own bytes
+
+
+@dataclass(frozen=True)
+class Refuser:
+    """Says that whatever begins with "Sorry" declines to answer."""
+
+    def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+        return ["wholly" if item.text.startswith("Sorry") else "no" for item in items]
+
+
+def test_an_answer_that_declines_is_no_reference_and_costs_no_other_trace_its_result() -> None:
+    declined = Trace(question=Question("Where?"), steps=(STEP,), answer="Sorry, I do not know.")
+    answered = Trace(question=Question("Where?"), steps=(STEP,), answer="Paris")
+    models: Mapping[ModelKind, Any] = {"receiver": RECEIVER, "entailer": KeywordEntailer(), "abstention": Refuser()}
+
+    outcomes = UtilityMeasure(references="answer").measure([declined, answered], models)
+
+    assert outcomes[0] == NotApplicable("the answer, which stands in for references, declines to answer")
+    assert isinstance(outcomes[1], TraceUtility)
+
+
+def test_toward_gold_references_an_answer_that_declines_is_measured() -> None:
+    declined = TRACE.model_copy(update={"answer": "Sorry, I do not know."})
+    models: Mapping[ModelKind, Any] = {"receiver": RECEIVER, "entailer": KeywordEntailer(), "abstention": Refuser()}
+
+    (outcome,) = UtilityMeasure().measure([declined], models)
+
+    assert isinstance(outcome, TraceUtility)
 
 
 def test_a_parameter_out_of_range_is_refused_when_it_is_said() -> None:

@@ -52,6 +52,15 @@ def test_json_is_one_document_and_nothing_else(command: Callable[..., Any], trac
     assert document["gates"] == [{"option": "--fail-under core_coverage=0.5", "value": 0.625, "passed": True, "problem": None}]
 
 
+def test_json_tells_what_the_answers_are_like(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--json")
+
+    summary = json.loads(done.stdout)["summary"]
+    assert summary["answers"]["answers"] == 4
+    assert {"declined", "declined_partly", "repetitions", "empty", "short"} <= set(summary["answers"])
+    assert summary["single_sub_questions"] == 0
+
+
 def test_quiet_prints_nothing_when_all_is_well(command: Callable[..., Any], traces: Path) -> None:
     done = command("evaluate", traces, *JUDGE, "--quiet")
 

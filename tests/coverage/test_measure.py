@@ -3,9 +3,11 @@
 import json
 import pickle
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from rag_cover.backends import Abstention
 from rag_cover.coverage import RATING_WEIGHTS, CoverageMeasure, GroundednessMeasure, groundedness, judge_coverage
 from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.errors import InvalidValueError
@@ -116,6 +118,21 @@ def test_answers_that_decline_are_counted_and_so_are_those_that_had_a_passage() 
 
     assert [tuple(metrics["abstentions"].sums(each)) for each in declined] == [(1, 1)] * 3
     assert [tuple(metrics["abstentions_though_retrieved"].sums(each)) for each in declined] == [(1, 1), (0, 1), (0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("abstained", "said"),
+    [
+        ("wholly", "; the answer declines to answer"),
+        ("partly", "; the answer declines to answer in part"),
+        ("no", ""),
+        (None, ""),
+    ],
+)
+def test_the_score_s_reason_says_that_the_answer_declines(abstained: Abstention | None, said: str) -> None:
+    score = CoverageMeasure().score(replace(_declined(retrieved=True), abstained=abstained))
+
+    assert (score.value, score.reason) == (0.0, f"0 of 1 core sub-questions are answered{said}")
 
 
 def _declined(*, retrieved: bool | None) -> CoverageResult:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rag_cover import open_entailer
-from rag_cover.backends import Entailer, ScoringItem
+from rag_cover.backends import Entailer, ScoringItem, languages_of
 from rag_cover.belief.kernels import in_context
 from rag_cover_embedded.equivalence import AnswerEntailer, declines, split_question_pair
 from rag_cover_embedded.judge import EmbeddedJudge
@@ -57,6 +57,10 @@ def test_a_question_may_hold_another_one() -> None:
 )
 def test_other_pairs_are_no_answers_to_one_question(premise: str, hypothesis: str) -> None:
     assert split_question_pair(premise, hypothesis) is None
+
+
+def test_it_reads_the_judge_s_languages(entailer: AnswerEntailer, judge: EmbeddedJudge) -> None:
+    assert languages_of(entailer) == languages_of(judge) == ("en",)
 
 
 def test_other_pairs_get_the_verdict_of_the_entailment_head(entailer: AnswerEntailer, judge: EmbeddedJudge) -> None:

@@ -38,6 +38,14 @@ def test_differences_are_b_minus_a_and_questions_that_changed_are_listed() -> No
     }
 
 
+def test_where_rules_left_the_questions_whole_it_is_told() -> None:
+    traces = [Trace(question="What is paint?", answer="paint"), Trace(question="What is ink?", answer="ink")]
+    whole = evaluate(traces, measures=["coverage"], models=Models(judge=KeywordScorer(threshold=1.0)))
+
+    assert compare(whole, whole).single_sub_questions == 1
+    assert compare(_evaluation(ONE, "plain"), _evaluation(BOTH, "broad")).single_sub_questions == 0
+
+
 def test_a_pipeline_compared_with_itself_shows_no_difference() -> None:
     same = _evaluation(ONE, "plain")
 

@@ -89,6 +89,11 @@ class TestCoverage:
             "The answer covers 1 of 2 core sub-questions.\nLost: How much heat is lost? (not retrieved)"
         )
 
+    def test_its_comment_says_that_the_answer_declines(self) -> None:
+        feedback = coverage()(inputs=QUESTION, outputs="I'm sorry, but I do not know.", sub_questions=[COST])
+
+        assert (feedback["score"], str(feedback["comment"]).splitlines()[-1]) == (0.0, "The answer declines to answer.")
+
     def test_its_metadata_tell_where_each_was_lost_who_judged_and_the_whole_result(self) -> None:
         feedback = coverage()(inputs=QUESTION, outputs="It depends.", context=PASSAGES, sub_questions=[COST, NOISE])
 

@@ -98,7 +98,7 @@ class TestCoverage:
         assert (result.query, result.response, result.contexts) == (QUESTION, ANSWER, PASSAGES)
 
     def test_what_is_lost_is_named_with_where_it_was_lost(self) -> None:
-        result = coverage().evaluate(QUESTION, "It depends.", PASSAGES, sub_questions=[COST, HEAT])
+        result = coverage().evaluate(QUESTION, "Snow is cold.", PASSAGES, sub_questions=[COST, HEAT])
 
         assert [(each.text, each.loss) for each in result.lost] == [
             (COST.text, Loss.UNUSED),
@@ -110,10 +110,15 @@ class TestCoverage:
             "Lost: How much heat is lost? (not retrieved)"
         )
 
+    def test_its_feedback_says_that_the_answer_declines(self) -> None:
+        result = coverage().evaluate(QUESTION, "I'm sorry, but I do not know.", PASSAGES, sub_questions=[COST])
+
+        assert (result.score, str(result.feedback).splitlines()[-1]) == (0.0, "The answer declines to answer.")
+
     def test_what_a_reranker_dropped_is_told_from_steps_beside_the_contexts_that_were_left(self) -> None:
         steps = [RetrievalStep(query=QUESTION, passages=tuple(map(Passage, PASSAGES)))]
 
-        result = coverage().evaluate(QUESTION, "It depends.", PASSAGES[1:], steps=steps, sub_questions=[COST])
+        result = coverage().evaluate(QUESTION, "Snow is cold.", PASSAGES[1:], steps=steps, sub_questions=[COST])
 
         assert [each.loss for each in result.lost] == [Loss.DROPPED]
         assert result.contexts == PASSAGES[1:]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace
+from rag_cover.backends import Abstention
+from rag_cover.coverage import CoverageResult
 from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording, place
 from rag_cover.recording.telemetry import NAME, emit
@@ -133,6 +135,17 @@ def test_a_step_that_ran_in_no_span_gets_one_with_its_passages_and_its_times(
     start = STEP.started_at.timestamp() * 1e9
     assert (found.start_time, found.end_time) == pytest.approx((start, start + 250_000_000), abs=1000)
     assert {found.parent, ranked.parent, spans["rag_cover.answer"].parent} == {None}
+
+
+@pytest.mark.parametrize(("abstained", "said"), [("wholly", "wholly"), ("no", "no"), (None, None)])
+def test_the_answer_s_span_tells_whether_it_declines(
+    exporter: InMemorySpanExporter, abstained: Abstention | None, said: str | None
+) -> None:
+    coverage = CoverageResult((), (), 0.5, 0.5, prompt_assumed=False, decomposed_by="given", abstained=abstained)
+
+    emit(TraceResult(TRACE, {"coverage": coverage}))
+
+    assert told(spans_of(exporter)["rag_cover.answer"]).get("rag_cover.coverage.abstained") == said
 
 
 def test_a_step_that_was_not_measured_adds_nothing_to_the_span_it_ran_in(

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage
+from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
+from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.measures import TraceResult
 from rag_cover.reports import html, write_comparison, write_report
 from rag_cover.summaries import Comparison, Summary
@@ -58,6 +59,50 @@ def test_the_report_opens_with_core_coverage_in_words(render: Render, results: l
     page = render(results)
 
     assert "Answers cover 54% of the core sub-questions (95% interval 47–61, 18 questions)" in page.text
+
+
+def test_answers_that_decline_are_told_under_the_losses(render: Render, results: list[TraceResult], summary: Summary) -> None:
+    counts = AnswerCounts(20, 20, declined=1, declined_retrieved=1)
+
+    page = render(results, of=replace(summary, answers=counts))
+
+    assert "1 of 20 answers declines to answer: 1 where a retrieved passage covers a core sub-question." in page.text
+    assert "to answer" not in render(results).text
+
+
+def test_where_questions_are_whole_the_first_screen_says_how_to_get_sub_questions(
+    render: Render, results: list[TraceResult], summary: Summary
+) -> None:
+    page = render(results, of=replace(summary, single_sub_questions=1.0))
+
+    assert "Answers answer 54% of the questions" in page.text
+    assert page.text.index("--sub-questions FILE") < page.text.index("Where it was lost")
+    assert not render(results).classed("hint")
+
+
+def test_a_question_whose_answer_declines_says_so(render: Render, make_result: Callable[..., TraceResult]) -> None:
+    result = make_result(answer="I cannot tell you that.")
+    assert result.coverage is not None
+    refused = tuple(
+        replace(each, answer=Verdict(0.1, covered=False, refused=True)) if each.role == "core" else each
+        for each in result.coverage.sub_questions
+    )
+    coverage = replace(result.coverage, sub_questions=refused, abstained="wholly")
+
+    page = render([replace(result, outcomes={"coverage": coverage})])
+
+    assert "declines to answer" in page.text
+    assert "The answer declines to answer." in page.text
+    assert "declined · 0.10" in page.text
+
+
+def test_an_answer_that_repeats_its_question_says_so(render: Render, make_result: Callable[..., TraceResult]) -> None:
+    result = make_result()
+    assert result.coverage is not None
+
+    page = render([replace(result, outcomes={"coverage": replace(result.coverage, repeats_question=True)})])
+
+    assert "The answer only repeats the question." in page.text
 
 
 def test_the_policy_allows_exactly_the_inline_style_and_script(render: Render, results: list[TraceResult]) -> None:

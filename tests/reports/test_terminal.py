@@ -9,9 +9,11 @@ from dataclasses import replace
 from rich.console import Console, RenderableType
 
 from rag_cover.coverage import Loss
+from rag_cover.coverage.summary import AnswerCounts
+from rag_cover.language import unread_reason
 from rag_cover.measures import TraceResult
 from rag_cover.reports import comparison_table, summary_panel, worst_questions
-from rag_cover.summaries import Comparison, Summary
+from rag_cover.summaries import Comparison, OutcomeCounts, Summary
 
 
 def printed(renderable: RenderableType, *, encoding: str = "utf-8", colour: bool = False) -> str:
@@ -51,6 +53,39 @@ def test_losses_and_failures_are_counted_in_words(summary: Summary) -> None:
 
     assert "Of 6 core sub-questions the answers leave out, 3 were never retrieved" in shown
     assert "Not measured for groundedness: 1 trace, timeout: no reply in 60 s" in shown
+
+
+def test_answers_that_decline_have_a_line_after_the_losses(summary: Summary) -> None:
+    counts = AnswerCounts(20, 20, declined=7, declined_unretrieved=5, declined_retrieved=2)
+
+    shown = words(printed(summary_panel(replace(summary, answers=counts))))
+
+    assert (
+        "7 of 20 answers decline to answer: 5 where no retrieved passage covers a core sub-question, 2 where one does." in shown
+    )
+    assert "decline to answer" not in printed(summary_panel(summary))
+
+
+def test_where_questions_are_whole_the_headline_is_followed_by_how_to_get_sub_questions(summary: Summary) -> None:
+    shown = words(printed(summary_panel(replace(summary, single_sub_questions=1.0))))
+
+    assert (
+        "Answers answer 54% of the questions (95% interval 47–61, 18 questions) Rules split only what a question says" in shown
+    )
+    assert "--sub-questions FILE" in shown
+    assert "--sub-questions" not in printed(summary_panel(summary))
+
+
+def test_where_nothing_was_measured_there_is_neither_a_table_nor_a_word_of_losses(summary: Summary) -> None:
+    reasons = {unread_reason("the answer is", "de", ("en",)): 3}
+    metrics = {name: replace(metric, interval=None, undefined_because="x") for name, metric in summary.metrics.items()}
+    outcomes = {"coverage": OutcomeCounts(0, 3, 0, reasons)}
+
+    shown = words(printed(summary_panel(replace(summary, metrics=metrics, outcomes=outcomes, losses={}, scenarios={}))))
+
+    assert "3 of 3 traces are in a language that the judge does not read (German): nothing was measured" in shown
+    assert "95% interval" not in shown
+    assert "lost" not in shown
 
 
 def test_failed_retrievals_have_a_line_only_where_there_are_some(summary: Summary) -> None:
@@ -109,3 +144,9 @@ def test_a_comparison_says_what_is_clear_and_what_changed(comparison: Comparison
     assert "Core coverage 40% 60% +20.0 points better p = 0.010" in shown
     assert "Core use 40% 50% +10.0 points unclear p = 0.40" in shown
     assert "+ Why is the sunset red?" in shown
+
+
+def test_a_comparison_of_whole_questions_speaks_of_questions(comparison: Comparison) -> None:
+    shown = words(printed(comparison_table(replace(comparison, single_sub_questions=1.0))))
+
+    assert "after answers 60% of the questions, before 40%" in shown

@@ -1,5 +1,10 @@
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 from rag_cover import CoverageMeasure, Models, Question, SubQuestion, Trace, evaluate
+from rag_cover.backends import Abstention, ScoringItem
 from rag_cover.coverage import Loss
+from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.questions import Role
 from rag_cover.summaries import metrics_of_installed
 from rag_cover.testing import KeywordEntailer, KeywordScorer
@@ -89,3 +94,30 @@ def test_answers_without_retrieval_make_retrieval_not_applicable() -> None:
     summary = evaluate([_trace("red paint")], models=MODELS).summary()
 
     assert summary.metrics["core_use"].undefined_because == "not applicable: no trace has retrieval steps"
+
+
+@dataclass(frozen=True)
+class Refuser:
+    """Says that whatever begins with "Sorry" declines to answer."""
+
+    def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+        return ["wholly" if item.text.startswith("Sorry") else "no" for item in items]
+
+
+def test_answers_that_decline_and_short_ones_are_counted() -> None:
+    traces = [_trace("Sorry, nothing is said of it.", "red paint"), _trace("Sorry, I cannot tell.", "mud"), _trace("red paint")]
+
+    summary = evaluate(traces, models=replace(MODELS, abstention=Refuser())).summary()
+
+    assert summary.answers == AnswerCounts(
+        answers=3, examined=3, declined=2, declined_unretrieved=1, declined_retrieved=1, short=1
+    )
+    assert summary.single_sub_questions == 0
+
+
+def test_questions_that_rules_left_whole_are_told() -> None:
+    traces = [Trace(question="What is paint?", answer="x"), Trace(question="What is paint and why is it red?", answer="x")]
+
+    summary = evaluate(traces, measures=["coverage"], models=MODELS).summary()
+
+    assert summary.single_sub_questions == 0.5

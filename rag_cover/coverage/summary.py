@@ -1,0 +1,98 @@
+"""What the answers of many traces are like: how many decline to answer, repeat the question or are very short.
+
+Counts of traces, in whole numbers. They say what a share of covered sub-questions is worth, and change no metric.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag_cover.coverage.result import CoverageResult
+from rag_cover.measures import TraceResult
+from rag_cover.questions import Role
+
+__all__ = ["AnswerCounts", "AnswerSums"]
+
+_SHORT = 2  # words
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCounts:
+    """How many of the judged answers are what; an answer that declines is never counted as a repetition as well.
+
+    Args:
+        answers: that were judged.
+        examined: of these, how many were looked at for whether they decline to answer.
+        declined: decline as a whole.
+        declined_unretrieved: of those, no retrieved passage covers a core sub-question.
+        declined_retrieved: of those, a retrieved passage covers one; of the rest that is not known.
+        declined_partly: decline to answer a part of the question.
+        repetitions: only repeat the question.
+        empty: have no words.
+        short: have one or two words, which may well be right.
+    """
+
+    answers: int = 0
+    examined: int = 0
+    declined: int = 0
+    declined_unretrieved: int = 0
+    declined_retrieved: int = 0
+    declined_partly: int = 0
+    repetitions: int = 0
+    empty: int = 0
+    short: int = 0
+
+
+class AnswerSums:
+    """Counts answers, and questions that rules left whole, over results added one by one."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._measured = 0
+        self._single = 0
+
+    def add(self, result: TraceResult) -> None:
+        """Count a trace's answer, where its coverage was measured."""
+        if (coverage := result.coverage) is None:
+            return
+        self._measured += 1
+        self._single += is_single(coverage)
+        self._counts.update(_kinds_of(coverage))
+
+    @property
+    def counts(self) -> AnswerCounts | None:
+        """Return the counts, None where no answer was judged."""
+        return AnswerCounts(**self._counts) if self._counts else None
+
+    @property
+    def single(self) -> float | None:
+        """Return the share of the measured traces whose question rules left whole; None where none was measured."""
+        return self._single / self._measured if self._measured else None
+
+
+def is_single(coverage: CoverageResult) -> bool:
+    """Tell whether rules left the question whole: it is its own only core sub-question."""
+    return coverage.decomposed_by == "rules" and [each.role for each in coverage.sub_questions].count(Role.CORE) == 1
+
+
+def _kinds_of(coverage: CoverageResult) -> Iterator[str]:
+    """Name the counts of `AnswerCounts` that a trace's answer belongs to."""
+    if all(each.answer is None for each in coverage.sub_questions):
+        return
+    yield "answers"
+    if coverage.abstained is not None:
+        yield "examined"
+    if coverage.abstained == "partly":
+        yield "declined_partly"
+    if coverage.abstained == "wholly":
+        yield "declined"
+        if (retrieved := coverage.core_retrieved) is not None:
+            yield "declined_retrieved" if retrieved else "declined_unretrieved"
+    if coverage.repeats_question:
+        yield "repetitions"
+    if coverage.answer_words == 0:
+        yield "empty"
+    elif coverage.answer_words is not None and coverage.answer_words <= _SHORT:
+        yield "short"
