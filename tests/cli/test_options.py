@@ -35,6 +35,7 @@ DIFFERENT = {
     "--format": "the input's; evaluate-files: the results'",
     "--generator": "it writes what the command needs: sub-questions, answers, verdicts on pairs",
     "--kind": "complexity: of question; utility, study: of agreement",
+    "--labels": "judge check: what the judge is held against, always needed; elsewhere of the evaluated answers",
     "--out": "what is written is the command's own",
     "--receiver": "augment: reads answers, and tells no belief unless --utility asks",
     "--show": "what is listed, and in which order, is the command's own",
