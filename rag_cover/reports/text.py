@@ -41,6 +41,7 @@ __all__ = [
     "verdict_on",
 ]
 
+_LEAST_LOSSES = 3  # of one kind: fewer are not spoken of in the headline
 _MINUS = "\N{MINUS SIGN}"
 _MANY = 0.5  # of the answers, or of the traces: from here on the headline says so
 _NEARLY_ALL = 0.9  # of the questions: from here on coverage is that of whole questions
@@ -223,11 +224,21 @@ def headline(summary: Summary) -> Headline:
     short, single = _short_answers(summary.answers), are_questions_whole(summary)
     if not (degenerate := _degenerate_answers(summary.answers)):
         before, after = ("Answers answer", "of the questions") if single else ("Answers cover", "of the core sub-questions")
-        return Headline(before, share, f"{after}{short}", basis)
+        return Headline(before, share, f"{after}{short}{_main_loss(summary.losses)}", basis)
     (largest, what), *others = degenerate
     also = "".join(f", {value} {other}" for value, other in others)
     covered = f"{share} of the questions are answered" if single else f"the answers cover {share} of the core sub-questions"
     return Headline("", largest, f"of the answers {what}{also}; {covered}{short}", basis)
+
+
+def _main_loss(losses: Mapping[Loss, int]) -> str:
+    """Say where most of the clear losses were, if that is one place and there are enough of them to speak of."""
+    total, largest = sum(losses.values()), max(losses.values(), default=0)
+    if largest < _LEAST_LOSSES or 2 * largest <= total:
+        return ""
+    place = next(loss for loss in Loss if losses.get(loss, 0) == largest)
+    of = f"{largest:,} of {total:,}" if largest < total else f"all {total:,}"
+    return f"; {of} clear losses {_fate(place, largest)}"
 
 
 def abstentions_sentence(answers: AnswerCounts | None) -> str:
