@@ -65,7 +65,8 @@ def wilson(successes: int, n: int) -> Interval:
     share, z2 = successes / n, _Z95**2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
+    lower, upper = max(0.0, centre - half) if successes else 0.0, min(1.0, centre + half) if successes < n else 1.0
+    return Interval(share, lower, upper, n)
 
 
 def bootstrap(

@@ -92,7 +92,7 @@ def summarise(
         metrics={
             name: replace(
                 _value(metric, intervals[name], counts, retrieval=retrieval),
-                with_judge_error=sums.verdicts.interval(name, seed=seed),
+                with_judge_error=_with_sampling(sums.verdicts.interval(name, seed=seed), intervals[name]),
             )
             for name, metric in metrics.items()
         },
@@ -107,6 +107,15 @@ def summarise(
         answers=answers.counts,
         single_sub_questions=answers.single,
     )
+
+
+def _with_sampling(interval: Interval | None, sampling: Interval | None) -> Interval | None:
+    """Let an interval hold that of sampling where all verdicts say the same: probabilities alone do not spread enough then."""
+    if interval is None or sampling is None or 0 < sampling.estimate < 1:
+        return interval
+    lower = min((end for end in (interval.lower, sampling.lower) if end is not None), default=None)
+    upper = max((end for end in (interval.upper, sampling.upper) if end is not None), default=None)
+    return replace(interval, lower=lower, upper=upper)
 
 
 def _requested_metrics(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:
