@@ -29,7 +29,7 @@ from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline
 from rag_cover.reports.gains import AugmentedQuestion
 from rag_cover.reports.people import BesidePeople, beside_people, people_table
-from rag_cover.reports.text import headline, judge_error_sentence, loss_advice, losses_sentence
+from rag_cover.reports.text import headline, loss_advice, losses_sentence
 from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
 
@@ -108,7 +108,7 @@ def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool)
     for evaluation, name in zip(evaluations, (comparison.name_a, comparison.name_b), strict=True):
         summary = evaluation.summary()
         lost = losses_sentence(summary.losses, summary.unclear_losses)
-        story = [headline(summary).text + ".", judge_error_sentence(summary), lost, loss_advice(summary.losses)]
+        story = [headline(summary).text + ".", lost, loss_advice(summary.losses)]
         out.print(f"{name}: {' '.join(part for part in story if part)}\n")
     out.print(f"{comparison_headline(comparison)}.\n")
     out.print("People labelled these answers, too; the judge never saw their labels.\n")
