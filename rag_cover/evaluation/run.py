@@ -122,6 +122,12 @@ class Evaluation:
             import pandas as pd
         return pd.DataFrame.from_records([row for result in self.results for row in rows_of(result)])
 
+    def _repr_html_(self) -> str:
+        """Show the summary in a notebook."""
+        from rag_cover.reports.notebook import summary_fragment
+
+        return summary_fragment(self.summary())
+
     def to_html(self, path: Path | str) -> None:
         """Write the report: one self-contained HTML file."""
         from rag_cover.reports.html import write_report
