@@ -1,0 +1,67 @@
+"""The judge beside people."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from rag_cover import Models, Question, SubQuestion, Trace, evaluate
+from rag_cover.demo.labelled import labelled_answers
+from rag_cover.labels import LabelledText
+from rag_cover.measures import TraceResult
+from rag_cover.reports.people import BesidePeople, beside_people, people_table
+from rag_cover.summaries import JudgeKnowledge
+from rag_cover.testing import KeywordScorer
+
+
+def _known(*labels: tuple[str, str, bool]) -> JudgeKnowledge:
+    return JudgeKnowledge.of({}, [LabelledText(asked, text, said, user_question="Q?") for asked, text, said in labels])
+
+
+def _results(answer: str) -> list[TraceResult]:
+    asked = (
+        SubQuestion("red paint?", role="core"),
+        SubQuestion("green sky?", role="core"),
+        SubQuestion("x?", role="background"),
+    )
+    trace = Trace(question=Question("What?"), answer=answer, sub_questions=asked)
+    return list(evaluate([trace], measures=["coverage"], models=Models(judge=KeywordScorer())).results)
+
+
+def _shown(*sides: BesidePeople) -> str:
+    out = io.StringIO()
+    Console(file=out, width=100).print(people_table(sides))
+    return out.getvalue()
+
+
+def test_only_labelled_core_sub_questions_count_and_differences_are_listed() -> None:
+    found = beside_people("a", _results("red paint"), _known(("red paint?", "red paint", False), ("x?", "red paint", True)))
+
+    assert (found.labels, found.judge, found.people) == (1, 1, 0)
+    assert [each.sub_question for each in found.differences] == ["red paint?"]
+    assert "people: no, judge: yes" in _shown(found)
+    assert "0% of 1 label" in _shown(found)
+
+
+def test_agreement_is_no_difference() -> None:
+    found = beside_people(
+        "a", _results("red paint"), _known(("red paint?", "red paint", True), ("green sky?", "red paint", False))
+    )
+
+    assert (found.labels, found.judge, found.people, found.differences) == (2, 1, 1, ())
+    assert "100% of 2 labels" in _shown(found)
+
+
+def test_labels_of_other_answers_are_none() -> None:
+    found = beside_people("a", _results("red paint"), _known(("red paint?", "another", True)))
+
+    assert found.labels == 0
+    assert "No label is of" in _shown(found)
+
+
+def test_the_demo_s_labels_are_of_its_answers() -> None:
+    rows = labelled_answers("narrow")
+
+    assert len(rows) == 148
+    assert all(row.user_question and row.label is not None for row in rows)
