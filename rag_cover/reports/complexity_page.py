@@ -32,7 +32,7 @@ class KindRow:
     interval: str
     track: Track | None
     answerable: str
-    n: str
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _kind(group: KindGroup) -> KindRow:
         interval=interval_text(group.is_complex, SHARE),
         track=track_of(group.is_complex, SHARE),
         answerable=percent(group.answerable.estimate),
-        n=f"{group.n:,}",
+        n=group.n,
     )
 
 

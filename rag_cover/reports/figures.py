@@ -16,6 +16,7 @@ from rag_cover.reports.text import (
     capitalise,
     in_plain_words,
     interval_text,
+    known_as,
     losses_listed,
     p_value_text,
     percent,
@@ -26,6 +27,7 @@ from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import MetricComparison, MetricValue
 
 __all__ = [
+    "FEW",
     "Bar",
     "ComparisonRow",
     "MetricRow",
@@ -39,6 +41,8 @@ __all__ = [
     "track_of",
 ]
 
+FEW = 5
+"""The number of questions below which a figure is folded away: a single one more would move it far."""
 _WIDE_ENOUGH = 0.09  # of a bar, to write a number into
 _LOSS_STATES: Mapping[Loss, State] = {
     Loss.FAILED: State.FAILED,
@@ -86,6 +90,7 @@ class MetricRow:
 
     name: str
     label: str
+    known_as: str
     explanation: str
     formula: str
     value: str
@@ -93,6 +98,11 @@ class MetricRow:
     n: int | None
     reason: str
     track: Track | None
+
+    @property
+    def is_firm(self) -> bool:
+        """Tell whether it rests on enough questions to be shown at first sight."""
+        return self.n is not None and self.n >= FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,7 @@ def metric_row(metric: MetricValue) -> MetricRow:
     return MetricRow(
         name=metric.name,
         label=capitalise(one_line(metric.label)),
+        known_as=known_as(metric),
         explanation=in_plain_words(metric),
         formula=metric.explanation,
         value=scale.text(interval.estimate) if interval else "–",

@@ -20,7 +20,8 @@ from rag_cover.measures import TraceResult
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.reports.comparison import comparison_view
 from rag_cover.reports.complexity_page import complexity_view
-from rag_cover.reports.figures import loss_bar, metric_row, scenario_bar
+from rag_cover.reports.figures import FEW, MetricRow, loss_bar, metric_row, scenario_bar
+from rag_cover.reports.first_screen import pick_worst_questions
 from rag_cover.reports.focus import Subject, has_losses, headline_of, is_asked_for, subject_of
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
 from rag_cover.reports.pairwise import winning_view
@@ -78,6 +79,7 @@ def write_report(
     """
     questions = [question_view(result, f"q{number}") for number, result in enumerate(worst(results, limit=SHOWN), 1)]
     values = _overview(summary) | _questions(questions, len(results), subject_of(summary))
+    values["worst"] = pick_worst_questions(questions) if values["has_coverage"] else []
     values["utility"] = utility_view(summary.utility, hurting_steps(results, limit=10)) if summary.utility else None
     values["complexity"] = complexity_view(summary.complexity) if summary.complexity else None
     _write(
@@ -109,6 +111,8 @@ def _overview(summary: Summary) -> dict[str, Any]:
     subject = subject_of(summary)
     rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if is_asked_for(metric, summary)}
     hero = rows.get(_HEROES.get(subject, ""))
+    tiles = [rows[name] for name in _TILES if name in rows] if subject == "coverage" else []
+    bar = loss_bar(summary.losses, summary.unclear_losses)
     bars = [scenario_bar(role, cells) for role, cells in summary.scenarios.items() if cells is not None]
     return {
         "summary": summary,
@@ -116,10 +120,15 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "has_coverage": subject == "coverage",
         "pipelines": [one_line(pipeline, limit=80) for pipeline in summary.pipelines],
         "headline": headline_of(summary),
-        "hero_track": hero.track if hero else None,
+        "hero_track": hero.track if hero and subject != "coverage" else None,
         "hero_ends": ("\N{MINUS SIGN}1", "0", "+1") if subject == "utility" else ("0%", "100%"),
-        "tiles": [rows[name] for name in _TILES if name in rows] if subject == "coverage" else [],
+        "tiles": tiles,
+        "few_tiles": [tile for tile in tiles if not tile.is_firm],
+        "few_tiles_words": _describe_few(tiles, "figure"),
         "metrics": list(rows.values()),
+        "few_metrics_words": _describe_few(list(rows.values()), "metric"),
+        "has_few_questions": summary.questions < FEW,
+        "nothing_lost": subject == "coverage" and hero is not None and hero.n is not None and bar is None,
         "judge_error": judge_error_sentence(summary),
         "loss_error": loss_error_sentence(summary),
         "controls": controls_sentence(summary),
@@ -129,10 +138,21 @@ def _overview(summary: Summary) -> dict[str, Any]:
         else "Nothing was measured, so no loss is known.",
         "abstentions_sentence": abstentions_sentence(summary.answers),
         "advice": loss_advice(summary.losses),
-        "loss_bar": loss_bar(summary.losses, summary.unclear_losses),
+        "loss_bar": bar,
         "scenario_bars": bars,
         "unmeasured": _describe_unmeasured(summary),
     }
+
+
+def _describe_few(rows: Sequence[MetricRow], noun: str) -> str:
+    """Count what is folded away, by why; empty where nothing is.
+
+    A figure that is undefined has its reason in the fold.
+    """
+    few, undefined = sum(row.n is not None and not row.is_firm for row in rows), sum(row.n is None for row in rows)
+    parts = [f"{format_count(few, noun)} with fewer than {FEW} questions"] if few else []
+    parts += [f"{undefined} undefined" if few else f"{format_count(undefined, noun)} undefined"] if undefined else []
+    return ", ".join(parts)
 
 
 def _describe_unmeasured(summary: Summary) -> str:
@@ -170,7 +190,7 @@ def _describe_shown(shown: int, total: int, order: tuple[str, str]) -> str:
 
 
 def _write(path: Path | str, template: str, values: Mapping[str, Any]) -> None:
-    page = _environment().get_template(template).render({**values, "policy": _policy()})
+    page = _environment().get_template(template).render({**values, "few": FEW, "policy": _policy()})
     Path(path).write_text(page, encoding="utf-8", newline="\n")
 
 

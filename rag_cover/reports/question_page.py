@@ -21,6 +21,7 @@ from rag_cover.reports.passages import StepView, covering, number_passages, step
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, has_lost_core, state_of
 from rag_cover.reports.text import capitalise, format_count, number_text, percent
+from rag_cover.reports.unclear_losses import UnclearLoss, list_unclear_losses
 from rag_cover.reports.utility_text import total_of
 from rag_cover.reports.waterfall import Waterfall, waterfall_of
 
@@ -77,6 +78,7 @@ class QuestionView:
     declines: str
     answer: tuple[ExcerptPiece, ...] | None
     sub_questions: tuple[SubQuestionView, ...]
+    unclear: tuple[UnclearLoss, ...]
     groundedness: str
     steps: tuple[StepView, ...]
     notes: tuple[str, ...]
@@ -123,6 +125,7 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         declines=declines_in_words(coverage).removeprefix("the answer ") if coverage else "",
         answer=None if trace.answer is None else _answer(trace.answer, rows, result),
         sub_questions=tuple(_sub_question(number, row, coverage, numbers) for number, row in rows),
+        unclear=list_unclear_losses(result, rows, numbers),
         groundedness=_groundedness(result),
         steps=steps_of(trace, covering(coverage, rows)),
         notes=tuple(_notes(result)),
@@ -207,7 +210,10 @@ def _notes(result: TraceResult) -> list[str]:
     notes += _notes_on_answer(result.coverage) if result.coverage else []
     notes += [f"Complexity: {note}." for note in (result.complexity.notes if result.complexity else ())]
     if result.coverage:
-        notes.append(f"A text counts as covering a sub-question from a probability of {result.coverage.threshold:.2f}.")
+        reply = result.coverage.reply_threshold
+        of_answers = "" if reply is None else f", an answer from {reply:.2f}"
+        cut = f"{result.coverage.threshold:.2f}{of_answers}"
+        notes.append(f"A text counts as covering a sub-question from a probability of {cut}.")
     return notes
 
 

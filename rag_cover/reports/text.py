@@ -29,6 +29,7 @@ __all__ = [
     "in_plain_words",
     "interval_text",
     "judge_error_sentence",
+    "known_as",
     "loss_advice",
     "loss_error_sentence",
     "losses_listed",
@@ -169,6 +170,25 @@ _PLAIN: Mapping[str, str] = {
 def in_plain_words(metric: MetricValue) -> str:
     """Explain a metric to a stranger; one that is not known here explains itself."""
     return _PLAIN.get(metric.name, metric.explanation)
+
+
+_KNOWN_AS: Mapping[str, str] = {
+    "core_coverage": "answer completeness (recall)",
+    "core_retrieved": "context recall",
+    "core_use": "context utilization",
+    "groundedness": "faithfulness",
+    "abstentions": "refusal rate",
+    "answerable_questions": "hit rate",
+    "utility": "\N{GREEK CAPITAL LETTER DELTA}SePer",
+}
+
+
+def known_as(metric: MetricValue) -> str:
+    """Return the name by which other tools know about the same metric; empty where there is none.
+
+    The definitions differ in detail: here all of them rest on sub-questions, elsewhere mostly on statements of a reference.
+    """
+    return _KNOWN_AS.get(metric.name, "")
 
 
 def capitalise(label: str) -> str:

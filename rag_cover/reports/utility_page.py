@@ -33,7 +33,7 @@ class GroupRow:
     interval: str
     track: Track | None
     alone: str
-    n: str
+    n: int
     hurt: str
 
 
@@ -99,6 +99,6 @@ def _row(group: UtilityGroup) -> GroupRow:
         interval=interval_words(group.marginal),
         track=track_of(group.marginal, SIGNED),
         alone=SIGNED.text(group.alone.estimate) if group.alone else "–",
-        n=f"{group.n:,}",
+        n=group.n,
         hurt=f"{group.hurt:,}",
     )

@@ -113,9 +113,8 @@ def _with_sampling(interval: Interval | None, sampling: Interval | None) -> Inte
     """Let an interval hold that of sampling where all verdicts say the same: probabilities alone do not spread enough then."""
     if interval is None or sampling is None or 0 < sampling.estimate < 1:
         return interval
-    lower = min((end for end in (interval.lower, sampling.lower) if end is not None), default=None)
-    upper = max((end for end in (interval.upper, sampling.upper) if end is not None), default=None)
-    return replace(interval, lower=lower, upper=upper)
+    ends = [each for each in (interval.lower, interval.upper, sampling.lower, sampling.upper) if each is not None]
+    return replace(interval, lower=min(sampling.estimate, *ends), upper=max(sampling.estimate, *ends))
 
 
 def _requested_metrics(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:

@@ -17,12 +17,21 @@
   theme.hidden = false;
   label();
 
+  if (matchMedia("(max-width: 640px)").matches) {
+    for (const fold of document.querySelectorAll("details.fold")) fold.open = false;
+  }
+
   const reveal = () => {
     const target = location.hash.length > 1 && one(location.hash.slice(1));
-    const question = target && target.closest("details.question");
-    if (!question) return;
-    question.hidden = false;
-    if (!question.open) { question.open = true; target.scrollIntoView(); }
+    if (!target) return;
+    let moved = false;
+    const show = (details) => {
+      details.hidden = false;
+      if (!details.open) { details.open = true; moved = true; }
+    };
+    for (let at = target.closest("details"); at; at = at.parentElement.closest("details")) show(at);
+    for (const fold of target.querySelectorAll(":scope > details.fold")) show(fold);
+    if (moved) target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
