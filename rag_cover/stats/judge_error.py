@@ -41,6 +41,7 @@ Judged = tuple[ArrayLike, ArrayLike]
 _DRAWS = 1000
 _MOST = 4_000_000  # probabilities of all draws: of more, fewer draws are made
 _LEAST_DRAWS = 200
+_AT_ONCE = 500_000  # probabilities computed together
 _LEAST_SETS = 3
 _FAR = 8.0
 _WIDEST, _SPREADS = 4.0, 401  # the grid of standard deviations between sets, in logits
@@ -128,7 +129,7 @@ def share_interval(
     if not len(logits):
         return None
     places, count = _places(questions)
-    drawn = _draw([logits], [shift], places, count, lambda said, weights: weights @ said[0] / weights.sum(), seed)
+    drawn = _draw([logits], [shift], places, count, lambda chances, weights: _mean(chances[0], weights), seed)
     return _central(drawn, count)
 
 
@@ -155,11 +156,8 @@ def difference_interval(
         return None
     places, count = _places([*a[1], *b[1]])
 
-    def difference(said: Sequence[Floats], weights: Floats) -> float:
-        of_a, of_b = weights * ~is_b, weights * is_b
-        if not of_a.any() or not of_b.any():
-            return np.nan
-        return float(of_b @ said[0] / of_b.sum() - of_a @ said[0] / of_a.sum())
+    def difference(chances: Sequence[Floats], weights: Floats) -> Floats:
+        return _mean(chances[0], weights * is_b) - _mean(chances[0], weights * ~is_b)
 
     return _central(_draw([logits], [shift], places, count, difference, seed), count)
 
@@ -183,10 +181,10 @@ def loss_intervals(
         return None
     places, count = _places(questions)
 
-    def losses(said: Sequence[Floats], weights: Floats) -> Floats:
-        answered, prompt, retrieved = said
-        lost = (1 - answered) * weights * len(table) / weights.sum()
-        return np.array([lost @ prompt, lost @ ((1 - prompt) * retrieved), lost @ ((1 - prompt) * (1 - retrieved))])
+    def losses(chances: Sequence[Floats], weights: Floats) -> Floats:
+        answered, prompt, retrieved = chances
+        parts = (prompt, (1 - prompt) * retrieved, (1 - prompt) * (1 - retrieved))
+        return np.stack([len(table) * _mean((1 - answered) * part, weights) for part in parts], axis=-1)
 
     drawn = _draw([*map(_logits, table.T)], [reply, passage, passage], places, count, losses, seed)
     unused, dropped, missing = (_central(drawn[:, column], count) for column in range(3))
@@ -198,27 +196,39 @@ def _draw(
     shifts: Sequence[CalibrationShift],
     places: NDArray[np.intp],
     count: int,
-    statistic: Callable[[Sequence[Floats], Floats], float | Floats],
+    statistic: Callable[[Sequence[Floats], Floats], Floats],
     seed: int,
 ) -> Floats:
-    """Draw shifts, equal ones once, and questions with replacement, and return the statistic of each draw."""
+    """Draw shifts, equal ones once, and questions with replacement, and return the statistic of each draw.
+
+    The statistic maps chances, each (draws, n), and weights (draws, n) to (draws, ...).
+    """
     rng = np.random.default_rng(seed)
     draws = min(_DRAWS, max(_LEAST_DRAWS, _MOST // len(places)))
     drawn = {shift: _draw_shift(shift, draws, rng) for shift in shifts}
     weights = rng.multinomial(count, np.full(count, 1 / count), size=draws).astype(np.float64)
-    return np.array(
+    together = max(1, _AT_ONCE // len(places))
+    parts = [slice(start, start + together) for start in range(0, draws, together)]
+    return np.concatenate(
         [
             statistic(
-                [probabilities(each + drawn[shift][draw]) for each, shift in zip(logits, shifts, strict=True)],
-                weights[draw][places],
+                [probabilities(each + drawn[shift][part, None]) for each, shift in zip(logits, shifts, strict=True)],
+                weights[part][:, places],
             )
-            for draw in range(draws)
+            for part in parts
         ]
     )
 
 
 def _draw_shift(shift: CalibrationShift, draws: int, rng: np.random.Generator) -> Floats:
     return np.asarray(shift.shift + shift.spread * rng.standard_normal(draws))
+
+
+def _mean(values: Floats, weights: Floats) -> Floats:
+    """Return weighted means along the last axis, NaN where there is no weight."""
+    totals = weights.sum(axis=-1)
+    sums = (values * weights).sum(axis=-1)
+    return np.asarray(np.divide(sums, totals, out=np.full(totals.shape, np.nan), where=totals > 0))
 
 
 def _central(drawn: Floats, questions: int) -> Interval | None:
