@@ -188,9 +188,14 @@ class Trace(Value):
 
     @property
     def effective_prompt(self) -> tuple[tuple[Passage, ...] | None, bool]:
-        """Return the prompt's passages and whether they are assumed: the last context, where the prompt is unknown."""
+        """Return the prompt's passages and whether they are assumed: the last context, where the prompt is unknown.
+
+        Nothing is assumed of an answer that no recorded call of a model wrote (``calls`` is empty): it may be from anything.
+        """
         if self.prompt is not None:
             return self.prompt, False
+        if self.calls == () and self.answer is not None:
+            return None, False
         last = deque(self._live(), maxlen=1)  # not by way of `contexts`: to write all of them takes a square of the steps
         return (distinct(chain.from_iterable(last[0].values())), True) if last else (None, False)
 

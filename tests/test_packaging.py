@@ -65,7 +65,6 @@ def test_the_wheel_holds_nothing_else(packed: set[str]) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "rag_cover/py.typed",
         "rag_cover/demo/corpus.jsonl",
         "rag_cover/demo/labels.jsonl",
         "rag_cover/demo/narrow.jsonl",
@@ -74,6 +73,11 @@ def test_the_wheel_holds_nothing_else(packed: set[str]) -> None:
 )
 def test_the_wheel_holds_what_is_read_at_run_time(packed: set[str], name: str) -> None:
     assert name in packed
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_says_that_it_is_typed(packed: set[str], package: str) -> None:
+    assert f"{package}/py.typed" in packed
 
 
 def test_the_wheel_holds_the_templates_of_the_report(packed: set[str]) -> None:

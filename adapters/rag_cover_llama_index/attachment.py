@@ -29,7 +29,8 @@ def attach(*, dispatcher: Dispatcher | None = None, **options: Unpack[AttachOpti
 
     Each outermost query, chat turn, agent or workflow run becomes a `Trace`: its retrievals, rerankers and filters, its tools,
     what the answer was written from, and the answer; a streamed answer once it was read. A retrieval that no query is around
-    becomes a trace, too. A sub-engine that fails and is left out stays as a step with its error. ::
+    becomes a trace, too. A sub-engine that fails and is left out stays as a step with its error. The question of a chat turn
+    whose follow-up was condensed is the standalone one. What LlamaIndex's evaluators ask about an answer is not recorded. ::
 
         with attach() as recording:
             query_engine.query("Why is the sky blue?")

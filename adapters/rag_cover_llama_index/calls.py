@@ -8,7 +8,10 @@ from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine
+from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.question_gen.types import BaseQuestionGenerator
 from llama_index.core.response_synthesizers import BaseSynthesizer
@@ -26,6 +29,7 @@ __all__ = ["CallReader", "call_reader_for", "records_of"]
 Arguments = Mapping[str, Any]
 Records = list[dict[str, Any]]
 
+_CHATTING = ("chat", "achat", "stream_chat", "astream_chat")  # chat engines do, and models
 _UNHEARD = "handoff"  # a tool by which agents pass a question on brings nothing
 
 
@@ -33,7 +37,7 @@ _UNHEARD = "handoff"  # a tool by which agents pass a question on brings nothing
 class CallReader:
     """How the spans of one method are read: the class of its object, what to read at its start and its end, and its kind."""
 
-    of: type
+    of: type | tuple[type, ...]
     read_start: Callable[[Call, object, Arguments], object]
     read_end: Callable[[Call, Any], object]
     kind: CallKind = "other"
@@ -41,6 +45,8 @@ class CallReader:
 
 def call_reader_for(method: str, instance: object) -> CallReader | None:
     """Return how a span is read; None for one that says nothing."""
+    if method in _CHATTING:
+        return next((reading for reading in (_CONDENSED_CHAT, _CHAT, _MODEL) if isinstance(instance, reading.of)), None)
     reading = _READINGS.get(method)
     return reading if reading is not None and isinstance(instance, reading.of) else None
 
@@ -59,6 +65,16 @@ def _answers(call: Call, result: Any) -> None:
     answer = answer_text(result)
     if answer is not None:  # a chat engine's writer may have been quicker
         call.answer = answer
+
+
+def _answers_condensed(call: Call, result: Any) -> None:
+    """Take the standalone question that a chat engine made of a follow-up for the one that it answered."""
+    _answers(call, result)
+    sources = result.sources if isinstance(result, AgentChatResponse | StreamingAgentChatResponse) else []
+    given = sources[0].raw_input if sources else {}
+    condensed = question_in(given.get("query") or given.get("message"))
+    if condensed is not None and condensed.strip() != (call.query or "").strip():
+        call.asked, call.query = call.query, condensed.strip()
 
 
 def _finds(call: Call, result: Any) -> None:
@@ -95,22 +111,41 @@ def _takes_apart(call: Call, result: Any) -> None:
     call.sub_questions = [{"text": each.sub_question, "role": role} for each, role in zip(asked, roles, strict=True)] or None
 
 
+def _is_shown(call: Call, instance: object, arguments: Arguments) -> None:
+    """Note all that a model is shown, as one text."""
+    del instance
+    given = {**arguments, **arguments.get("kwargs", {})}
+    said = [each.content for each in given.get("messages") or () if isinstance(each, ChatMessage)]
+    said += [each for each in (given.get("prompt"), *arguments.get("args", ())) if isinstance(each, str)]
+    call.prompt = "\n".join(filter(None, said))
+
+
+def _writes(call: Call, result: Any) -> None:
+    """Note what a model wrote at once; what it streams is read elsewhere."""
+    if isinstance(result, ChatResponse):
+        call.answer = result.message.content
+    elif isinstance(result, CompletionResponse):
+        call.answer = result.text
+
+
 _QUESTION = CallReader(BaseQueryEngine, _asks, _answers, "question")
 _CHAT = CallReader(BaseChatEngine, _asks, _answers, "question")
+_CONDENSED_CHAT = CallReader((CondenseQuestionChatEngine, CondensePlusContextChatEngine), _asks, _answers_condensed, "question")
 _RUN = CallReader(Workflow, _asks, _answers, "question")
 _RETRIEVAL = CallReader(BaseRetriever, _asks, _finds, "retriever")
 _POSTPROCESSING = CallReader(BaseNodePostprocessor, _takes, _finds, "postprocessor")
 _SYNTHESIS = CallReader(BaseSynthesizer, _takes, _answers, "synthesis")
 _TOOL = CallReader(BaseTool, _calls, _brings, "tool")
+_MODEL = CallReader(BaseLLM, _is_shown, _writes, "llm")
 _GENERATION = CallReader(BaseQuestionGenerator, _asks, _takes_apart)
 
 _READINGS: Mapping[str, CallReader] = {
     "query": _QUESTION,
     "aquery": _QUESTION,
-    "chat": _CHAT,
-    "achat": _CHAT,
-    "stream_chat": _CHAT,
-    "astream_chat": _CHAT,
+    "complete": _MODEL,
+    "acomplete": _MODEL,
+    "stream_complete": _MODEL,
+    "astream_complete": _MODEL,
     "run": _RUN,
     "retrieve": _RETRIEVAL,
     "aretrieve": _RETRIEVAL,

@@ -10,8 +10,9 @@ from typing import Any
 from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 
-from rag_cover.recording import Call, Recording, TraceDraft, place
+from rag_cover.recording import Call, CallKind, Recording, TraceDraft, place
 from rag_cover_llama_index.calls import call_reader_for
+from rag_cover_llama_index.evaluating import is_evaluating
 from rag_cover_llama_index.streams import read_along
 
 __all__ = ["RunRecorder", "StreamedParts"]
@@ -20,6 +21,7 @@ StreamedParts = dict[str, list[str]]
 """What is being streamed by chat engines' writers, by the id of their span."""
 
 _UUID = 37  # the dash and the uuid that end the id of a span
+_ASKING = ("question", "retriever", "llm")
 _WRITERS = ("write_response_to_history", "awrite_response_to_history")
 
 
@@ -48,7 +50,8 @@ class RunRecorder:
             self._recording.fail(error, f"noting {id_[:-_UUID]}")
 
     def _enter(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> None:
-        if isinstance(instance, BaseSelector):  # what a router looks up to choose by is not what the answer is written from
+        if isinstance(instance, BaseSelector) or self._is_judged(id_, instance):
+            # what a router looks up to choose by, or an evaluator to judge by, is not what the answer is written from
             self._gathering.mute(id_)
             return
         call = None
@@ -59,12 +62,17 @@ class RunRecorder:
         if isinstance(instance, StreamingAgentChatResponse) and _method(id_, instance) in _WRITERS:
             self._streamed[id_] = []
 
+    @staticmethod
+    def _is_judged(id_: str, instance: object) -> bool:
+        reading = call_reader_for(_method(id_, instance), instance)
+        return reading is not None and reading.kind in _ASKING and is_evaluating()
+
     def _call(self, id_: str, parent: str | None, instance: object, bound: inspect.BoundArguments) -> Call | None:
         name = type(instance).__name__
         reading = call_reader_for(_method(id_, instance), instance)
         above = self._gathering.above(parent)
-        if reading is None or (reading.kind == "postprocessor" and above is not None and above.name == name):
-            return None  # says nothing, or says again what the asynchronous method around it says
+        if reading is None or (above is not None and _says_again(reading.kind, name, above)):
+            return None
         call = Call(id_, reading.kind, name, place=place())
         reading.read_start(call, instance, bound.arguments)
         return call
@@ -111,6 +119,11 @@ class RunRecorder:
                 self._gathering.answered(draft, answer, whole=whole)
         except Exception as error:  # noqa: BLE001  # called while the pipeline's answer is read: recorded
             self._recording.fail(error, "noting a streamed answer")
+
+
+def _says_again(kind: CallKind, name: str, above: Call) -> bool:
+    """Tell whether a call says what the one around it says: its own asynchronous method, or the model that asks it."""
+    return above.kind == "llm" if kind == "llm" else kind == "postprocessor" and above.name == name
 
 
 def _ids(span_id: str) -> tuple[str, str, str]:

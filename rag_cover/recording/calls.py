@@ -36,6 +36,7 @@ class Call:
     """One call of a pipeline that is under way or over.
 
     ``parent`` is the nearest call around it that is noted too. ``prompt`` is all that a language model was shown.
+    ``asked`` is what a user said, where ``query`` is the standalone question that was made of it.
     ``remembered`` is what an outermost call still has from earlier questions. ``place`` is where it stands in a distributed
     trace.
     """
@@ -45,6 +46,7 @@ class Call:
     name: str = ""
     parent: str | None = None
     query: str | None = None
+    asked: str | None = None
     answer: str | None = None
     prompt: str | None = None
     passages: Records = ()

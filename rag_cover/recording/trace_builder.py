@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.questions import Question
+from rag_cover.questions import Question, legible
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.telemetry import NAME
 from rag_cover.spans.kinds import read_spans
@@ -48,11 +48,13 @@ class TraceBuilder:
         spans[0] = replace(spans[0], pipeline=self.pipeline or draft.root.name, metadata=_notes(draft, names))
         kept = spans if self.own_sub_questions else [replace(span, sub_questions=None) for span in spans]
         (tree,) = trees(kept)
-        return self._with_what_was_said(trace_of(read_spans(tree)), draft.asked or QuestionContext())
+        trace = _mark_unknown(trace_of(read_spans(tree)), draft)
+        return self._with_what_was_said(trace, draft.asked or QuestionContext())
 
     def _with_what_was_said(self, trace: Trace, asked: QuestionContext) -> Trace:
         text = asked.text or trace.question.text
-        known = self.references.get(text, self.references.get(trace.question.text, ()))
+        names = (text, trace.question.text, str(trace.metadata.get("asked", text)))
+        known = next((self.references[name] for name in names if name in self.references), ())
         references = asked.references or ((known,) if isinstance(known, str) else tuple(known))
         if not references and asked == QuestionContext():  # nothing was said: the trace is checked already
             return trace
@@ -64,6 +66,13 @@ class TraceBuilder:
         return Trace.model_validate({**dict(trace), **changes})
 
 
+def _mark_unknown(trace: Trace, draft: TraceDraft) -> Trace:
+    """Note that no call of a model was seen where an answer came from something else: what it was written from is unknown."""
+    if trace.answer is None or trace.prompt is not None or any(call.kind in ("llm", "synthesis") for call in draft.calls):
+        return trace
+    return trace.model_copy(update={"calls": ()})
+
+
 def _spans(draft: TraceDraft, names: Mapping[str, str]) -> list[CallSpan]:
     """Return the calls as spans, each named as people read it: by its class, numbered where there are several."""
     spans = [call.span(draft.root.id, names) for call in draft.calls]
@@ -73,13 +82,14 @@ def _spans(draft: TraceDraft, names: Mapping[str, str]) -> list[CallSpan]:
 
 
 def _notes(draft: TraceDraft, names: Mapping[str, str]) -> dict[str, Any]:
-    """Say where it was sent, why there is no answer, where it failed or was left, and its place in a distributed trace."""
+    """Say what was asked and where it was sent, where it failed or was left, and its place in a distributed trace."""
+    asked = {} if draft.root.asked is None else {"asked": legible(draft.root.asked)}
     routed = {"routes": list(draft.routes)} if draft.routes else {}
     failed = {} if draft.root.error is None else {"error": draft.root.error}
     failed |= {} if draft.unfinished is None else {"unfinished_answer": draft.unfinished}
     steps = {names[call.id]: list(call.place) for call in draft.calls[1:] if call.place is not None}
     root = {} if draft.root.place is None else {"root": list(draft.root.place)}
-    return routed | failed | ({NAME: {**root, "steps": steps}} if root or steps else {})
+    return asked | routed | failed | ({NAME: {**root, "steps": steps}} if root or steps else {})
 
 
 def _number(names: Sequence[str]) -> list[str]:

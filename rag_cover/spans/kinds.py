@@ -7,12 +7,13 @@ before it retrieved, with fewer of those that it was given it filtered, and with
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from rag_cover.spans.model import CallSpan, Key, SpanKind, SpanTree, ancestors, keys_of
+from rag_cover.spans.shown import find_shown
 
 __all__ = ["read_spans"]
 
@@ -30,7 +31,7 @@ def read_spans(tree: SpanTree) -> SpanTree:
     spans = [*_find_given(tree.root), *(each for span in tree.spans for each in reader.read(span))]
     known = [*tree.root.consumed, *tree.root.remembered, *reader.known]
     inner = _inside_choices(spans, tree.root.answer)
-    read = [span if span.id in inner else _show(span, known) for span in spans]
+    read = _Shown(spans, known, reader.told).read(inner)
     if any(one is not other for one, other in zip(read, spans, strict=True)):  # models say it better than what looks like them
         unsure = {span.id for span in read if span.id in reader.guessed and span.answer != tree.root.answer}
         read = [replace(span, kind="other") if span.id in unsure else span for span in read]
@@ -51,6 +52,7 @@ class _Reader:
     def __init__(self, root: CallSpan) -> None:
         self._root = root
         self.known: list[Mapping[str, Any]] = []
+        self.told: list[Mapping[str, Any]] = []
         self._live: dict[str | None, list[_Passages]] = defaultdict(list)
         self._asked: set[str | None] = set()
         self.guessed: set[str] = set()
@@ -66,6 +68,8 @@ class _Reader:
             self._live[span.parent_id] = [each for each in outer if not given & keys_of(each)] + [read.passages]
         else:
             outer += live
+        if read.kind == "tool" and live:
+            self.told += read.passages
         if read.kind == "llm" or span.id in self._asked:
             self._asked.add(span.parent_id)
         return [*_find_retrievals(read), read] if span.id == self._root.id and not live else [read]
@@ -121,14 +125,42 @@ def _retrieval(root: CallSpan, name: str) -> CallSpan:
     return replace(root, id=f"{root.id}/{name}", parent_id=root.id, kind="retriever", answer=None, consumed=(), error=None)
 
 
-def _show(span: CallSpan, known: _Passages) -> CallSpan:
-    """Take a model for one that wrote from the passages whose text it was shown, in their order there."""
-    if span.kind != "llm" or not span.prompt:
-        return span
-    texts = {passage["text"].strip(): passage for passage in reversed(known) if passage["text"].strip()}
-    places = {text: place for text in texts if (place := span.prompt.find(text)) >= 0}
-    shown = [texts[text] for text in sorted(places, key=lambda text: (places[text], -len(text)))]
-    return replace(span, kind="synthesis", consumed=shown) if shown else span
+class _Shown:
+    """What models and syntheses read: the passages whose text their models were shown."""
+
+    def __init__(self, spans: Sequence[CallSpan], known: _Passages, told: _Passages) -> None:
+        self._spans, self._known, self._told = spans, known, told
+        parents = {span.id: span.parent_id for span in spans}
+        written = {span.id for span in spans if span.kind == "synthesis"}
+        self._prompts: dict[str, list[str]] = defaultdict(list)
+        self._within: set[str] = set()
+        for span in spans:
+            if span.kind == "llm" and span.prompt:
+                around = written & set(ancestors(span.id, parents))
+                self._within |= {span.id} if around else set()
+                for name in around:
+                    self._prompts[name].append(span.prompt)
+
+    def read(self, choosing: Collection[str]) -> list[CallSpan]:
+        """Return the spans with what they read; models that were asked to choose by stay as they are."""
+        return [span if span.id in choosing else self._read(span) for span in self._spans]
+
+    def _read(self, span: CallSpan) -> CallSpan:
+        if span.id in self._prompts:
+            shown = find_shown(self._prompts[span.id], span.consumed or self._known)
+            blank = [passage for passage in span.consumed if not passage["text"].strip()]  # such as an image
+            return replace(span, consumed=[*shown, *blank])
+        if span.kind != "llm" or not span.prompt or span.id in self._within:
+            return span
+        shown = self._find_shown(span.prompt)
+        return replace(span, kind="synthesis", consumed=shown) if shown else span
+
+    def _find_shown(self, prompt: str) -> list[Mapping[str, Any]]:
+        """Find what a prompt holds, what tools said of it besides where that says more than the passages within it."""
+        shown = find_shown([prompt], self._known)
+        return shown + [
+            said for said in find_shown([prompt], self._told) if not any(each["text"].strip() in said["text"] for each in shown)
+        ]
 
 
 def _same(passages: _Passages, consumed: _Passages) -> bool:

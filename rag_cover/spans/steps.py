@@ -66,7 +66,7 @@ class _Steps:
                 "error": span.error,
             }
         )
-        if kind in ("filter", "rerank"):
+        if kind in ("filter", "fuse", "rerank"):
             self._live = {step: keys for step, keys in self._live.items() if inputs and step not in inputs}
         self._seen |= keys_of(passages)
         self._live[span.id] = keys_of(passages)
@@ -82,14 +82,18 @@ class _Steps:
         return [step for step, keys in self._live.items() if keys & given]
 
     def _selection(self, span: CallSpan, passages: list[dict[str, Any]], inner: list[str]) -> None:
-        """Take a retriever around others for a filter of what they found; what it found itself is a step of its own."""
+        """Take a retriever around others for a fusion of what they found, around one for a filter of it.
+
+        What it found itself is a step of its own.
+        """
+        kind = "fuse" if passages and len(inner) > 1 else "filter"
         below = {key for step in inner for key in self._live[step]}
         found = [passage for step in self._found if step["id"] in inner for passage in step["passages"]]
         own = [passage for passage in passages if not below & keys_of([passage]) and not _is_part(passage, found)]
         if own:
             self._step(replace(span, id=f"{span.id}/own"), "retrieve", own, [])
             inner = [*inner, f"{span.id}/own"]
-        self._step(span, "filter", passages, inner)
+        self._step(span, kind, passages, inner)
 
     def _reranking(self, span: CallSpan) -> None:
         """Take a reranker's passages for a choice of what it was given; what no step had brought is a step of its own."""

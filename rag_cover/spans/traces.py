@@ -72,7 +72,7 @@ def _prompt(tree: SpanTree, answer: str | None) -> _Passages | None:
 
     That is what the synthesis was given that no inner question stands around, or that wrote the answer; of several, the last
     that wrote it, or most of it, else the last. Without one, what the tools of an agent returned, where they retrieved; else
-    what the only synthesis was given.
+    what the only synthesis was given; nothing, where a model was asked after a retrieval and shown none of it.
     """
     syntheses = [span for span in tree.spans if span.kind == "synthesis"]
     parents = {span.id: span.parent_id for span in tree.spans}
@@ -82,11 +82,24 @@ def _prompt(tree: SpanTree, answer: str | None) -> _Passages | None:
     wrote = [span for span in syntheses if answer is not None and span.answer == answer]
     tools = [span for span in tree.spans if span.kind == "tool" and span.error is None and span is not tree.root]
     if own or wrote:
-        written = [span for span in own or wrote if span in wrote]
+        written = [span for span in own if span in wrote] or wrote
         return written[-1].consumed if written else _read(own, tree, answer)
     if _around_others(tools, tree, parents):
         return [passage for span in tools for passage in span.passages]
-    return syntheses[0].consumed if len(syntheses) == 1 else None
+    if syntheses:
+        return syntheses[0].consumed if len(syntheses) == 1 else None
+    return [] if _is_left_out(tree, parents) else None
+
+
+def _is_left_out(tree: SpanTree, parents: Mapping[str, str | None]) -> bool:
+    """Tell whether a model that stayed without passages was asked after a retrieval, other than to choose by."""
+    choosing = {span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")}
+    found = False
+    for span in tree.spans:
+        found = found or (span.kind in ("retriever", "tool") and bool(span.passages))
+        if found and span.kind == "llm" and span.prompt and not choosing & set(ancestors(span.id, parents)):
+            return True
+    return False
 
 
 def _read(syntheses: Sequence[CallSpan], tree: SpanTree, answer: str | None) -> _Passages:

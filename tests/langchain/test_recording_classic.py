@@ -53,7 +53,7 @@ def conversation(store: InMemoryVectorStore, model: BaseChatModel) -> Runnable[A
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_an_ensemble_is_a_filter_of_what_its_retrievers_found(
+def test_an_ensemble_joins_what_its_retrievers_found(
     handler: RagCoverCallbackHandler, store: InMemoryVectorStore, model: BaseChatModel, is_async: bool
 ) -> None:
     both = EnsembleRetriever(retrievers=[store.as_retriever(search_kwargs={"k": k}) for k in (2, 3)], weights=[0.5, 0.5])
@@ -63,7 +63,7 @@ def test_an_ensemble_is_a_filter_of_what_its_retrievers_found(
 
     trace = only(handler)
     names = ("VectorStoreRetriever-1", "VectorStoreRetriever-2")
-    assert [(step.kind, step.input_ids) for step in trace.steps] == [("retrieve", ()), ("retrieve", ()), ("filter", names)]
+    assert [(step.kind, step.input_ids) for step in trace.steps] == [("retrieve", ()), ("retrieve", ()), ("fuse", names)]
     assert [step.parent_id for step in trace.steps] == ["EnsembleRetriever", "EnsembleRetriever", None]
     assert prompt(trace) == ids(trace) == ["rayleigh", "ocean", "sunset"]
 
@@ -77,7 +77,7 @@ def test_a_question_in_several_words_is_a_step_for_each(
     rag(several, model).invoke(SKY, config(handler))
 
     trace = only(handler)
-    assert [(step.kind, step.query) for step in trace.steps] == [("retrieve", SKY), ("retrieve", HEAT), ("filter", SKY)]
+    assert [(step.kind, step.query) for step in trace.steps] == [("retrieve", SKY), ("retrieve", HEAT), ("fuse", SKY)]
     assert (trace.answer, prompt(trace)) == (ANSWER, ["rayleigh", "heat"])
 
 

@@ -18,7 +18,19 @@ from rag_cover import Trace
 from rag_cover.recording import Recording
 from tests.llama_index.parts import ScriptedLLM
 
-__all__ = ["ANSWER", "HEAT", "SKY", "BrokenRetriever", "TwoQuestions", "broken_engine", "ids", "only", "prompt", "steps"]
+__all__ = [
+    "ANSWER",
+    "HEAT",
+    "SKY",
+    "BrokenRetriever",
+    "TwoQuestions",
+    "broken_engine",
+    "ids",
+    "only",
+    "prompt",
+    "steps",
+    "wait_for_all",
+]
 
 SKY = "Why is the sky blue?"
 HEAT = "What does a heat pump cost?"
@@ -57,12 +69,17 @@ def broken_engine(llm: ScriptedLLM) -> RetrieverQueryEngine:
     return RetrieverQueryEngine(BrokenRetriever(), get_response_synthesizer(llm=llm))
 
 
-def only(recording: Recording) -> Trace:
-    """Return the only trace, of which nothing went wrong; the thread that writes a chat's history may end after its reader."""
+def wait_for_all(recording: Recording) -> None:
+    """Wait until no question is under way; the thread that writes a chat's history may end after its reader."""
     until = time.monotonic() + _PATIENCE_S
     while recording.counts.under_way and time.monotonic() < until:
         time.sleep(0.001)
     assert recording.flush(_PATIENCE_S)
+
+
+def only(recording: Recording) -> Trace:
+    """Return the only trace, of which nothing went wrong."""
+    wait_for_all(recording)
     assert recording.errors == ()
     (trace,) = recording.traces
     return trace

@@ -167,7 +167,7 @@ def test_a_question_that_fails_raises_what_it_would_have_raised_and_is_recorded(
 
 
 @pytest.mark.parametrize("use_async", [False, True])
-def test_a_fusion_is_a_filter_of_what_its_retrievers_found(
+def test_a_fusion_joins_what_its_retrievers_found(
     recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM, use_async: bool
 ) -> None:
     both: list[Any] = [index.as_retriever(similarity_top_k=3), index.as_retriever(similarity_top_k=2)]
@@ -177,7 +177,7 @@ def test_a_fusion_is_a_filter_of_what_its_retrievers_found(
 
     trace = only(recording)
     one, other = "VectorIndexRetriever-1", "VectorIndexRetriever-2"
-    assert steps(trace) == [("retrieve", one, ()), ("retrieve", other, ()), ("filter", "QueryFusionRetriever", (one, other))]
+    assert steps(trace) == [("retrieve", one, ()), ("retrieve", other, ()), ("fuse", "QueryFusionRetriever", (one, other))]
     assert [len(step.passages) for step in trace.steps] == [3, 2, 2]
     assert ids(trace) == [node.node_id for node in found]
 

@@ -71,7 +71,7 @@ def test_an_agent_that_retrieves_is_one_trace(recording: Recording, index: Vecto
 
     trace = only(recording)
     assert steps(trace) == [("retrieve", "VectorIndexRetriever", ())]
-    assert prompt(trace) == ["search"]
+    assert prompt(trace) == ids(trace)
 
 
 @loses_context
@@ -84,7 +84,7 @@ def test_an_agents_own_function_that_retrieves_is_part_of_its_trace(recording: R
 
     trace = only(recording)
     assert steps(trace) == [("retrieve", "VectorIndexRetriever", ())]
-    assert prompt(trace) == ["lookup"]
+    assert prompt(trace) == ids(trace)
 
 
 def test_an_agents_awaited_function_that_retrieves_is_part_of_its_trace(recording: Recording, index: VectorStoreIndex) -> None:
@@ -96,7 +96,7 @@ def test_an_agents_awaited_function_that_retrieves_is_part_of_its_trace(recordin
 
     trace = only(recording)
     assert steps(trace) == [("retrieve", "VectorIndexRetriever", ())]
-    assert prompt(trace) == ["lookup"]
+    assert prompt(trace) == ids(trace)
 
 
 def test_an_agents_function_that_retrieves_nothing_is_a_tool_step(recording: Recording) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from rag_cover.recording import Recording
 from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedLLM
-from tests.llama_index.recordings import ANSWER, SKY, ids, only, prompt
+from tests.llama_index.recordings import ANSWER, SKY, ids, only, prompt, wait_for_all
 
 Mode = Literal["context", "condense_question", "condense_plus_context"]
 MODES: tuple[Mode, ...] = ("context", "condense_question", "condense_plus_context")
@@ -253,6 +253,40 @@ def test_a_chat_turn_streamed_to_a_coroutine_is_recorded_with_its_whole_answer(
     assert asyncio.run(read()).strip() == ANSWER
     trace = only(recording)
     assert (trace.question.text, trace.answer) == (SKY, ANSWER)
+
+
+def chat(engine: BaseChatEngine, message: str) -> None:
+    engine.chat(message)
+
+
+def chat_awaited(engine: BaseChatEngine, message: str) -> None:
+    asyncio.run(engine.achat(message))
+
+
+def chat_streamed(engine: BaseChatEngine, message: str) -> None:
+    response = engine.stream_chat(message)
+    assert isinstance(response, StreamingAgentChatResponse)
+    assert list(response.response_gen)
+
+
+@pytest.mark.parametrize("mode", ["condense_question", "condense_plus_context"])
+@pytest.mark.parametrize("turn", [chat, chat_awaited, chat_streamed])
+def test_the_question_of_a_follow_up_is_the_standalone_one(
+    index: VectorStoreIndex, mode: Mode, turn: Callable[[BaseChatEngine, str], None]
+) -> None:
+    condensed = "How long does the sky stay blue?"
+    engine = chat_engine(index, ScriptedLLM(script={"Standalone question": f" {condensed}"}, default=ANSWER), mode)
+
+    with attach(measures=(), references={"And how long?": "All day."}) as recording:
+        for message in (SKY, "And how long?"):
+            turn(engine, message)
+            wait_for_all(recording)
+
+    first, second = recording.traces
+    assert (first.question.text, "asked" in first.metadata) == (SKY, False)
+    assert (second.question.text, second.metadata["asked"]) == (condensed, "And how long?")
+    assert second.question.references == ("All day.",)
+    assert (second.answer, second.steps[0].query.strip()) == (ANSWER, condensed)
 
 
 def test_turns_of_one_chat_are_traces_of_their_own(recording: Recording, index: VectorStoreIndex) -> None:

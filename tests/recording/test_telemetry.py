@@ -77,6 +77,9 @@ def test_each_steps_worth_hangs_under_the_span_it_ran_in(provider: TracerProvide
                 retriever = begun(recording, "retriever", parent=engine.id, name="BM25", query=QUESTION, place=place())
                 retriever.passages = [record("air", ANSWER)]
                 recording.gathering.settle(retriever.id)
+            writer = begun(recording, "synthesis", parent=engine.id, query=QUESTION)
+            writer.consumed, writer.answer = [record("air", ANSWER)], ANSWER
+            recording.gathering.settle(writer.id)
             engine.answer = ANSWER
             recording.gathering.settle(engine.id)
         recording.flush(20)

@@ -57,7 +57,7 @@ class Pipeline:
         return None if prompt is None else [each.id for each in prompt]
 
 
-def test_a_retriever_around_others_is_a_filter_of_what_they_found() -> None:
+def test_a_retriever_around_others_joins_what_they_found() -> None:
     pipeline = Pipeline().add("Fusion", "retriever", passages=passages("b", "a"))
     pipeline.add("Dense", "retriever", "Fusion", passages=passages("a", "b")).add(
         "BM25", "retriever", "Fusion", passages=passages("b", "c")
@@ -66,7 +66,7 @@ def test_a_retriever_around_others_is_a_filter_of_what_they_found() -> None:
     assert pipeline.steps == [
         ("Dense", "retrieve", ["a", "b"], ()),
         ("BM25", "retrieve", ["b", "c"], ()),
-        ("Fusion", "filter", ["b", "a"], ("Dense", "BM25")),
+        ("Fusion", "fuse", ["b", "a"], ("Dense", "BM25")),
     ]
     assert [step.parent_id for step in pipeline.trace.steps] == ["Fusion", "Fusion", None]
     assert [each.id for each in pipeline.trace.contexts()[-1]] == ["b", "a"]
@@ -130,7 +130,7 @@ def test_fusions_may_hold_fusions() -> None:
         ("Dense", "retrieve", ["a", "b", "c"], ()),
         ("Inner", "filter", ["a", "b"], ("Dense",)),
         ("BM25", "retrieve", ["d"], ()),
-        ("Outer", "filter", ["a"], ("Inner", "BM25")),
+        ("Outer", "fuse", ["a"], ("Inner", "BM25")),
     ]
 
 
@@ -374,7 +374,7 @@ def test_steps_are_named_once_after_their_inputs_and_their_passages_have_one_tex
     assert len(set(ids)) == len(ids)
     for position, step in enumerate(steps):
         assert set(step["input_ids"]) <= set(ids[:position])
-        assert step["kind"] in ("filter", "rerank") or not step["input_ids"]
+        assert step["kind"] in ("filter", "fuse", "rerank") or not step["input_ids"]
     texts: dict[str, str] = {}
     for step in steps:
         for each in step["passages"]:
