@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -189,16 +189,20 @@ def _rebuild_error(kind: type[RagCoverError], args: tuple[object, ...], known: M
     return error
 
 
+_LIKE = 0.6  # the usual bound of a close match
+
+
 def nearest(name: str, known: Collection[str]) -> str:
-    """Suggest the known name closest to a misspelt one, as a sentence with a leading space.
+    """Suggest the known name closest to a misspelt one, the first of equally close ones, as a sentence with a leading space.
 
     >>> nearest("opnai", ["openai", "ray"])
     " Did you mean 'openai'?"
     >>> nearest("xyz", ["openai"])
     ''
     """
-    close = get_close_matches(name, list(known), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    likeness = {each: SequenceMatcher(None, each, name).ratio() for each in known}
+    closest = max(likeness, key=likeness.__getitem__, default="")
+    return f" Did you mean {closest!r}?" if likeness.get(closest, 0.0) >= _LIKE else ""
 
 
 @contextmanager

@@ -14,6 +14,7 @@ parts are imported when they are first asked for: ``ComplexityRoutingMiddleware`
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rag_cover.errors import needs_extra
@@ -37,6 +38,7 @@ with needs_extra("langchain", "langchain_core"):
     from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
     from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
     from rag_cover_langchain.routers import ComplexityRouterRunnable, SkillRouterRunnable
+    from rag_cover_langchain.run_filters import RunFilter
     from rag_cover_langchain.set_queries import SetQueryRetriever
     from rag_cover_langchain.set_query_routing import SetQueryRouter, is_set_query
 
@@ -58,6 +60,7 @@ __all__ = [
     "RagCoverRetriever",
     "RetrievalComplexityEvaluator",
     "RetrievalUtilityEvaluator",
+    "RunFilter",
     "SetQueryRetriever",
     "SetQueryRouter",
     "SkillRouterRunnable",
@@ -70,13 +73,15 @@ __all__ = [
     "models_of",
     "passage_of",
 ]
+if find_spec("langchain") is not None:  # ``import *`` needs no package that is not there
+    __all__ += ["ComplexityRoutingMiddleware", "SkillRoutingMiddleware"]
 
 _LATER = {
     "ComplexityRoutingMiddleware": "middleware",
     "RagCoverDecisionModel": "decision_models",
     "SkillRoutingMiddleware": "middleware",
 }
-"""Parts whose base class is not in every LangChain, by the module that has them; ``import *`` leaves them out."""
+"""Parts whose base class is not in every LangChain, by the module that has them."""
 
 
 def __getattr__(name: str) -> object:

@@ -14,8 +14,9 @@ from langchain_core.tracers.context import register_configure_hook
 from rag_cover.errors import InvalidValueError, refuse_unknown_options
 from rag_cover.integration import AttachOptions, describe_argument, document_attach_options
 from rag_cover.recording import refuse_closed
-from rag_cover_langchain.callbacks import RagCoverCallbackHandler, RunCallbacks
+from rag_cover_langchain.callbacks import HANDLER_OPTIONS, RagCoverCallbackHandler, RunCallbacks
 from rag_cover_langchain.models import Writer
+from rag_cover_langchain.run_filters import RunFilter
 from rag_cover_langchain.run_recorder import RunRecorder
 
 __all__ = ["attach"]
@@ -23,11 +24,16 @@ __all__ = ["attach"]
 
 @document_attach_options
 def attach(
-    handler: RagCoverCallbackHandler | None = None, **options: Unpack[AttachOptions[Writer, Embeddings]]
+    handler: RagCoverCallbackHandler | None = None,
+    *,
+    only_retrieval: bool | None = None,
+    run_filter: RunFilter | None = None,
+    **options: Unpack[AttachOptions[Writer, Embeddings]],
 ) -> RagCoverCallbackHandler:
     """Record and measure whatever LangChain runs in this process from now on, in any thread, until the handler is closed.
 
-    Each outermost run becomes a `Trace`, as `RagCoverCallbackHandler` describes it. ::
+    Each outermost run becomes a `Trace`, as `RagCoverCallbackHandler` describes it, if it searched for something or was given a
+    context: a process also runs chains that answer no question from documents. ::
 
         with attach() as handler:
             chain.invoke("Why is the sky blue?")
@@ -37,6 +43,10 @@ def attach(
     Args:
         handler: the handler that records; a new one with these options unless given. Give either a handler, which has its
             options already, or options.
+        only_retrieval: leave out runs that neither searched for anything nor were given documents or a context, such as small
+            talk or a translation; they are counted (`RecordingCounts.skipped`). None: as the handler does, and True for a new
+            one.
+        run_filter: which runs are recorded, by name, tag and metadata; None: all.
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them.
 
     Returns:
@@ -48,14 +58,20 @@ def attach(
         UnknownOptionError: there is no such option; the message names the nearest one.
         StoreError: the store or the trace file cannot be used.
     """
-    refuse_unknown_options("attach", options, [*AttachOptions.__annotations__, "handler"])
-    recording = RagCoverCallbackHandler(**options) if handler is None else handler
+    refuse_unknown_options("attach", options, [*AttachOptions.__annotations__, *HANDLER_OPTIONS, "handler"])
+    if handler is None:
+        only = only_retrieval is None or only_retrieval
+        recording = RagCoverCallbackHandler(only_retrieval=only, run_filter=run_filter, **options)
+    else:
+        recording = handler
     if not isinstance(recording, RagCoverCallbackHandler):
         message = f"{describe_argument(recording)} records nothing; give a RagCoverCallbackHandler, or leave it out"
         raise InvalidValueError(message)
-    if handler is not None and options:
+    own = {"only_retrieval": only_retrieval, "run_filter": run_filter}
+    given = [*(name for name, value in own.items() if value is not None), *options]
+    if handler is not None and given:
         message = (
-            f"the handler has its own options: give {', '.join(options)} to RagCoverCallbackHandler, or leave the handler out"
+            f"the handler has its own options: give {', '.join(given)} to RagCoverCallbackHandler, or leave the handler out"
         )
         raise InvalidValueError(message)
     refuse_closed(recording.is_closed)

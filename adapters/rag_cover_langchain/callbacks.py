@@ -18,9 +18,13 @@ from rag_cover.recording import CallKind, Recording
 from rag_cover_langchain.calls import Run, completion_text, prompt_text, read_inputs, read_tool, records_of, tool_query
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.route_events import EVENT
+from rag_cover_langchain.run_filters import RunFilter, refuse_no_filter
 from rag_cover_langchain.run_recorder import RunRecorder
 
-__all__ = ["RagCoverCallbackHandler", "RunCallbacks"]
+__all__ = ["HANDLER_OPTIONS", "RagCoverCallbackHandler", "RunCallbacks"]
+
+HANDLER_OPTIONS = ("only_retrieval", "run_filter")
+"""The options of a handler that other frameworks' recordings do not have."""
 
 
 class RunCallbacks(BaseCallbackHandler):
@@ -163,6 +167,9 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
     {"references": ["…"], "id": "q7"}}}``. `attach` has every chain of the process recorded.
 
     Args:
+        only_retrieval: leave out runs that neither searched for anything nor were given documents or a context, such as small
+            talk or a translation; they are counted (`RecordingCounts.skipped`).
+        run_filter: which runs are recorded, by name, tag and metadata; None: all.
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them.
 
     Raises:
@@ -171,10 +178,17 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         StoreError: the store or the trace file cannot be used.
     """
 
-    def __init__(self, **options: Unpack[AttachOptions[Writer, Embeddings]]) -> None:
-        models, recording_options = split_options(options, taken_by=type(self).__name__)
+    def __init__(
+        self,
+        *,
+        only_retrieval: bool = False,
+        run_filter: RunFilter | None = None,
+        **options: Unpack[AttachOptions[Writer, Embeddings]],
+    ) -> None:
+        models, recording_options = split_options(options, taken_by=type(self).__name__, besides=HANDLER_OPTIONS)
+        refuse_no_filter(run_filter)
         super().__init__(models=models_of(**models), **recording_options)
-        self._recorders: tuple[RunRecorder, ...] = (RunRecorder(self),)
+        self._recorders: tuple[RunRecorder, ...] = (RunRecorder(self, run_filter, only_retrieval=only_retrieval),)
 
     @property
     def recorders(self) -> Sequence[RunRecorder]:

@@ -11,7 +11,7 @@ from langchain_core.outputs import LLMResult
 
 from rag_cover.recording import Call
 from rag_cover_langchain.passages import record_of
-from rag_cover_langchain.payloads import answer_text, documents_in, question_in
+from rag_cover_langchain.payloads import answer_text, contexts_in, documents_in, question_in
 
 __all__ = [
     "Run",
@@ -33,11 +33,13 @@ __all__ = [
 class Run(Call):
     """A run as a call; ``inputs`` are kept until it ends, to recognise what is new in its output.
 
-    ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state.
+    ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state. A run
+    ``has_context`` where it was given some as a text.
     """
 
     inputs: Any = None
     is_graph: bool = False
+    has_context: bool = False
     found: set[str] = field(default_factory=set)
 
 
@@ -50,7 +52,10 @@ def read_inputs(run: Run, inputs: object) -> None:
     """Note what a chain was given: a question, and documents where there are some."""
     run.inputs = inputs
     run.query = question_in(inputs)
-    run.consumed = records_of(inputs)
+    run.consumed, context = records_of(inputs), contexts_in(inputs)
+    run.has_context = bool(context)
+    if run.kind == "question" and not run.consumed:  # further in, they are what was found, written out
+        run.consumed = [{"text": text} for text in context]
 
 
 def read_state(run: Run, graph: Run, root: Run) -> None:

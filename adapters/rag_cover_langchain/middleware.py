@@ -72,7 +72,8 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
         relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many documents to look at.
         cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
-        default: the demand to assume where probing or judging fails; None: the error is raised.
+        default: the demand to assume where probing or judging fails; None: the agent's own model and tools, with a warning in
+            the log.
 
     Raises:
         InvalidValueError: nothing to choose, a demand that there is not, a number out of range; on a call, a tool that the
@@ -137,7 +138,7 @@ class SkillRoutingMiddleware(RoutingMiddleware):
         budget: maximum cost of a question.
         exchange: probability of success that a unit of cost is worth.
         probe: measures complexity, for skills that are adjusted by it.
-        default: the one to take where the router fails; None: the error is raised.
+        default: the one to take where the router fails; None: the agent's own model and tools, with a warning in the log.
 
     Raises:
         InvalidValueError: nothing to choose, an unknown agent, settings that contradict each other or stand beside a router; on

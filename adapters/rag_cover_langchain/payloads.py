@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Chat
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from rag_cover.integration import ANSWERED, ASKED
+from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS
 
-__all__ = ["answer_text", "documents_in", "fields_of", "question_in", "texts_in"]
+__all__ = ["answer_text", "contexts_in", "documents_in", "fields_of", "question_in", "texts_in"]
 
 _USERS = ("human", "user")
 _MODELS = ("ai", "assistant")
@@ -21,6 +21,7 @@ _HOW_DEEP = 6  # values within values: a command's update of a state, its messag
 _HOW_MANY = 3_000  # values that are looked at for documents: states may hold very many
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 _PAIR = 4  # a document and its scores; more numbers in a row are a vector
+_STRUCTURED = "structured_response"  # what the state of an agent with a response_format answers by
 
 
 def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
@@ -41,7 +42,8 @@ def question_in(value: object, depth: int = _HOW_DEEP) -> str | None:
 def answer_text(value: object, asked: object = None) -> str | None:
     """Find the answer: a text, the last thing that a model said, or the like by its usual name; None where there is none.
 
-    Of several texts without a usual name, what was ``asked`` already holds is no answer: states of graphs keep both.
+    Of several texts without a usual name, what was ``asked`` already holds is no answer: states of graphs keep both. A
+    structured answer is its field of a usual name, such as ``answer``; without one all its texts, a line each.
     """
     match value:
         case None | Document():
@@ -53,7 +55,7 @@ def answer_text(value: object, asked: object = None) -> str | None:
         case Sequence():
             return _find_last_text(value, _MODELS, until=_USERS)
         case BaseModel():
-            return value.model_dump_json()
+            return _structured_text(value, asked)
         case _:
             return _find_named_answer(fields_of(value), asked)
 
@@ -61,6 +63,14 @@ def answer_text(value: object, asked: object = None) -> str | None:
 def texts_in(value: object) -> set[str]:
     """Return the texts that a mapping, a model or a dataclass holds by name, but for those that ask."""
     return set(_texts(_drop_questions(fields_of(value))))
+
+
+def contexts_in(value: object) -> list[str]:
+    """List the texts that a mapping holds by a usual name of documents: one, or a list of them."""
+    given = fields_of(value)
+    named = (given[name] for name in DOCUMENTS if name in given)
+    several = (each if isinstance(each, list | tuple) else (each,) for each in named)
+    return [text for texts in several for text in texts if isinstance(text, str) and text.strip()]
 
 
 def documents_in(value: object) -> list[Document]:
@@ -98,8 +108,29 @@ def _find_named_question(given: Mapping[str, Any], depth: int) -> str | None:
     return next(filter(None, named), None) or _only(list(_texts(given)))
 
 
+def _structured_text(value: object, asked: object = None) -> str | None:
+    """Return what a structured answer says: a model, a dataclass or a mapping."""
+    if isinstance(value, str):
+        return value
+    given, old = fields_of(value), {*_texts(fields_of(asked))}
+    texts = (text for text in _all_texts(_drop_questions(given), _HOW_DEEP) if text not in old)
+    return _find_named_answer(given, asked) or "\n".join(texts) or None
+
+
+def _all_texts(value: object, depth: int) -> Iterator[str]:
+    """Yield the texts in a structured answer, also those of its lists and parts; documents are none."""
+    if isinstance(value, str):
+        yield from (value,) if value.strip() else ()
+    elif depth > 0 and not isinstance(value, Document | BaseMessage | bytes):
+        for each in value if isinstance(value, list | tuple) else fields_of(value).values():
+            yield from _all_texts(each, depth - 1)
+
+
 def _find_named_answer(given: Mapping[str, Any], asked: object, depth: int = _HOW_DEEP) -> str | None:
     known = fields_of(asked)
+    structured = given.get(_STRUCTURED)
+    if structured is not None and depth > 0 and not _is_same(structured, known.get(_STRUCTURED)):
+        return _structured_text(structured)
     named = (
         _read_answer(given[name], depth) for name in ANSWERED if name in given and not _is_same(given[name], known.get(name))
     )

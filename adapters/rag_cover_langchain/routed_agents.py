@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class MissingLangChainError(RagCoverError, ImportError):
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, ToolCallRequest
     from langchain.chat_models import init_chat_model
+    from langgraph.errors import GraphBubbleUp
     from langgraph.runtime import Runtime
 except ModuleNotFoundError as missing:
     if missing.name is None or (package := missing.name.partition(".")[0]) not in ("langchain", "langgraph"):
@@ -38,6 +40,8 @@ except ModuleNotFoundError as missing:
     raise MissingLangChainError(package) from missing
 
 __all__ = ["Means", "MissingLangChainError", "RoutingMiddleware", "means_by_route"]
+
+_LOG = logging.getLogger(__name__)
 
 Name = TypeVar("Name", bound=str)
 
@@ -75,24 +79,24 @@ class RoutingMiddleware(AgentMiddleware[Any, Any, Any]):
         """Choose a route by name."""
 
     def before_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002  # the hook's
-        """Decide, unless that was done for this message.
-
-        Raises:
-            InvalidValueError: nobody asked anything, and there is no default; any other failure of the router, likewise.
-        """
+        """Decide, unless that was done for this message; where that fails, the agent goes on with its own means."""
         asked = self._find_undecided(state)
         if asked is None:
             return None
-        decision = self._decision(asked)
+        decision = self._decision_or_none(asked)
+        if decision is None:
+            return self._without_decision(state)
         dispatch_decision(decision)
         return self._state_update(decision, asked)
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        """Decide in a worker thread, unless that was done for this message."""
+        """Decide in a worker thread, unless that was done for this message, as `before_agent` does."""
         asked = self._find_undecided(state)
         if asked is None:
             return None
-        decision = await run_in_executor(None, self._decision, asked)
+        decision = await run_in_executor(None, self._decision_or_none, asked)
+        if decision is None:
+            return self._without_decision(state)
         await adispatch_decision(decision)
         return self._state_update(decision, asked)
 
@@ -121,8 +125,19 @@ class RoutingMiddleware(AgentMiddleware[Any, Any, Any]):
         known = isinstance(decided, Mapping) and asked.id is not None and decided["message"] == asked.id
         return None if known else [asked]
 
-    def _decision(self, asked: Sequence[HumanMessage]) -> Decision:
-        return decision_on(asked, self._route, config=None, default=self.default)
+    def _decision_or_none(self, asked: Sequence[HumanMessage]) -> Decision | None:
+        """Decide; where the message is blank or the router fails, and there is no default, warn and return None."""
+        try:
+            return decision_on(asked, self._route, config=None, default=self.default)
+        except GraphBubbleUp:  # no failure: the graph is interrupted
+            raise
+        except Exception as error:  # noqa: BLE001  # a hook that the framework calls: an agent answers without a route, too
+            _LOG.warning("%s decided nothing: %s: %s", type(self).__name__, type(error).__name__, error)
+            return None
+
+    def _without_decision(self, state: AgentState[Any]) -> dict[str, Any] | None:
+        """Forget what was decided for an earlier message."""
+        return {self.key: None} if self.key in state else None
 
     def _state_update(self, decision: Decision, asked: Sequence[HumanMessage]) -> dict[str, Any]:
         depth = self.means[decision.route.name].depth

@@ -26,6 +26,8 @@ from rag_cover_langchain.calls import (
     read_state,
 )
 from rag_cover_langchain.payloads import texts_in
+from rag_cover_langchain.pipeline_names import name_by_calls, pipeline_name
+from rag_cover_langchain.run_filters import RunFilter, has_retrieved
 from rag_cover_langchain.tags import INTERNAL_TAGS
 
 __all__ = ["RunRecorder"]
@@ -38,10 +40,12 @@ SAID = "rag_cover"
 
 
 class RunRecorder:
-    """Records runs as calls of a recording."""
+    """Records runs as calls of a recording: those that pass a filter, and with ``only_retrieval`` those that retrieved."""
 
-    def __init__(self, recording: Noting) -> None:
+    def __init__(self, recording: Noting, run_filter: RunFilter | None = None, *, only_retrieval: bool = False) -> None:
         self.recording = recording
+        self._filter = RunFilter() if run_filter is None else run_filter
+        self._only_retrieval = only_retrieval
 
     @contextmanager
     def suppress_and_record(self, where: str) -> Iterator[None]:
@@ -70,11 +74,14 @@ class RunRecorder:
         asked = None if above is not None and gathering.knows(above) else self._question_context(metadata, name)
         run: Run | None = None
         try:
-            if not INTERNAL_TAGS.isdisjoint(tags or ()):
+            described = (name, list(tags or ()), metadata or {})
+            if not INTERNAL_TAGS.isdisjoint(described[1]) or self._filter.is_excluded(*described):
                 gathering.mute(id_)
                 return
+            if not (above is not None and gathering.knows(above)) and not self._filter.is_included(*described):
+                return
             if kind == "other" and gathering.above(above) is None:
-                kind = "question"
+                kind, name = "question", pipeline_name(name)
             run = Run(id_, kind, name, place=place())
             read(run)
         except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
@@ -109,7 +116,16 @@ class RunRecorder:
         finally:
             if isinstance(run, Run):
                 run.inputs = None  # nothing of the host's is held
+                self._end_outermost(run)
             self.recording.gathering.settle(id_)
+
+    def _end_outermost(self, run: Run) -> None:
+        draft = self.recording.gathering.draft_of(run.id)
+        if draft is None or draft.root is not run:
+            return
+        run.name = name_by_calls(draft)
+        if self._only_retrieval and not has_retrieved(draft):
+            self.recording.gathering.skip(run.id)
 
     def record_chain_end(self, run: Run, output: object, further: Mapping[str, Any]) -> None:
         """Note what a chain returned; of a stream, also what it was given."""

@@ -363,7 +363,8 @@ def _evidence(case: _Case, bench: _Bench, sub_question: SubQuestion) -> LossEvid
     def highest(texts: Sequence[_Judged] | None) -> float:
         return max((bench.probability(each, sub_question) for each in texts or ()), default=0.0)
 
-    return LossEvidence(bench.probability(case.answer, sub_question), highest(case.prompt), highest(case.chunks))
+    left_out = [chunk for chunk in case.chunks or () if chunk not in case.prompt]
+    return LossEvidence(bench.probability(case.answer, sub_question), highest(case.prompt), highest(left_out))
 
 
 def _row(judged: SubQuestionCoverage) -> CoverageRow:

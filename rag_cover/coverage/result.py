@@ -47,7 +47,7 @@ class LossEvidence:
     """The probabilities that a loss follows from, each as if its cut were a half.
 
     ``answer`` that the answer covers the sub-question; ``prompt`` and ``retrieved`` the highest of the prompt's passages and of
-    the chunks, 0 where there are none.
+    the chunks that the prompt has not, 0 where there are none.
     """
 
     answer: float

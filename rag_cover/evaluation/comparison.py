@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from string import ascii_lowercase
 from typing import Literal
@@ -21,11 +21,12 @@ from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_an
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
 from rag_cover.questions import Role
-from rag_cover.stats.intervals import permutation_p_value
+from rag_cover.stats.intervals import Interval, permutation_p_value
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, OwnedMetric, Sums, metrics_of_installed
 
 __all__ = ["compare", "compare_pairwise"]
 
+_CHANCE = 0.05  # the usual level
 SubQuestionsAsked = Mapping[str, frozenset[str]]
 """The sub-questions of each question."""
 
@@ -155,7 +156,7 @@ def _find_shared(sides: Sequence[Collection[str]]) -> list[str]:
 
 def _refuse_different(one: SubQuestionsAsked, other: SubQuestionsAsked, shared: Mapping[str, str]) -> None:
     """Refuse sides whose sub-questions differ on the shared questions, which come with their texts."""
-    different = [text for key, text in shared.items() if one.get(key, frozenset()) != other.get(key, frozenset())]
+    different = [text for key, text in shared.items() if key in one and key in other and one[key] != other[key]]
     if different:
         message = (
             f"{len(different)} of {len(shared)} shared questions have different sub-questions on the two sides, such as "
@@ -231,19 +232,30 @@ def _compare_metric(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequen
     a, b = (side.sums.rows_of(owned, shared) for side in (one, other))
     first, second = owned.interval(a, seed=seed), owned.interval(b, seed=seed)
     metric = owned.metric
+    judged = one.sums.verdicts.difference(other.sums.verdicts, metric.name, shared, seed=seed)
+    p_value = permutation_p_value(a, b, metric.statistic, seed=seed) if first and second else None
     return MetricComparison(
         name=metric.name,
         label=metric.label,
         a=first,
         b=second,
         difference=second.estimate - first.estimate if first and second else None,
-        p_value=permutation_p_value(a, b, metric.statistic, seed=seed),
+        p_value=p_value,
         questions=len(shared),
         higher_is_better=metric.higher_is_better,
         low=metric.low,
         high=metric.high,
-        with_judge_error=one.sums.verdicts.difference(other.sums.verdicts, metric.name, shared, seed=seed),
+        with_judge_error=_with_chance(judged, p_value),
     )
+
+
+def _with_chance(interval: Interval | None, p_value: float | None) -> Interval | None:
+    """Let the interval of a difference that may be chance hold 0."""
+    if interval is None or p_value is None or interval.lower is None or interval.upper is None or interval.n < 2:  # noqa: PLR2004
+        return None
+    if p_value < _CHANCE:
+        return interval
+    return replace(interval, lower=min(0.0, interval.lower), upper=max(0.0, interval.upper))
 
 
 def _find_changed(one: _Side, other: _Side, shared: Sequence[str]) -> tuple[ChangedQuestion, ...]:

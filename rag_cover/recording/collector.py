@@ -53,7 +53,7 @@ class CallCollector:
         self._open: dict[str, tuple[TraceDraft | None, Call | None]] = {}
         self._drafts: dict[str, TraceDraft] = {}
         self._left: dict[str, None] = {}
-        self.begun = self.unsampled = self.refused = 0
+        self.begun = self.unsampled = self.refused = self.skipped = 0
 
     def begin(self, call_id: str, parent: str | None, call: Call | None, asked: QuestionContext | None = None) -> Call | None:
         """Note that a call began; ``call`` is None for one that says nothing itself. Return it where it is recorded."""
@@ -96,6 +96,14 @@ class CallCollector:
         """Record nothing below a call, until it is settled: what happens there does not reach the answer."""
         with self._lock:
             self._leave([call_id])
+
+    def skip(self, call_id: str) -> None:
+        """Leave out the draft of an outermost call that turned out to ask nothing."""
+        with self._lock:
+            draft, _ = self._open.get(call_id, (None, None))
+            if draft is not None and draft.root.id == call_id:
+                draft.over, draft.awaited = True, 0
+                self.skipped += self._take(draft)
 
     def await_answer(self, call_id: str) -> None:
         """Keep a draft waiting for an answer that is written after its call is over; `answered` ends that."""

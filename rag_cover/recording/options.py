@@ -36,7 +36,8 @@ class RecordingOptions(TypedDict, total=False):
         capacity: how many questions may wait to be measured, at least 1. When as many wait, further ones are dropped and
             counted (`Recording.counts`).
         keep: how many results and traces stay in memory, at least 1: the latest.
-        pipeline: name of the pipeline in the traces; None: the name of the outermost run or the class of the outermost engine.
+        pipeline: name of the pipeline in the traces; None: the name of the outermost run, what a chain or a graph without one
+            is made of, or the class of the outermost engine.
         own_sub_questions: whether the answer is measured against the sub-questions that the pipeline itself asked, where it
             asked any.
         seed: seed of the random generator.

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from weakref import finalize
 
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
@@ -23,6 +24,7 @@ from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import make_question_context, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
+from rag_cover.recording.identities import identity_of
 from rag_cover.recording.notifications import LOG, FailureLog, notify
 from rag_cover.recording.options import RecordingOptions, document_options
 from rag_cover.recording.recent import recent_results, recent_traces
@@ -48,8 +50,9 @@ class Recording:
     """What a pipeline did with each question, recorded while it runs and measured beside it.
 
     Whoever answers questions hands over what happened in microseconds; a thread of the recording's own makes traces of it and
-    measures them. Nothing that goes wrong here reaches the pipeline: it is counted (`counts`), kept (`errors`) and logged
-    (logger ``rag_cover.recording``).
+    measures them. Recordings of the same measures and models share a thread; one that is neither closed nor held any more is
+    gone once it has measured what waits. Nothing that goes wrong here reaches the pipeline: it is counted (`counts`), kept
+    (`errors`) and logged (logger ``rag_cover.recording``).
 
     Args:
         models: the models that are asked; local ones unless given.
@@ -86,7 +89,15 @@ class Recording:
         self._keeping = RecordingSinks(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
         self.gathering = CallCollector(self._finish, sampling=sampling, seed=seed)
-        self._worker = Worker(self._work, partial(self.fail, where="recording"), capacity=capacity, name="rag-cover-recording")
+        self._worker = Worker(
+            self._work,
+            partial(self.fail, where="recording"),
+            capacity=capacity,
+            name="rag-cover-recording",
+            key=identity_of((None if measures is None else tuple(measures), models if self._plan else None)),
+        )
+        self._unclosed = finalize(self, self._worker.shared.run_later, self._keeping.close)  # where nobody closes it
+        self._unclosed.atexit = False
         self._results = recent_results(keep)
         self._traces = recent_traces(keep)
         self._errors: deque[Failure] = deque(maxlen=_ERRORS)
@@ -132,6 +143,7 @@ class Recording:
             begun=self.gathering.begun,
             under_way=len(self.gathering.under_way),
             unsampled=self.gathering.unsampled,
+            skipped=self.gathering.skipped,
             dropped=counts.pop("dropped", 0) + self.gathering.refused,
             waiting=self._worker.pending,
             **counts,
@@ -206,14 +218,22 @@ class Recording:
                 return
             self._closed = True
         self.detach()
+        self._unclosed.detach()
         unregister(self)
         for draft in self.gathering.abandon():
             self._finish(draft)
         try:
             self.flush(timeout_s)
         finally:  # also where somebody interrupts the waiting: what waits is kept as it is
-            for draft in self._worker.stop():
+            left = self._worker.stop()
+            for draft in left:
                 self._record(draft, count="recorded")
+            if left and self._plan is not None:
+                LOG.warning(
+                    "%d answers were not measured: there was no time left when the recording was closed; call close() or "
+                    "flush() before the process ends, or measure traces later (traces=…)",
+                    len(left),
+                )
             try:
                 self._keeping.close()
             except (OSError, RagCoverError) as unwritable:

@@ -11,10 +11,11 @@ __all__ = ["RecordingCounts"]
 class RecordingCounts:
     """How many questions began, and what became of them.
 
-    Of those that ``begun``, some are ``under_way``, ``unsampled`` by choice, ``dropped`` because the queue was full, too many
-    were under way, or the recording was closed before they were over, ``unreadable`` because they made no trace, ``waiting`` to
-    be measured, ``measured``, only ``recorded``: traces that nothing was to be measured of, or no time was left to, or
-    ``unmeasured`` because the models could not be opened. Of those ``measured``, some measure ``failed`` on so many.
+    Of those that ``begun``, some are ``under_way``, ``unsampled`` by choice, ``skipped`` because they searched for nothing,
+    ``dropped`` because the queue was full, too many were under way, or the recording was closed before they were over,
+    ``unreadable`` because they made no trace, ``waiting`` to be measured, ``measured``, only ``recorded``: traces that nothing
+    was to be measured of, or no time was left to, or ``unmeasured`` because the models could not be opened. Of those
+    ``measured``, some measure ``failed`` on so many.
 
     >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
     1
@@ -23,6 +24,7 @@ class RecordingCounts:
     begun: int = 0
     under_way: int = 0
     unsampled: int = 0
+    skipped: int = 0
     dropped: int = 0
     unreadable: int = 0
     waiting: int = 0

@@ -11,6 +11,7 @@ import concurrent.futures.thread  # noqa: F401  # its hook must be there before 
 import threading
 import time
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 __all__ = ["close_at_exit", "unregister"]
 
@@ -25,13 +26,16 @@ class Closable(Protocol):
         ...
 
 
-_open: dict[int, Closable] = {}
+_open: WeakValueDictionary[int, Closable] = WeakValueDictionary()
 _hooked: list[bool] = []
 _lock = threading.Lock()
 
 
 def close_at_exit(closable: Closable) -> None:
-    """Close something when the interpreter ends, unless `unregister` said before that it is; ten seconds for all together."""
+    """Close something when the interpreter ends, unless `unregister` said before that it is, or nobody holds it any more.
+
+    There are ten seconds for all together.
+    """
     with _lock:
         _open[id(closable)] = closable
         if not _hooked:

@@ -378,7 +378,7 @@ def loss_error_sentence(summary: Summary) -> str:
     """Say how many core sub-questions people would count as lost in each place; nothing where that is not known."""
     losses = summary.judge_error.losses if summary.judge_error else {}
     parts = [
-        f"{math.floor(interval.lower)}–{math.ceil(interval.upper)} {_FATES[loss]}"
+        f"{interval.lower:.0f}–{interval.upper:.0f} {_FATES[loss]}"
         for loss, interval in losses.items()
         if interval.lower is not None and interval.upper is not None
     ]

@@ -19,7 +19,7 @@ from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.accumulators import Sums
-from rag_cover.summaries.judge_error import JudgeKnowledge
+from rag_cover.summaries.judge_error import JudgeKnowledge, Verdicts
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
 
@@ -82,6 +82,10 @@ def summarise(
     losses, unclear = sums.losses_of(sums.places)
     judge_error = sums.verdicts.judge_error("core_coverage", seed=seed)
     lines = [f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())]
+    if len(pipelines) > 1:
+        lines.append(
+            f"{len(pipelines)} pipelines are summed up together; rag-cover compare tells them apart, from a file of each"
+        )
     if known_of_judge.labels and not (judge_error and judge_error.own_labels):
         lines.append("no label is of a core sub-question of these answers; labels are matched by sub-question and answer")
     return Summary(
@@ -92,7 +96,7 @@ def summarise(
         metrics={
             name: replace(
                 _value(metric, intervals[name], counts, retrieval=retrieval),
-                with_judge_error=_with_sampling(sums.verdicts.interval(name, seed=seed), intervals[name]),
+                with_judge_error=_with_judge_error(name, sums.verdicts, intervals[name], seed),
             )
             for name, metric in metrics.items()
         },
@@ -109,12 +113,18 @@ def summarise(
     )
 
 
-def _with_sampling(interval: Interval | None, sampling: Interval | None) -> Interval | None:
-    """Let an interval hold that of sampling where all verdicts say the same: probabilities alone do not spread enough then."""
-    if interval is None or sampling is None or 0 < sampling.estimate < 1:
-        return interval
-    ends = [each for each in (interval.lower, interval.upper, sampling.lower, sampling.upper) if each is not None]
-    return replace(interval, lower=min(sampling.estimate, *ends), upper=max(sampling.estimate, *ends))
+def _with_judge_error(name: str, verdicts: Verdicts, sampling: Interval | None, seed: int) -> Interval | None:
+    """Return a share with an interval that rests on labels, or that holds both the judge's errors and that of sampling.
+
+    None where nothing is known of the errors, and where one question leaves nothing to sample.
+    """
+    if (powered := verdicts.powered(name)) is not None:
+        return powered
+    interval = verdicts.interval(name, seed=seed)
+    if interval is None or sampling is None or sampling.lower is None or sampling.upper is None:
+        return None
+    ends = [each for each in (interval.lower, interval.upper) if each is not None]
+    return replace(interval, lower=min(sampling.lower, *ends), upper=max(sampling.upper, *ends))
 
 
 def _requested_metrics(counts: Mapping[str, OutcomeCounts]) -> dict[str, OwnedMetric]:

@@ -104,17 +104,24 @@ class Verdicts:
                 self._evidence.append(astuple(each.evidence))
                 self._evidence_of.append(question)
 
-    def interval(self, metric: str, *, seed: int) -> Interval | None:
-        """Return a share with an interval that holds the judge's errors; None where nothing is known of them."""
+    def powered(self, metric: str) -> Interval | None:
+        """Return a share that rests on labels of these answers; None where there are too few."""
         if metric not in self._shares:
             return None
         share = self._shares[metric]
         judged, keys, labels = share.of(labelled=True)
-        if len(labels) >= LEAST_LABELS and len(set(keys)) >= LEAST_QUESTIONS and len(set(labels)) > 1:
-            others, their_keys, _ = share.of(labelled=False)
-            return estimate_powered_share(labels, judged, keys, others, their_keys).share
-        shift = self._shift(metric)
-        return None if shift is None else share_interval(share.probabilities, share.questions, shift, seed=seed)
+        if len(labels) < LEAST_LABELS or len(set(keys)) < LEAST_QUESTIONS or len(set(labels)) == 1:
+            return None
+        others, their_keys, _ = share.of(labelled=False)
+        return estimate_powered_share(labels, judged, keys, others, their_keys).share
+
+    def interval(self, metric: str, *, seed: int) -> Interval | None:
+        """Return a share with an interval that holds the judge's errors; None where nothing is known of them."""
+        shift = self._shift(metric) if metric in self._shares else None
+        if shift is None:
+            return None
+        share = self._shares[metric]
+        return share_interval(share.probabilities, share.questions, shift, seed=seed)
 
     def judge_error(self, metric: str, *, seed: int) -> JudgeError | None:
         """Tell how well the judge agrees with people on the verdicts behind a share, and what its errors do to losses."""

@@ -199,24 +199,35 @@ def test_where_the_router_fails_the_default_is_taken_and_that_is_told() -> None:
     assert tree.events[0][2]["error"] == "ConnectionError: connection refused"
 
 
-def test_where_the_router_fails_and_there_is_no_default_there_is_an_error() -> None:
+def test_where_the_router_fails_and_there_is_no_default_the_agent_goes_on_with_its_own_model(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     agent = create_agent(large(), [], middleware=[ComplexityRoutingMiddleware(dead(), models={"direct": small()})])
 
-    with pytest.raises(ConnectionError, match="connection refused"):
-        said(agent, COST)
-    with pytest.raises(ConnectionError, match="connection refused"):
-        said_later(agent, COST)
+    assert [said(agent, COST), said_later(agent, COST)] == ["large", "large"]
+    warning = "ComplexityRoutingMiddleware decided nothing: ConnectionError: connection refused"
+    assert [each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == [warning, warning]
 
 
-def test_where_nobody_asked_there_is_an_error_or_the_default(store: InMemoryVectorStore) -> None:
-    asked: Any = {"messages": [AIMessage("Hello.")]}
-    strict = ComplexityRoutingMiddleware(store, models={"direct": small()})
-    lenient = ComplexityRoutingMiddleware(store, models={"direct": small()}, default="complex")
+@pytest.mark.parametrize("default", [None, "complex"])
+@pytest.mark.parametrize("message", [AIMessage("Hello."), HumanMessage("  "), HumanMessage("")])
+def test_where_nobody_asked_the_agent_goes_on(store: InMemoryVectorStore, message: Any, default: Any) -> None:
+    routing = ComplexityRoutingMiddleware(store, models={"direct": small()}, default=default)
 
-    with pytest.raises(InvalidValueError, match="there is no question in what was given"):
-        create_agent(ScriptedChatModel(), [], middleware=[strict]).invoke(asked)
-    answer = create_agent(ScriptedChatModel(default="Hm."), [], middleware=[lenient]).invoke(asked)
+    asked: Any = {"messages": [message]}
+    answer = create_agent(ScriptedChatModel(default="Hm."), [], middleware=[routing]).invoke(asked)
+
     assert answer["messages"][-1].text == "Hm."
+
+
+def test_what_was_decided_for_an_earlier_message_does_not_hold_where_the_router_fails(store: InMemoryVectorStore) -> None:
+    routing = ComplexityRoutingMiddleware(store, models={"direct": small()})
+    agent: Runnable[Any, Any] = create_agent(large(), [], middleware=[routing], checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+
+    answers = [agent.invoke({"messages": [("user", text)]}, thread) for text in (COST, " ")]
+
+    assert [answer["messages"][-1].text for answer in answers] == ["small", "large"]
 
 
 def test_a_tool_that_the_agent_does_not_have_is_named_with_the_nearest(store: InMemoryVectorStore) -> None:
@@ -324,3 +335,13 @@ def test_where_langchain_itself_is_absent_it_says_what_to_install(package: str) 
     assert done.stderr.splitlines()[-1].endswith(
         f"Middleware needs the package {package!r}, which is not installed: pip install langchain"
     )
+
+
+@pytest.mark.parametrize("is_absent", [False, True])
+def test_all_names_are_imported_with_langchain_and_without_it(is_absent: bool) -> None:
+    absent = "import sys; sys.modules['langchain'] = None" if is_absent else ""
+    code = [absent, "from rag_cover_langchain import *", "print('SkillRoutingMiddleware' in globals())"]
+
+    done = subprocess.run([sys.executable, "-c", "\n".join(code)], capture_output=True, text=True, check=False)
+
+    assert (done.stdout.strip(), done.returncode) == (str(not is_absent), 0)

@@ -39,6 +39,7 @@ class Kept:
 
     question: str = SKY
     documents: list[Document] = field(default_factory=lambda: [ONE])
+    answer: str | None = None
 
 
 class Stated(BaseModel):
@@ -46,6 +47,13 @@ class Stated(BaseModel):
 
     claim: str = AIR
     documents: list[Document] = []
+
+
+class Replied(BaseModel):
+    """A structured answer that says how sure it is."""
+
+    confidence: str = "high"
+    answer: str = AIR
 
 
 @pytest.mark.parametrize(
@@ -119,8 +127,28 @@ def test_where_nobody_answers_there_is_no_answer(output: object, asked: object) 
     assert answer_text(output, asked) is None
 
 
-def test_a_structured_answer_is_its_data() -> None:
-    assert answer_text(Stated()) == '{"claim":"Air scatters.","documents":[]}'
+@pytest.mark.parametrize(
+    "value",
+    [
+        Replied(),
+        {"structured_response": Replied()},
+        {"structured_response": Kept("high", [], AIR)},
+        {"structured_response": {"answer": AIR, "confidence": "high"}},
+        {"structured_response": {"claim": AIR, "certainty": 0.9}},
+        {"structured_response": Stated(documents=[ONE])},
+        {"structured_response": AIR, "messages": [AIMessage("Done.")]},
+        {"answer": Replied(), "note": "x"},
+    ],
+)
+def test_a_structured_answer_is_its_field_answer_or_its_only_text(value: object) -> None:
+    assert answer_text(value) == AIR
+
+
+def test_a_structured_answer_without_a_field_answer_is_all_its_texts() -> None:
+    listed = {"claims": [AIR, "Blue most."], "certainty": 0.9, "question": SKY, "source": {"title": "Rayleigh"}}
+
+    assert answer_text({"structured_response": listed}) == "Air scatters.\nBlue most.\nRayleigh"
+    assert answer_text(Stated(claim=" ")) is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ pytest.importorskip("langchain_core", reason="needs the extra langchain")
 
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableBranch, RunnableLambda, RunnableParallel, RunnablePassthrough
+from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
@@ -48,6 +48,8 @@ from tests.langchain.recordings import (
     told,
 )
 
+PIPELINE = "RunnableParallel<context,question> > ChatPromptTemplate > ScriptedChatModel > StrOutputParser"
+
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_chain_becomes_a_trace(
@@ -58,7 +60,7 @@ def test_a_chain_becomes_a_trace(
     answer = asyncio.run(chain.ainvoke(SKY, config(handler))) if is_async else chain.invoke(SKY, config(handler))
 
     trace = only(handler)
-    assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, answer, "RunnableSequence")
+    assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, answer, PIPELINE)
     assert steps(trace) == [("retrieve", "VectorStoreRetriever", ["rayleigh", "ocean"])]
     assert prompt(trace) == ["rayleigh", "ocean"]
     first = trace.steps[0].passages[0]
@@ -166,7 +168,9 @@ def test_documents_that_the_caller_brings_are_a_step(
     answering(model).invoke({"context": store.similarity_search(SKY, k=2), "question": SKY}, config(handler))
 
     trace = only(handler)
-    assert steps(trace) == [("retrieve", "RunnableSequence/given", ["rayleigh", "ocean"])]
+    assert steps(trace) == [
+        ("retrieve", "ChatPromptTemplate > ScriptedChatModel > StrOutputParser/given", ["rayleigh", "ocean"])
+    ]
     assert prompt(trace) == ["rayleigh", "ocean"]
 
 
@@ -286,7 +290,7 @@ def test_what_is_known_of_a_question_may_be_in_the_metadata_of_its_run(
 def _check_said(trace: Trace) -> None:
     assert (trace.question.id, trace.question.references) == ("q1", ("Scattering.",))
     assert [each.text for each in trace.sub_questions or ()] == ["What scatters?"]
-    assert trace.metadata == {"name": "RunnableSequence", "user": "Ada"}
+    assert trace.metadata == {"name": PIPELINE, "user": "Ada"}
 
 
 @pytest.mark.parametrize("said", ["q1", {"ids": "q1"}, {"references": 3}, {"text": " "}, {"sub_questions": "Why?"}])
@@ -471,3 +475,13 @@ def test_documents_and_inputs_are_left_as_they_are(
     assert found == before
     found[0].metadata["title"] = "Changed"
     assert only(handler).steps[0].passages[0].title == "Rayleigh scattering"
+
+
+def test_a_handler_for_each_request_leaves_the_number_of_threads_flat(chain: Runnable[str, str]) -> None:
+    judge = KeywordScorer()
+    before = threading.active_count()
+
+    for _ in range(200):
+        chain.invoke(SKY, config(RagCoverCallbackHandler(measures=["coverage"], judge=judge)))
+
+    assert threading.active_count() <= before + 1

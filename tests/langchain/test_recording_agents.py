@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
@@ -13,6 +15,7 @@ pytest.importorskip("langchain.agents", reason="needs langchain: pip install lan
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import wrap_tool_call
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain.tools import InjectedToolCallId
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -21,6 +24,7 @@ from langchain_core.tools import BaseTool, create_retriever_tool, tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
+from pydantic import BaseModel
 
 from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from tests.langchain.parts import ScriptedAgentModel
@@ -67,6 +71,40 @@ class AtOnce(ScriptedAgentModel):
             for number, name in enumerate(self.tools)
         ]
         return AIMessage("Let me look that up.", tool_calls=calls)
+
+
+class Reply(BaseModel):
+    """An answer, and how sure it is."""
+
+    answer: str
+    confidence: str
+
+
+@dataclass
+class Certain:
+    """The same, as a dataclass."""
+
+    answer: str
+    confidence: str
+
+
+REPLY = {"answer": LOOKED_UP, "confidence": "high"}
+SCHEMA = {"title": "Reply", "type": "object", "properties": {name: {"type": "string"} for name in REPLY}}
+
+
+class Structured(ScriptedAgentModel):
+    """Answers with data: by a tool that is called for it, or written out."""
+
+    by: str | None = None
+    reply: dict[str, str] = REPLY
+
+    def _next(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        said = super()._next(messages)
+        if said.tool_calls:
+            return said
+        if self.by is None:
+            return AIMessage(json.dumps(self.reply))
+        return AIMessage("", tool_calls=[{"name": self.by, "args": self.reply, "id": "call-reply"}])
 
 
 def agent(*tools: BaseTool, at_once: bool = False, **given: Any) -> Runnable[Any, Any]:
@@ -268,3 +306,40 @@ def test_what_a_model_says_while_it_calls_tools_is_no_part_of_an_answer(handler:
         agent(broken, at_once=True).invoke(asking(), config(handler))
 
     assert "unfinished_answer" not in only(handler).metadata
+
+
+def answering_with(model: Structured, saver: InMemorySaver) -> Runnable[Any, Any]:
+    return create_agent(model, [lookup], response_format=ToolStrategy(Reply), checkpointer=saver)
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize(
+    ("response_format", "by"),
+    [
+        (ToolStrategy(Reply), "Reply"),
+        (ToolStrategy(Certain), "Certain"),
+        (ToolStrategy(SCHEMA), "Reply"),
+        (ProviderStrategy(Reply), None),
+        (ProviderStrategy(SCHEMA), None),
+    ],
+)
+def test_a_structured_answer_is_read(
+    handler: RagCoverCallbackHandler, response_format: Any, by: str | None, is_streamed: bool
+) -> None:
+    asked: Runnable[Any, Any] = create_agent(Structured(tools=("lookup",), by=by), [lookup], response_format=response_format)
+
+    list(asked.stream(asking(), config(handler))) if is_streamed else asked.invoke(asking(), config(handler))
+
+    trace = only(handler)
+    assert (trace.answer, [step.id for step in trace.steps]) == (LOOKED_UP, ["lookup"])
+
+
+def test_a_structured_answer_is_that_of_its_turn(handler: RagCoverCallbackHandler) -> None:
+    saver = InMemorySaver()
+    much = REPLY | {"answer": "It costs much."}
+    first, second = (Structured(tools=("lookup",), by="Reply", reply=reply) for reply in (REPLY, much))
+
+    answering_with(first, saver).invoke(asking(), turn(handler))
+    answering_with(second, saver).invoke(asking(HEAT), turn(handler))
+
+    assert [trace.answer for trace in told(handler)] == [LOOKED_UP, "It costs much."]

@@ -126,7 +126,7 @@ def test_nodes_retrieve_filter_and_add(handler: RagCoverCallbackHandler, nodes: 
     asyncio.run(corrective.ainvoke(asked, config(handler))) if is_async else corrective.invoke(asked, config(handler))
 
     trace = only(handler)
-    assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, ANSWER, "LangGraph")
+    assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, ANSWER, "retrieve, grade, web, generate")
     assert steps(trace) == [
         ("retrieve", "retrieve", ["rayleigh", "ocean", "sunset"]),
         ("filter", "grade", ["rayleigh", "ocean"]),

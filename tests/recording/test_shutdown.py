@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,31 @@ def test_what_waits_is_measured_where_somebody_forgets_to_close(tmp_path: Path) 
     kept = Evaluation.open(tmp_path / "results.sqlite")
     assert [dict(result.failures) for result in kept.results] == [{}, {}, {}]
     assert len((tmp_path / "traces.jsonl").read_text().splitlines()) == 3
+
+
+UNFINISHED = """
+import time
+from rag_cover import measure_of
+from rag_cover.recording import Call, Recording, shutdown
+
+def words(trace):
+    time.sleep(0.5)
+    return float(len(trace.answer.split()))
+
+shutdown._PATIENCE_S = 0.2
+recording = Recording(measures=[measure_of(words, name="words")])
+for number in range(40):
+    call = Call(f"root-{number}", "question", "Engine", query=f"Why is sky {number} blue?", answer="Air scatters blue light.")
+    recording.gathering.begin(call.id, None, call)
+    recording.gathering.settle(call.id)
+"""
+
+
+def test_a_process_that_ends_before_all_is_measured_says_how_much_was_not() -> None:
+    done = subprocess.run([sys.executable, "-c", UNFINISHED], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 0
+    assert re.match(r"\d+ answers were not measured: there was no time left", done.stderr)
 
 
 def test_a_store_that_cannot_be_closed_does_not_hide_what_went_wrong_before(

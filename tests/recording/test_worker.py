@@ -158,9 +158,9 @@ def test_the_thread_ends_when_it_is_told_to_stop(desk: Desk) -> None:
 
     worker.stop()
 
-    assert worker._thread is not None
-    worker._thread.join(PATIENCE_S)
-    assert not worker._thread.is_alive()
+    assert worker.shared.thread is not None
+    worker.shared.thread.join(PATIENCE_S)
+    assert not worker.shared.thread.is_alive()
 
 
 def test_work_that_raises_costs_its_block_alone() -> None:

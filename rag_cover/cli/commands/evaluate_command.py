@@ -44,6 +44,7 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.importers import read_labels
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
+from rag_cover.reports.focus import has_losses
 from rag_cover.reports.people import beside_people, people_table
 from rag_cover.summaries import Summary
 
@@ -136,7 +137,7 @@ def evaluate_traces(options: EvaluateOptions) -> None:
 def show_coverage(evaluation: Evaluation, summary: Summary, out: Console) -> None:
     """Show the summary, and the questions of which most was left out."""
     out.print(summary_panel(summary))
-    if "coverage" in summary.outcomes:
+    if has_losses(summary):
         out.print(worst_questions(evaluation.results))
     if evaluation.labels:
         out.print(people_table([beside_people(", ".join(summary.pipelines), evaluation.results, evaluation.known_of_judge)]))
