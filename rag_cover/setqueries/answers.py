@@ -127,14 +127,14 @@ class SetAnswer:
         return tuple({passage.key: passage for each in self.entities for passage in each.telling}.values())
 
     def trace(self, *, answer: str | None = None, pipeline: str | None = None) -> Trace:
-        """Return the run as a trace: a search for each atom, a filter that keeps what belongs.
+        """Return the run as a trace: a search for each atom, a fusion of what belongs.
 
         The atoms that members come from are its core sub-questions; what is taken away should not be covered, and is none.
         """
         found = tuple(step for step in self.steps if step.error is None)
         kept = RetrievalStep(
             id="set-algebra",
-            kind="filter",
+            kind="fuse",
             query=self.question,
             passages=self.passages,
             input_ids=tuple(step.id for step in found),

@@ -154,7 +154,7 @@ def test_the_answer_is_written_as_a_trace_that_can_be_measured(command: Command,
     (trace,) = read_traces(folder / "answer.jsonl")
     measured = command("evaluate", "answer.jsonl", "--judge", "words", "--no-store", "--no-report")
     assert "The answer is in answer.jsonl. Next: rag-cover evaluate answer.jsonl" in done.stdout
-    assert [step.kind for step in trace.steps] == ["retrieve", "retrieve", "retrieve", "filter"]
+    assert [step.kind for step in trace.steps] == ["retrieve", "retrieve", "retrieve", "fuse"]
     assert [passage.title for passage in trace.prompt or ()] == ["Inca tern"]
     assert (trace.pipeline, trace.metadata["set_query"]["entities"]) == ("set query", ["Inca tern"])
     assert measured.exit_code == 0

@@ -453,7 +453,7 @@ def test_a_chain_answers_from_what_belongs(birds: InMemoryVectorStore) -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_a_recording_has_a_step_for_each_atom_and_a_filter(birds: InMemoryVectorStore, *, is_async: bool) -> None:
+def test_a_recording_has_a_step_for_each_atom_and_a_fusion(birds: InMemoryVectorStore, *, is_async: bool) -> None:
     retriever = set_retriever(birds, depth=8)
 
     with recorder() as handler:
@@ -466,7 +466,7 @@ def test_a_recording_has_a_step_for_each_atom_and_a_filter(birds: InMemoryVector
         ("retrieve", "birds of Chile", 8),
         ("retrieve", "birds of Peru", 8),
     ]
-    assert (kept.kind, kept.query) == ("filter", DIFFERENCE)
+    assert (kept.kind, kept.query) == ("fuse", DIFFERENCE)
     assert set(kept.input_ids) == {step.id for step in searches}
     assert {passage.id for passage in kept.passages} <= CHILE_ONLY
     assert all(passage.score is not None for passage in kept.passages)
@@ -488,5 +488,5 @@ def test_coverage_and_utility_are_measured_on_a_recording(birds: InMemoryVectorS
     assert result.coverage is not None
     assert result.coverage.sub_questions
     assert result.utility is not None
-    assert [step.kind for step in result.utility.steps] == ["retrieve", "retrieve", "filter"]
+    assert [step.kind for step in result.utility.steps] == ["retrieve", "retrieve", "fuse"]
     assert result.utility.total.value > 0

@@ -146,7 +146,7 @@ def test_a_recording_has_the_route_and_the_steps(birds: InMemoryVectorStore) -> 
         trace = only(handler)
 
     assert trace.question.text == DIFFERENCE
-    assert [step.kind for step in trace.steps] == ["retrieve", "retrieve", "filter"]
+    assert [step.kind for step in trace.steps] == ["retrieve", "retrieve", "fuse"]
     assert [route["route"] for route in trace.metadata["routes"]] == ["set"]
 
 

@@ -391,7 +391,7 @@ def test_it_works_in_a_query_engine(birds: VectorStoreIndex) -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_a_recording_has_a_step_for_each_atom_and_a_filter(birds: VectorStoreIndex, *, is_async: bool) -> None:
+def test_a_recording_has_a_step_for_each_atom_and_a_fusion(birds: VectorStoreIndex, *, is_async: bool) -> None:
     retriever = set_retriever(birds, depth=8)
 
     with attach(measures=()) as recording:
@@ -403,7 +403,7 @@ def test_a_recording_has_a_step_for_each_atom_and_a_filter(birds: VectorStoreInd
         ("retrieve", "birds of Chile", 8),
         ("retrieve", "birds of Peru", 8),
     ]
-    assert (kept.kind, kept.query) == ("filter", DIFFERENCE)
+    assert (kept.kind, kept.query) == ("fuse", DIFFERENCE)
     assert set(kept.input_ids) == {step.id for step in searches}
     assert {passage.id for passage in kept.passages} <= CHILE_ONLY
 
@@ -425,7 +425,7 @@ def test_coverage_and_utility_are_measured_on_a_recording(birds: VectorStoreInde
     assert result.coverage is not None
     assert result.coverage.sub_questions
     assert result.utility is not None
-    assert [step.kind for step in result.utility.steps] == ["retrieve", "retrieve", "filter"]
+    assert [step.kind for step in result.utility.steps] == ["retrieve", "retrieve", "fuse"]
     assert result.utility.total.value > 0
 
 
@@ -442,7 +442,7 @@ def test_coverage_and_utility_are_measured_on_an_answers_own_trace(birds: Vector
     assert result.coverage is not None
     assert [each.text for each in result.coverage.sub_questions] == ["What are examples of birds of Chile?"]
     assert result.utility is not None
-    assert [step.kind for step in result.utility.steps] == ["retrieve", "retrieve", "filter"]
+    assert [step.kind for step in result.utility.steps] == ["retrieve", "retrieve", "fuse"]
 
 
 def test_prompts_are_those_of_the_inner_retriever(birds: VectorStoreIndex) -> None:

@@ -152,7 +152,7 @@ def test_a_sub_question_engine_answers_set_queries_by_their_tool(birds: VectorSt
     assert {node.node_id for node in response.source_nodes} >= CHILE_ONLY
     assert f"Sub question: {DIFFERENCE}\nResponse: Four birds." in response.source_nodes[0].get_content()
     (trace,) = recording.traces
-    assert [step.kind for step in trace.steps] == ["retrieve", "retrieve", "filter"]
+    assert [step.kind for step in trace.steps] == ["retrieve", "retrieve", "fuse"]
     assert trace.sub_questions is not None
     assert [each.text for each in trace.sub_questions] == [DIFFERENCE]
 

@@ -55,7 +55,7 @@ def test_what_lacks_an_intersected_atom_is_left_out_for_want_of_evidence() -> No
     assert chucao.reason == "no evidence for 'birds of Peru' (0.10)"
 
 
-def test_each_atom_has_its_own_search_and_the_filter_keeps_what_belongs() -> None:
+def test_each_atom_has_its_own_search_and_the_fusion_keeps_what_belongs() -> None:
     trace = answered().trace(pipeline="sets")
 
     assert [(step.query, step.kind) for step in trace.steps[:3]] == [
@@ -63,7 +63,7 @@ def test_each_atom_has_its_own_search_and_the_filter_keeps_what_belongs() -> Non
         (PERU, "retrieve"),
         (GUIANAS, "retrieve"),
     ]
-    assert trace.steps[-1].kind == "filter"
+    assert trace.steps[-1].kind == "fuse"
     assert trace.steps[-1].passages == trace.prompt == (CONDOR,)
     assert trace.sub_questions is not None
     assert [each.text for each in trace.sub_questions] == [question_for(CHILE), question_for(PERU)]
