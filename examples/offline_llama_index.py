@@ -64,7 +64,8 @@ def show(name: str, recording: Recording) -> None:
         if result.coverage is not None:
             print(f"  core sub-questions answered: {result.coverage.core_coverage:.0%}")
             for lost in result.coverage.lost:
-                print(f"  lost ({lost.loss}): {lost.text}")
+                where = lost.loss if lost.is_loss_clear else "unclear where"
+                print(f"  lost ({where}): {lost.text}")
         for step in result.utility.steps if result.utility else ():
             print(f"  ΔSePer {step.marginal.value:+.2f}  {step.kind} by {step.step}")
     retrieved = recording.evaluation.summary().metrics["core_retrieved"].interval
