@@ -378,11 +378,21 @@ def loss_error_sentence(summary: Summary) -> str:
     """Say how many core sub-questions people would count as lost in each place; nothing where that is not known."""
     losses = summary.judge_error.losses if summary.judge_error else {}
     parts = [
-        f"{interval.lower:.0f}–{interval.upper:.0f} {_FATES[loss]}"
+        f"{_count_range(interval.lower, interval.upper)} {_FATES[loss]}"
         for loss, interval in losses.items()
         if interval.lower is not None and interval.upper is not None
     ]
     return f"With the judge’s errors, people would count {', '.join(parts)}." if parts else ""
+
+
+def _count_range(low: float, high: float) -> str:
+    """Write a range of counts, which may be one.
+
+    >>> _count_range(0.2, 3.8), _count_range(0.1, 0.2)
+    ('0–4', '0')
+    """
+    lower, upper = f"{low:.0f}", f"{high:.0f}"
+    return lower if lower == upper else f"{lower}–{upper}"
 
 
 def controls_sentence(summary: Summary) -> str:
