@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkabl
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.calibration_shift import CalibrationShift
+from rag_cover.calibration_shift import CalibrationShift, read_shifts
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
@@ -50,6 +50,7 @@ __all__ = [
     "fingerprint_of",
     "languages_of",
     "mode_of",
+    "read_shifts",
     "reads_references",
     "reply_threshold_of",
 ]

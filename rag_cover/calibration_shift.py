@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["CalibrationShift"]
+__all__ = ["CalibrationShift", "read_shifts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,12 @@ class CalibrationShift:
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data, which the class reads back as its arguments."""
         return asdict(self)
+
+
+def read_shifts(data: Mapping[Any, Mapping[str, Any]]) -> dict[Any, CalibrationShift]:
+    """Read back the shifts of several modes, each as `CalibrationShift.to_dict` wrote it.
+
+    Raises:
+        TypeError: a shift lacks a field, or has an unknown one.
+    """
+    return {mode: CalibrationShift(**each) for mode, each in data.items()}

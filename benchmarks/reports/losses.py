@@ -132,7 +132,7 @@ def find_loss_by_words(trace: Trace, sub_question: str) -> Loss | None:
     )
 
 
-def judged_sub_questions(
+def judge_sub_questions(
     traces: Sequence[Trace], judge: str, seed: int
 ) -> Iterator[tuple[Trace, Sequence[SubQuestionCoverage]]]:
     """Yield the traces that the judge reads, each with its core sub-questions as judged."""
@@ -145,7 +145,7 @@ def judged_sub_questions(
 def compare(traces: Sequence[Trace], labels: Labels, judge: str, seed: int) -> tuple[int, list[Case], list[Case]]:
     """Return how many traces the judge read, and their core sub-questions as the judge and as shared words have them."""
     read, judged, by_words = 0, [], []
-    for trace, sub_questions in judged_sub_questions(traces, judge, seed):
+    for trace, sub_questions in judge_sub_questions(traces, judge, seed):
         read, question = read + 1, trace.question.id or ""
         for each in sub_questions:
             lost = find_true_loss(trace, *labels[question, each.text])

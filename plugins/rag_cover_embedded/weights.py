@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
-from rag_cover.backends import CalibrationShift, CertainCuts, Mode
+from rag_cover.backends import CalibrationShift, CertainCuts, Mode, read_shifts
 from rag_cover.errors import CorruptFileError
 from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
 from rag_cover_embedded.session import Session
@@ -74,7 +74,7 @@ class Weights:
             print_ = hashlib.sha256(
                 json.dumps([VERSION, about["sha256"]["judge.onnx"], about["fitted"]], sort_keys=True).encode()
             )
-            shifts = {mode: CalibrationShift(**each) for mode, each in about.get("shifts", {}).items()}
+            shifts = read_shifts(about.get("shifts", {}))
             return cls(folder, about["sha256"]["judge.onnx"], _parse_fitted(about["fitted"]), print_.hexdigest(), shifts)
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."

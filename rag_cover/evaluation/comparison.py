@@ -21,12 +21,11 @@ from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_an
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
 from rag_cover.questions import Role
-from rag_cover.stats.intervals import Interval, permutation_p_value
+from rag_cover.stats.intervals import SIGNIFICANT, Interval, permutation_p_value
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, OwnedMetric, Sums, metrics_of_installed
 
 __all__ = ["compare", "compare_pairwise"]
 
-_CHANCE = 0.05  # the usual level
 SubQuestionsAsked = Mapping[str, frozenset[str]]
 """The sub-questions of each question."""
 
@@ -253,7 +252,7 @@ def _with_chance(interval: Interval | None, p_value: float | None) -> Interval |
     """Let the interval of a difference that may be chance hold 0."""
     if interval is None or p_value is None or interval.lower is None or interval.upper is None or interval.n < 2:  # noqa: PLR2004
         return None
-    if p_value < _CHANCE:
+    if p_value < SIGNIFICANT:
         return interval
     return replace(interval, lower=min(0.0, interval.lower), upper=max(0.0, interval.upper))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_cover.backends import CalibrationShift, Mode
+from rag_cover.backends import CalibrationShift, Mode, read_shifts
 from rag_cover.engines import Engine
 from rag_cover.errors import StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure, select_measures
@@ -91,7 +91,7 @@ class Evaluation:
     def _read(
         cls, results: Sequence[TraceResult], about: Mapping[str, Any], spending: UsageReport, given: tuple[Measure, ...]
     ) -> Evaluation:
-        shifts = {mode: CalibrationShift(**each) for mode, each in about.get("shifts", {}).items()}
+        shifts = read_shifts(about.get("shifts", {}))
         return cls(results, about["judge"], tuple(about["measures"]), about["seed"], spending, given, shifts)
 
     def with_labels(self, labels: Iterable[LabelledText] | Path | str) -> Evaluation:

@@ -16,11 +16,11 @@ from rag_cover.reports.text import (
     capitalise,
     in_plain_words,
     interval_text,
-    known_as,
     losses_listed,
     p_value_text,
     percent,
     scale_of,
+    standard_name_of,
     verdict_on,
 )
 from rag_cover.stats.intervals import Interval
@@ -127,7 +127,7 @@ def metric_row(metric: MetricValue) -> MetricRow:
     return MetricRow(
         name=metric.name,
         label=capitalise(one_line(metric.label)),
-        known_as=known_as(metric),
+        known_as=standard_name_of(metric),
         explanation=in_plain_words(metric),
         formula=metric.explanation,
         value=scale.text(interval.estimate) if interval else "–",

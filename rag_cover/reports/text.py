@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rag_cover.coverage import Loss
 from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.language import language_unread
-from rag_cover.stats.intervals import Interval
+from rag_cover.stats.intervals import SIGNIFICANT, Interval
 from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summary
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "in_plain_words",
     "interval_text",
     "judge_error_sentence",
-    "known_as",
     "loss_advice",
     "loss_error_sentence",
     "losses_listed",
@@ -38,6 +37,7 @@ __all__ = [
     "p_value_text",
     "percent",
     "scale_of",
+    "standard_name_of",
     "sub_questions_hint",
     "verdict_on",
 ]
@@ -47,7 +47,6 @@ _MINUS = "\N{MINUS SIGN}"
 _MANY = 0.5  # of the answers, or of the traces: from here on the headline says so
 _NEARLY_ALL = 0.9  # of the questions: from here on coverage is that of whole questions
 _LANGUAGES_NAMED = 3
-_CLEAR = 0.05  # the usual level: below it a difference is called better or worse, above it unclear
 
 _ADVICE: Mapping[Loss, str] = {
     Loss.FAILED: "Look at the failed retriever or sub-engine first: the error is in its step of the trace.",
@@ -183,7 +182,7 @@ _KNOWN_AS: Mapping[str, str] = {
 }
 
 
-def known_as(metric: MetricValue) -> str:
+def standard_name_of(metric: MetricValue) -> str:
     """Return the name by which other tools know about the same metric; empty where there is none.
 
     The definitions differ in detail: here all of them rest on sub-questions, elsewhere mostly on statements of a reference.
@@ -454,7 +453,7 @@ def verdict_on(metric: MetricComparison) -> str:
     """Call the second side better, worse, different, or not clearly either."""
     if metric.difference is None or metric.p_value is None:
         return "undefined"
-    if metric.p_value >= _CLEAR or metric.difference == 0:
+    if metric.p_value >= SIGNIFICANT or metric.difference == 0:
         return "unclear"
     if metric.higher_is_better is None:
         return "different"

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 
 __all__ = [
+    "SIGNIFICANT",
     "Interval",
     "Statistic",
     "bootstrap",
@@ -32,6 +33,8 @@ Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """Maps sums (..., k) to values (...); NaN where undefined."""
 
+SIGNIFICANT = 0.05
+"""The usual level of a test: from this p-value on a difference may be chance."""
 _Z95 = 1.959963984540054
 _LEAST_CLUSTERS = 4  # from which the expansion of Student's t holds to three digits
 

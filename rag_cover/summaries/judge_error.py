@@ -106,13 +106,10 @@ class Verdicts:
 
     def powered(self, metric: str) -> Interval | None:
         """Return a share that rests on labels of these answers; None where there are too few."""
-        if metric not in self._shares:
-            return None
-        share = self._shares[metric]
-        judged, keys, labels = share.of(labelled=True)
+        judged, keys, labels = self._own_labels(metric)
         if len(labels) < LEAST_LABELS or len(set(keys)) < LEAST_QUESTIONS or len(set(labels)) == 1:
             return None
-        others, their_keys, _ = share.of(labelled=False)
+        others, their_keys, _ = self._shares[metric].of(labelled=False)
         return estimate_powered_share(labels, judged, keys, others, their_keys).share
 
     def interval(self, metric: str, *, seed: int) -> Interval | None:
