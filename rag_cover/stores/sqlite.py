@@ -37,6 +37,7 @@ _EXTEND = """INSERT INTO results (ordinal, key, trace_id, json)
 _AFTER = "SELECT ordinal, json FROM results WHERE ordinal > ? AND ordinal <= ? ORDER BY ordinal LIMIT ?"
 _RANGE = "SELECT json FROM results WHERE ordinal <= ? ORDER BY ordinal LIMIT ? OFFSET ?"
 _COUNT = "SELECT COUNT(*) FROM results WHERE ordinal <= ?"
+_GET_RESULTS = "SELECT ordinal, key, json FROM results WHERE ordinal IN (SELECT value FROM json_each(?))"
 _LAST = (1 << 63) - 1
 _SET = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)"
 _FAILED = ":failed"  # ends the key of a result with a failure: no trace has such a key, so a later run measures it again
@@ -136,8 +137,7 @@ class Store:
 
     def present(self, wanted: Mapping[int, str]) -> set[int]:
         """Tell which of these ordinals have a result with this key that is whole and no failure."""
-        marks = ",".join("?" * len(wanted))
-        rows = self.rows(f"SELECT ordinal, key, json FROM results WHERE ordinal IN ({marks})", *wanted)  # noqa: S608  # marks
+        rows = self.rows(_GET_RESULTS, json.dumps(list(wanted)))
         return {ordinal for ordinal, key, content in rows if key == wanted[ordinal] and is_whole(content)}
 
     def keep(self, items: Sequence[Item], spent: UsageReport) -> None:
