@@ -5,6 +5,8 @@
 # make lint   ruff, mypy and the import contracts
 # make audit  scan the code, and ask whether the pinned packages have known vulnerabilities
 # make build  build the wheel and the source distribution into dist/
+# make distributions  build what is published under the frameworks' own names into dist/distributions/
+# make docs   build the site of the documentation into build/docs; a link that leads nowhere fails it
 # make clean  remove what these made
 
 PYTHON ?= python3
@@ -13,7 +15,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test slow models lint audit build clean
+.PHONY: help demo test slow models lint audit build distributions docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,10 +25,10 @@ demo: $(VENV)/.base
 	@$(BIN)/rag-cover demo --out $(OUT)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" $(PYTEST_ARGS)
 
 slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow $(PYTEST_ARGS)
 
 models: $(VENV)/.models
 	$(BIN)/python -m pytest tests/transformers plugins/rag_cover_transformers $(PYTEST_ARGS)
@@ -44,6 +46,13 @@ audit: $(VENV)/.dev
 build: $(VENV)/.dev
 	$(BIN)/hatchling build -d dist
 
+distributions: $(VENV)/.dev
+	for folder in distributions/*/; do (cd "$$folder" && "$(abspath $(BIN))/hatchling" build -d "$(CURDIR)/dist/distributions") || exit 1; done
+
+docs: $(VENV)/.docs
+	$(BIN)/python .ci/reference.py --check
+	$(BIN)/zensical build --strict --clean
+
 clean:
 	rm -rf $(VENV) dist build $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -51,6 +60,10 @@ clean:
 # A stamp is younger than what it was made from, so a second run installs nothing.
 $(VENV)/.models: $(VENV)/.dev
 	$(PIP) install --quiet -c constraints.txt -e '.[transformers]' 'transformers[serving]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) install --quiet -c constraints.txt -e '.[docs]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rag_cover.labels import LabelledText
     from rag_cover.llm_calls import LLMCall
     from rag_cover.measures import Measure, MeasureResult, NotApplicable, NumberResult, Score, SummaryMetric, measure_of
-    from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
+    from rag_cover.nuggets import Assignment, Fragment, Importance, Nugget, NuggetSource
     from rag_cover.pairwise import PairwiseComparison
     from rag_cover.questions import Passage, Question, Role, SubQuestion
     from rag_cover.redaction import Redaction
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace
 
 __all__ = [
+    "Assignment",
     "Comparison",
     "ComplexityMeasure",
     "CoverageMeasure",
@@ -99,6 +100,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Assignment": "rag_cover.nuggets",
     "Comparison": "rag_cover.summaries",
     "ComplexityMeasure": "rag_cover.complexity",
     "CoverageMeasure": "rag_cover.coverage",

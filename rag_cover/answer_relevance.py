@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rag_cover.backends import ScoringItem
 from rag_cover.measures import ModelKind, NumberResult, Score, SummaryMetric, number_metric
-from rag_cover.model_calls import probabilities
+from rag_cover.model_calls import ask_probabilities
 from rag_cover.traces import Trace
 
 __all__ = ["AnswerRelevanceMeasure"]
@@ -35,13 +35,13 @@ class AnswerRelevanceMeasure:
     )
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can."""
+        """Return why a trace cannot be measured, or None where it can."""
         return "answer_relevance needs an answer" if trace.answer is None else None
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> list[NumberResult]:
         """Measure all the traces, in one call to the scorer; a blank answer has relevance 0."""
         items = [ScoringItem(trace.question.text, trace.answer or "", user_question=trace.question.text) for trace in traces]
-        found = probabilities(models["scorer"], (item for item in items if item.text.strip()))
+        found = ask_probabilities(models["scorer"], (item for item in items if item.text.strip()))
         values = [float(found.get(item, 0.0)) for item in items]
         return [NumberResult(value, f"the answer replies to the question with probability {value:.2f}") for value in values]
 

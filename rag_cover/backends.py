@@ -207,7 +207,7 @@ CertainCuts = Mapping[Mode, tuple[float, float]]
 
 
 def mode_of(item: ScoringItem) -> Mode:
-    """Tell how an item is judged.
+    """Return the mode in which an item is judged.
 
     >>> mode_of(ScoringItem("Who?", "Ada.")), mode_of(ScoringItem("Who?", "Ada.", user_question="Who?"))
     ('passage', 'reply')
@@ -223,7 +223,7 @@ def reply_threshold_of(scorer: Scorer) -> float:
 
 
 def reads_references(scorer: Scorer) -> bool:
-    """Tell whether a scorer judges against references: yes, unless it says ``reads_references = False``."""
+    """Return whether a scorer judges against references: yes, unless it says ``reads_references = False``."""
     return bool(getattr(scorer, "reads_references", True))
 
 

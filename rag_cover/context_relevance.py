@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rag_cover.backends import ScoringItem
 from rag_cover.measures import ModelKind, NumberResult, Score, SummaryMetric, number_metric
-from rag_cover.model_calls import probabilities
+from rag_cover.model_calls import ask_probabilities
 from rag_cover.traces import Trace
 
 __all__ = ["ContextRelevanceMeasure"]
@@ -34,14 +34,14 @@ class ContextRelevanceMeasure:
     )
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can."""
+        """Return why a trace cannot be measured, or None where it can."""
         return None if trace.chunks else "context_relevance needs retrieval steps that found passages"
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> list[NumberResult]:
         """Measure all the traces, in one call to the scorer."""
         scorer = models["scorer"]
         asked = [_items(trace) for trace in traces]
-        found = probabilities(scorer, (item for passages in asked for items in passages for item in items))
+        found = ask_probabilities(scorer, (item for passages in asked for items in passages for item in items))
         results = []
         for passages in asked:
             relevant = sum(max(found[item] for item in items) >= scorer.threshold for items in passages)

@@ -22,6 +22,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFailedError",
     "NotOfferedError",
+    "OutputExistsError",
     "PluginError",
     "RagCoverError",
     "StoreError",
@@ -140,6 +141,20 @@ class StoreError(RagCoverError, OSError):
     """A store that cannot be opened, read or written."""
 
 
+class OutputExistsError(StoreError):
+    """A file that a command would write over without having been told to; ``path`` names it."""
+
+    def __init__(self, path: Path, *, is_read: bool, in_place: bool = False) -> None:
+        problem = f"{path} is also read or written by this command" if is_read else f"{path} exists already"
+        remedy = (
+            "; name another file to write"
+            if is_read and not in_place
+            else "; name another file to write, or replace it with --force"
+        )
+        super().__init__(f"{problem}{remedy}")
+        self.path, self.is_read = path, is_read
+
+
 class StoreInUseError(StoreError):
     """A store that another process is writing; ``holder`` says which, in words."""
 
@@ -151,7 +166,7 @@ class StoreInUseError(StoreError):
 class ModelFailedError(RagCoverError, RuntimeError):
     """A model that could not answer, after its retries.
 
-    ``kind`` says why in a word or two, by which failures are told apart; ``raw`` is what the model wrote, where that is why.
+    ``kind`` classifies the failure in a word or two; ``raw`` is what the model wrote, where that is the cause.
     """
 
     def __init__(self, message: str, *, attempts: int = 1, kind: str | None = None, raw: str | None = None) -> None:
@@ -175,7 +190,7 @@ class MalformedReplyError(ModelFailedError):
 
 
 class EvaluationError(RagCoverError, RuntimeError):
-    """An evaluation told to stop at the first failure, and the failure that stopped it."""
+    """The failure that stopped an evaluation which was to stop at the first one (``on_error="raise"``)."""
 
 
 class EngineError(RagCoverError, RuntimeError):
@@ -193,14 +208,18 @@ _LIKE = 0.6  # the usual bound of a close match
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Suggest the known name closest to a misspelt one, the first of equally close ones, as a sentence with a leading space.
+    """Suggest the known name closest to a misspelt one, as a sentence with a leading space; one that it begins comes first.
 
     >>> nearest("opnai", ["openai", "ray"])
     " Did you mean 'openai'?"
+    >>> nearest("core", ["core_coverage", "core_use"])
+    " Did you mean 'core_coverage'?"
     >>> nearest("xyz", ["openai"])
     ''
     """
     likeness = {each: SequenceMatcher(None, each, name).ratio() for each in known}
+    if name and (begun := [each for each in known if each.startswith(f"{name}_")]):
+        likeness[begun[0]] = 1.0
     closest = max(likeness, key=likeness.__getitem__, default="")
     return f" Did you mean {closest!r}?" if likeness.get(closest, 0.0) >= _LIKE else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rag_cover.coverage import SubQuestionCoverage
 from rag_cover.measures import TraceResult
 
 __all__ = ["column_of", "rows_of"]
@@ -13,7 +14,7 @@ _WITH_COLUMNS = ("coverage", "groundedness", "utility", "complexity")
 
 
 def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
-    """Yield a row for each sub-question of a trace, one for a trace without any; None stands for what was not measured."""
+    """Yield a row for each sub-question or nugget of a trace, one for a trace without any; None: it was not measured."""
     trace, coverage, grounded = result.trace, result.coverage, result.groundedness
     worth, hard = result.utility, result.complexity
     shared = {
@@ -29,6 +30,7 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
         "max_answer_probability": hard and hard.max_answer_probability,
         "completeness": hard and hard.completeness,
         **_other_values(result),
+        **_scores_of_nuggets(result),
     }
     for sub_question in coverage.sub_questions if coverage else ():
         yield shared | {
@@ -43,9 +45,36 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
             "position": sub_question.position,
             "loss": sub_question.loss,
             "is_loss_clear": sub_question.is_loss_clear if sub_question.loss else None,
+            **_columns_of_corpus(sub_question),
+            **(_columns_of_nugget(sub_question) if coverage and coverage.on_nuggets else {}),
         }
     if not coverage or not coverage.sub_questions:
         yield shared
+
+
+def _columns_of_corpus(sub_question: SubQuestionCoverage) -> dict[str, Any]:
+    """Return what the corpus has on a sub-question, where it was searched."""
+    if (search := sub_question.corpus) is None:
+        return {}
+    found = search.covering
+    return {
+        "corpus_passage": found and found.key,
+        "corpus_probability": search.passages[0].probability if search.passages else None,
+        "corpus_rank": found and found.rank,
+        "corpus_question_rank": found and found.question_rank,
+        "corpus_remedy": search.remedy,
+        "corpus_error": search.error,
+    }
+
+
+def _columns_of_nugget(nugget: SubQuestionCoverage) -> dict[str, Any]:
+    """Return the columns that only nuggets have; ``sub_question`` holds their text."""
+    return {"unit": "nugget", "nugget_question": nugget.question, "answer_partial": nugget.answer and nugget.answer.partial}
+
+
+def _scores_of_nuggets(result: TraceResult) -> dict[str, float | None]:
+    coverage = result.coverage
+    return {} if coverage is None else {name: value for name, value in coverage.values.items() if name.startswith("nuggets_")}
 
 
 def _other_values(result: TraceResult) -> dict[str, float | None]:

@@ -19,6 +19,8 @@ _OWN: Mapping[str, str] = {
     "complexity": "rag_cover.complexity:ComplexityMeasure",
     "answer_relevance": "rag_cover.answer_relevance:AnswerRelevanceMeasure",
     "context_relevance": "rag_cover.context_relevance:ContextRelevanceMeasure",
+    "claims": "rag_cover.claims:ClaimsMeasure",
+    "citations": "rag_cover.citations:CitationsMeasure",
 }
 """The package's own measures: a line for each. They are imported when they are asked for."""
 

@@ -1,4 +1,4 @@
-"""Tell in which language a text is, so that a judge that reads English is not asked about other languages.
+"""Language detection, so that a judge of English is not asked about texts in other languages.
 
 The decision is conservative: a text counts as English unless it is clear that it is not. Three kinds of evidence are read, the
 cheapest first:
@@ -77,7 +77,7 @@ _LEAST_CELLS = 4
 
 
 def unread_reason(part: str, language: str, read: Sequence[str]) -> str:
-    """Say that a part of a trace is in a language that a judge does not read.
+    """Write that a part of a trace is in a language that a judge does not read.
 
     >>> unread_reason("the answer is", "de", ("en",))
     'the answer is in German (de), and the judge reads English'
@@ -99,7 +99,7 @@ def language_unread(reason: str) -> str | None:
 
 
 def is_english(text: str) -> bool:
-    """Tell whether a text is English, or may be: False only where `language_of` is sure of another language.
+    """Return whether a text is English, or may be: False only where `language_of` is sure of another language.
 
     >>> is_english("What is the capital of Australia?"), is_english("Die Hauptstadt von Australien ist die Stadt Canberra.")
     (True, False)
@@ -171,7 +171,7 @@ def _without_code(line: str) -> str:
 
 
 def _is_list(line: str) -> bool:
-    """Tell whether a line has four items or more, of at most three words on average (two where it ends like a sentence)."""
+    """Return whether a line has four items or more, of at most three words on average (two where it ends like a sentence)."""
     cells = [cell for cell in _CELL_END.split(line) if cell.strip()]
     return len(cells) >= _LEAST_CELLS and len(line.split()) <= (2 if _SENTENCE_END.search(line) else 3) * len(cells)
 

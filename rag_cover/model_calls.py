@@ -21,7 +21,7 @@ from rag_cover.backends import (
 )
 from rag_cover.errors import InvalidValueError, ModelFailedError
 
-__all__ = ["abstentions", "bisect_failures", "fragments", "probabilities", "relations", "threshold_in_range"]
+__all__ = ["abstentions", "ask_probabilities", "ask_relations", "bisect_failures", "fragments", "threshold_in_range"]
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -39,7 +39,7 @@ def threshold_in_range(threshold: float) -> float:
     return float(threshold)
 
 
-def probabilities(scorer: Scorer, items: Iterable[ScoringItem]) -> Mapping[ScoringItem, float]:
+def ask_probabilities(scorer: Scorer, items: Iterable[ScoringItem]) -> Mapping[ScoringItem, float]:
     """Ask a scorer about every distinct item, in one call; without items it is not asked.
 
     Raises:
@@ -53,7 +53,7 @@ def probabilities(scorer: Scorer, items: Iterable[ScoringItem]) -> Mapping[Scori
     return dict(zip(distinct, _shortest(values), strict=True))
 
 
-def relations(entailer: Entailer, pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], tuple[float, float, float]]:
+def ask_relations(entailer: Entailer, pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], tuple[float, float, float]]:
     """Ask an entailer for P(entailment), P(neutral) and P(contradiction) of every distinct (premise, hypothesis), in one call.
 
     Without pairs it is not asked.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rag_cover.questions import Metadata, NotBlank, ReadOnly, RoleSource, Textual, Value
+from rag_cover.questions import Metadata, NotBlank, ReadOnly, Role, RoleSource, Textual, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-__all__ = ["Fragment", "Importance", "Nugget", "NuggetSource"]
+__all__ = ["Assignment", "Fragment", "Importance", "Nugget", "NuggetSource", "importance_for", "role_for"]
 
 
 class Importance(StrEnum):
@@ -24,6 +24,28 @@ class Importance(StrEnum):
 
     VITAL = "vital"
     OKAY = "okay"
+
+
+def role_for(importance: Importance | None) -> Role | None:
+    """Return the role of a sub-question that asks for a nugget of this importance.
+
+    >>> role_for(Importance.VITAL), role_for(Importance.OKAY), role_for(None)
+    (<Role.CORE: 'core'>, <Role.BACKGROUND: 'background'>, None)
+    """
+    return None if importance is None else Role.CORE if importance is Importance.VITAL else Role.BACKGROUND
+
+
+def importance_for(role: Role | None) -> Importance | None:
+    """Return the importance of a nugget that a sub-question of this role asks for."""
+    return None if role is None else Importance.VITAL if role is Role.CORE else Importance.OKAY
+
+
+class Assignment(StrEnum):
+    """Whether a text states a nugget (TREC 2024 RAG track): as a whole, in part, or not at all."""
+
+    SUPPORT = "support"
+    PARTIAL_SUPPORT = "partial_support"
+    NOT_SUPPORT = "not_support"
 
 
 class Fragment(Textual):

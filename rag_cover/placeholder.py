@@ -58,7 +58,7 @@ class Placeholder:
 
 
 def is_identifier(text: str) -> bool:
-    """Tell whether a text stands in place of an id or of a single word."""
+    """Return whether a text stands in place of an id or of a single word."""
     return _IDENTIFIER.fullmatch(text) is not None
 
 

@@ -11,7 +11,7 @@ __all__ = ["question_key"]
 
 
 def question_key(question: Question) -> str:
-    """Tell questions apart: by id where there is one, else by text up to case, width and white space.
+    """Return what identifies a question: its id if it has one, else its text up to case, width and white space.
 
     >>> question_key(Question("Why  is the sky blue?")) == question_key(Question("why is the sky BLUE?"))
     True

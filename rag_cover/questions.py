@@ -39,6 +39,8 @@ __all__ = [
     "Value",
     "json_value",
     "legible",
+    "plain_query",
+    "prepend_title",
 ]
 
 
@@ -284,5 +286,33 @@ class Passage(Textual):
 
     @property
     def key(self) -> str:
-        """Tell passages apart: by id where there is one, else by title and text."""
+        """Return what identifies a passage: its id if it has one, else a hash of title and text."""
         return f"id:{self.id}" if self.id else f"text:{self.title or ''}\n{self.text}"
+
+
+def prepend_title(title: str | None, text: str) -> str:
+    r"""Put a title on a line before its text, as models read passages; one that is blank or that begins the text is left out.
+
+    The text stands at the end unchanged, after ``len(prepend_title(title, text)) - len(text)`` characters.
+
+    >>> prepend_title("Rayleigh scattering", "It makes the sky blue.")
+    'Rayleigh scattering\nIt makes the sky blue.'
+    >>> prepend_title("Sky", "Sky: the space above the earth.")
+    'Sky: the space above the earth.'
+    """
+    name = (title or "").strip()
+    return f"{name}\n{text}" if name and not _begins_with(text, name) else text
+
+
+def plain_query(query: str) -> str:
+    """Write a query without what does not tell it from others: its case, its spaces, and the mark at its end.
+
+    >>> plain_query("What is  RAG?") == plain_query("what is RAG")
+    True
+    """
+    return " ".join(query.casefold().split()).rstrip(" ?!.")
+
+
+def _begins_with(text: str, name: str) -> bool:
+    start = text.lstrip()[: len(name) + 1]
+    return start[: len(name)].casefold() == name.casefold() and not start[len(name) :].isalnum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +22,7 @@ from rag_cover.backends import (
     Scorer,
 )
 from rag_cover.decomposition.generated import GeneratedDecomposer
+from rag_cover.decomposition.given_nuggets import GivenNuggets
 from rag_cover.decomposition.strategies import Decomposer, GivenDecomposer
 from rag_cover.engines import Engine
 from rag_cover.errors import (
@@ -33,9 +34,11 @@ from rag_cover.errors import (
     refuse_unknown_options,
 )
 from rag_cover.measures import ModelKind
+from rag_cover.nuggets import Nugget
 from rag_cover.plugin_manager import plugins
 from rag_cover.questions import Passage
 from rag_cover.stores import read_passages, read_traces
+from rag_cover.stores.files import require_file
 
 __all__ = [
     "Models",
@@ -162,12 +165,14 @@ def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models that measures ask, by name or as objects; what is None falls back to what the judge offers.
+    """The models that measures use, by name or as objects; where one is None, the judge's own is used.
 
     ``decomposer`` splits questions where a trace brings no sub-questions: ``"rules"``, the name of a generator, a generator,
     a trace file whose sub-questions are taken (a Path), or a function from a Question to its SubQuestions. None is the
-    ``generator``, where there is one, else rules. ``abstention`` tells replies that decline to answer; None is the judge, where
-    it can, else the embedded one.
+    ``generator``, where there is one, else rules. ``abstention`` detects replies that decline to answer; None is the judge
+    if it can, else the embedded model. ``nuggets`` are those that every trace is measured on, whatever it brings: a file of
+    them (a Path), a mapping of questions or their ids to nuggets, or a `GivenNuggets`. ``corpus`` is searched for what was not
+    retrieved: a retriever over it, its passages, or their file (a Path), which the embedded retriever then indexes.
     """
 
     judge: str | Scorer = "embedded"
@@ -179,6 +184,8 @@ class Models:
     decomposer: str | Path | Generator | Decomposer | None = None
     embedder: str | Embedder | None = None
     abstention: str | AbstentionDetector | None = None
+    nuggets: Path | Mapping[str, Sequence[Nugget | str]] | GivenNuggets | None = None
+    corpus: Path | Retriever | Sequence[Passage] | None = None
 
     def check(self, kinds: Iterable[ModelKind]) -> None:
         """Refuse names that nobody answers to, without opening anything.
@@ -187,12 +194,17 @@ class Models:
             BackendNotFoundError: no installed plugin has this scheme.
             NotOfferedError: one has, and offers no such model.
             InvalidValueError: a trace file is named where a model is.
+            InputError: the file of nuggets cannot be read, or there is no such corpus.
         """
         for kind in kinds:
             name = self.judge if kind == "scorer" else getattr(self, kind)
             if kind == "decomposer" and isinstance(name, str):
                 _refuse_file(name)
-            if isinstance(name, str) and name != "rules":
+            if kind == "nuggets":
+                _open_nuggets(name)
+            elif kind == "corpus":
+                _check_corpus(name)
+            elif isinstance(name, str) and name != "rules":
                 _factory("generator" if kind == "decomposer" else kind, name)
 
     def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
@@ -203,8 +215,8 @@ class Models:
     def _open(self, kind: ModelKind) -> object | None:
         if kind == "scorer":
             return self._open_model("scorer", self.judge)
-        if kind == "decomposer":
-            return self._decomposer()
+        if kind in _NOT_MODELS:
+            return _NOT_MODELS[kind](self)
         if (chosen := getattr(self, kind)) is not None:
             return self._open_model(kind, chosen)
         if kind in ("locator", "relevance", "entailer"):
@@ -259,6 +271,38 @@ class Models:
             message = f"{type(model).__name__!r} cannot serve as {kind}: it lacks a method that rag_cover.backends asks for"
             raise InvalidValueError(message)
         return model
+
+
+def _open_nuggets(given: object) -> GivenNuggets | None:
+    match given:
+        case None | GivenNuggets():
+            return given
+        case Path():
+            return GivenNuggets.read(given)
+        case Mapping():
+            return GivenNuggets.from_mapping(given)
+    message = f"nuggets is a file of nuggets as a Path, a mapping of questions to nuggets, or a GivenNuggets, not {given!r}"
+    raise InvalidValueError(message)
+
+
+def _check_corpus(given: object) -> None:
+    if isinstance(given, Path):
+        require_file(given)
+    elif (given is not None and not isinstance(given, Retriever | Sequence)) or isinstance(given, str):
+        message = f"corpus is a retriever, a file of passages as a Path, or a sequence of passages, not {given!r}"
+        raise InvalidValueError(message)
+
+
+def _open_corpus(given: Path | Retriever | Sequence[Passage] | None) -> Retriever | None:
+    _check_corpus(given)
+    return given if given is None or isinstance(given, Retriever) else build_retriever("embedded", given)
+
+
+_NOT_MODELS: Mapping[ModelKind, Callable[[Models], object | None]] = {
+    "decomposer": Models._decomposer,  # noqa: SLF001  # its own table
+    "nuggets": lambda models: _open_nuggets(models.nuggets),
+    "corpus": lambda models: _open_corpus(models.corpus),
+}
 
 
 def _refuse_file(decomposer: object) -> None:

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from rag_cover.backends import Retriever
-from rag_cover.questions import Passage
+from rag_cover.questions import Passage, plain_query
 from rag_cover.traces import RetrievalStep
 
-__all__ = ["Searches", "plain"]
+__all__ = ["Searches"]
 
 
 class Searches:
@@ -36,8 +36,8 @@ class Searches:
 
     @property
     def known(self) -> frozenset[str]:
-        """Return the queries that were searched for, or would have been if there had been room, as `plain` writes them."""
-        return frozenset(map(plain, [*(step.query for step in self.steps), *self.unasked]))
+        """Return the queries searched for, or left out for want of room, each as `plain_query` writes it."""
+        return frozenset(map(plain_query, [*(step.query for step in self.steps), *self.unasked]))
 
     @property
     def found(self) -> list[RetrievalStep]:
@@ -46,9 +46,11 @@ class Searches:
 
     def search(self, queries: Sequence[str], *, k: int | None = None) -> list[RetrievalStep]:
         """Search for queries that were not searched for before; those that the number of calls leaves no room for are not."""
-        asked = {plain(query): query for query in reversed(queries)}  # of equal ones the first
+        asked = {plain_query(query): query for query in reversed(queries)}  # of equal ones the first
         known = self.known
-        new = [query for query in dict.fromkeys(queries) if asked[plain(query)] == query and plain(query) not in known]
+        new = [
+            query for query in dict.fromkeys(queries) if asked[plain_query(query)] == query and plain_query(query) not in known
+        ]
         room = len(new) if self._most is None else max(0, self._most - len(self.steps))
         self.unasked += new[room:]
         with ThreadPoolExecutor(max(1, min(self._workers, len(new))), thread_name_prefix="rag-cover-search") as pool:
@@ -60,7 +62,7 @@ class Searches:
 
     def step_of(self, query: str) -> RetrievalStep | None:
         """Return the search for a query, if it was made."""
-        return next((step for step in self.steps if plain(step.query) == plain(query)), None)
+        return next((step for step in self.steps if plain_query(step.query) == plain_query(query)), None)
 
     def _step(self, query: str, *, k: int) -> RetrievalStep:
         try:
@@ -68,15 +70,6 @@ class Searches:
         except Exception as broken:  # noqa: BLE001  # the plugin boundary: recorded in the step
             return RetrievalStep(query=query, error=f"{type(broken).__name__}: {broken}")
         return RetrievalStep(query=query, passages=passages)
-
-
-def plain(query: str) -> str:
-    """Return what tells a query from others: not its case, its spaces, or the mark at its end.
-
-    >>> plain("What is  RAG?") == plain("what is RAG")
-    True
-    """
-    return " ".join(query.casefold().split()).rstrip(" ?!.")
 
 
 def _read(found: object) -> Iterator[Passage]:

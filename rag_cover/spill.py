@@ -49,7 +49,7 @@ class SpillingDict(Generic[Entry]):
         return found[0] if found else None
 
     def setdefault(self, name: str, entry: Entry) -> Entry:
-        """Return the entry of a name, after giving it this one where it had none."""
+        """Return the value of a key; store this one first if there is none."""
         if (known := self.get(name)) is not None:
             return known
         self[name] = entry

@@ -56,7 +56,7 @@ def translating_sqlite_errors(path: Path, *, kind: str, remedy: str) -> Iterator
 
 
 def writable(path: Path) -> bool:
-    """Tell whether a file that is there can be written: SQLite keeps files beside it, so its folder too."""
+    """Return whether a file that is there can be written: SQLite keeps files beside it, so its folder too."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
@@ -91,7 +91,7 @@ def refuse_strangers(connection: sqlite3.Connection, path: Path, *, application:
 
 
 def write_ahead(connection: sqlite3.Connection, *, patience_s: float) -> None:
-    """Switch to the write-ahead log; of several that open a new file at once, SQLite tells some to try again."""
+    """Switch to the write-ahead log; retry while another process that opens the same new file locks it."""
     give_up = time.monotonic() + patience_s
     while True:
         try:

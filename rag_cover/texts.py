@@ -61,7 +61,7 @@ def _ends(text: str, start: int, stop: int) -> Iterator[int]:
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
-    """Tell whether a sentence goes on where sentencex ends it: after an abbreviation, or the number of a list item."""
+    """Return whether a sentence goes on where sentencex ends it: after an abbreviation, or the number of a list item."""
     first, follows = max(start, end - 12), text[end : end + 1]
     if _TITLE.search(text, first, end) or _MARKER.fullmatch(text, start, end):
         return True

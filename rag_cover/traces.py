@@ -19,8 +19,9 @@ from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_vali
 
 from rag_cover.errors import InputError
 from rag_cover.llm_calls import LLMCall
-from rag_cover.nuggets import Nugget
+from rag_cover.nuggets import Fragment, Nugget
 from rag_cover.questions import Metadata, NotBlank, Passage, Question, ReadOnly, SubQuestion, Tags, Textual, Value
+from rag_cover.short_forms import quote
 from rag_cover.spill import SpillingDict
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "content_of",
     "distinct",
     "name_of",
+    "trace_schema",
 ]
 
 SCHEMA = 2
@@ -70,7 +72,7 @@ class RetrievalStep(Value):
 
     @property
     def replaces(self) -> bool:
-        """Tell whether the step's passages stand in place of its inputs' (rerank, filter, fuse)."""
+        """Return whether the step's passages stand in place of its inputs' (rerank, filter, fuse)."""
         return self.kind in ("rerank", "filter", "fuse")
 
 
@@ -134,6 +136,15 @@ class Trace(Value):
     thread_id: NotBlank | None = None
     user_id: NotBlank | None = None
     metadata: Metadata = Field(default_factory=ReadOnly)
+
+    def __repr__(self) -> str:
+        """Return a short form: the question, the answer, how many steps and passages; `model_dump` has all."""
+        passages = sum(len(step.passages) for step in self.steps)
+        about = f"{quote(self.question.text)}, answer={quote(self.answer)}, steps={len(self.steps)}, passages={passages}"
+        named = "".join(f", {name}={quote(value)}" for name in ("id", "pipeline") if (value := getattr(self, name)))
+        return f"Trace({about}{named})"
+
+    __str__ = __repr__
 
     @model_validator(mode="before")
     @classmethod
@@ -224,7 +235,7 @@ def content_hash(value: object) -> str:
 
 
 def distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Keep the first of each passage, told apart by id, else by title and text."""
+    """Keep the first of each passage; passages are the same by id, else by title and text."""
     found: dict[str, Passage] = {}
     for passage in passages:
         found.setdefault(passage.key, passage)
@@ -273,6 +284,15 @@ def assign_ids(traces: Iterable[Trace]) -> Iterator[Trace]:
             yield trace
         else:
             yield trace.model_copy(update={"id": identities.give(name_of(trace))})
+
+
+def trace_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a trace, a line of a trace file; ``version`` is that of `SCHEMA`."""
+    written = Trace.model_json_schema(by_alias=True)
+    for kind in (Question, Passage, SubQuestion, Nugget, Fragment, Sample):  # a text alone stands for each of them
+        written["$defs"][kind.__name__] = {"anyOf": [{"type": "string"}, written["$defs"][kind.__name__]]}
+    written["properties"]["schema"] = {"enum": [*range(1, SCHEMA + 1)]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "version": SCHEMA, **written, "title": "rag_cover trace"}
 
 
 def _refuse_unread(schema: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from rag_cover.backends import ScoringItem, Span
-from rag_cover.passage_text import prepend_title
+from rag_cover.questions import prepend_title
 from rag_cover.setqueries.answers import question_for
 from rag_cover.testing import KeywordLocator, ScriptedScorer
 

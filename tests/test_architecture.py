@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,13 @@ SHARED_BY_ADAPTERS = (  # the same name for the same job, whatever the framework
     *("postprocessing", "reranking", "results", "retrievers", "routers", "run_recorder", "searches", "set_queries"),
     *("set_query_routing", "trace_evaluators", "traces"),
 )
+OF_EVERY_FORMAT = {"recognises", "spans_of", "traces_of"}  # what each importer has, so that knowing one is knowing all
+PARTICIPLES = (  # those without -ed; not those that are imperatives, too, such as "read" and "cut"
+    " asked born borne bought broken brought built caught chosen dealt done drawn driven fallen fed felt frozen given gone got"
+    " heard held hidden kept known laid led left lent lost made meant met paid proven seen sent shown sold spent spoken stolen"
+    " struck sung sunk taken taught thought thrown told torn understood woken won worn woven written "
+)
+NO_PARTICIPLES = frozenset(["embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"])
 LONGEST_FILE = 500  # where a file is split; 100 to 300 lines are comfortable
 
 
@@ -153,3 +161,38 @@ def test_the_root_loads_its_public_names_from_where_a_type_checker_is_told_that_
     assert set(told) <= set(dir(rag_cover))
     for name, module in told.items():
         assert getattr(rag_cover, name) is getattr(importlib.import_module(module), name)
+
+
+def _is_participle(name: str) -> bool:
+    word = name.strip("_").split("_")[0]
+    return f" {word} " in PARTICIPLES or (word.endswith("ed") and word not in NO_PARTICIPLES)
+
+
+def _is_meant_alike(name: str, modules: list[str]) -> bool:
+    """Tell whether all that have a name do one job by it: both adapters, each importer, a hook and those who implement it."""
+    if {module.partition(".")[0] for module in modules} == set(ADAPTERS):
+        return True
+    if name in OF_EVERY_FORMAT:
+        return all(module.startswith("rag_cover.importers.") for module in modules)
+    return all(module in {"rag_cover.hooks", "rag_cover.registry", *PACKAGES} for module in modules)
+
+
+def test_a_public_name_means_one_thing() -> None:
+    modules: dict[str, list[str]] = defaultdict(list)
+    for module, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+                modules[node.name].append(module)
+
+    several = {name: found for name, found in modules.items() if len(set(found)) > 1}
+    assert {name: found for name, found in several.items() if not _is_meant_alike(name, found)} == {}
+
+
+def test_hardly_a_function_is_named_by_a_participle() -> None:
+    nodes = [
+        node for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    functions = [node.name for node in nodes if not any("property" in ast.unparse(each) for each in node.decorator_list)]
+
+    named = sorted(name for name in functions if _is_participle(name))
+    assert len(named) < 0.01 * len(functions), named

@@ -19,7 +19,7 @@ from rag_cover.importers import formats, import_traces
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
 
-_BLOCK = re.compile(r"^```python (\w+)\.py\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r'^```python title="(\w+)\.py"\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")

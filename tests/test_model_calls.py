@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Failure, ScoringItem, Span
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.model_calls import bisect_failures, fragments, probabilities, relations
+from rag_cover.model_calls import ask_probabilities, ask_relations, bisect_failures, fragments
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 
 ITEM = ScoringItem("Why is the sky blue?", "The sky is blue: air scatters short waves.")
@@ -44,7 +44,7 @@ def test_a_scorer_that_returns_no_probabilities_has_failed(values: list[float], 
     scorer = WrongScorer(values)
 
     with pytest.raises(ModelFailedError, match=rf"WrongScorer \(wrong\): correctness {complaint}"):
-        probabilities(scorer, [ITEM])
+        ask_probabilities(scorer, [ITEM])
 
 
 class WrongLocator:
@@ -83,7 +83,7 @@ def test_every_distinct_item_is_asked_once() -> None:
     scorer = KeywordScorer()
     other = ScoringItem("Why is grass green?", ITEM.text)
 
-    asked = probabilities(scorer, [ITEM, other, ITEM])
+    asked = ask_probabilities(scorer, [ITEM, other, ITEM])
 
     assert list(asked) == [ITEM, other]
     assert scorer.asked.items == 2
@@ -92,7 +92,7 @@ def test_every_distinct_item_is_asked_once() -> None:
 def test_single_precision_reads_as_written() -> None:
     scorer = WrongScorer([0.7])
 
-    asked = probabilities(scorer, [ITEM])
+    asked = ask_probabilities(scorer, [ITEM])
 
     assert asked == {ITEM: 0.7}
 
@@ -100,7 +100,7 @@ def test_single_precision_reads_as_written() -> None:
 def test_rounding_above_one_is_one() -> None:
     scorer = WrongScorer([1.000001])
 
-    asked = probabilities(scorer, [ITEM])
+    asked = ask_probabilities(scorer, [ITEM])
 
     assert asked == {ITEM: 1.0}
 
@@ -108,7 +108,7 @@ def test_rounding_above_one_is_one() -> None:
 def test_without_items_no_model_is_asked() -> None:
     scorer, locator, entailer = KeywordScorer(), KeywordLocator(), KeywordEntailer()
 
-    nothing = probabilities(scorer, []), fragments(locator, []), relations(entailer, [])
+    nothing = ask_probabilities(scorer, []), fragments(locator, []), ask_relations(entailer, [])
 
     assert nothing == ({}, {}, {})
     assert scorer.asked.calls == locator.asked.calls == entailer.asked.calls == 0

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.questions import Passage
-from rag_cover.searching import Searches, plain
+from rag_cover.questions import Passage, plain_query
+from rag_cover.searching import Searches
 from rag_cover.testing import ScriptedRetriever
 
 SKY, GRASS = "Why is the sky blue?", "Why is grass green?"
@@ -200,4 +200,4 @@ def test_an_interruption_passes_and_begins_nothing_more() -> None:
 
 @given(st.text())
 def test_a_query_is_told_from_others_by_its_words(query: str) -> None:
-    assert plain(plain(query)) == plain(query) == plain(f"\n{query} ?!")
+    assert plain_query(plain_query(query)) == plain_query(query) == plain_query(f"\n{query} ?!")

@@ -248,7 +248,7 @@ def test_the_example_of_the_page_uses_every_field_and_is_read(source_tree: Path)
 
 
 def test_the_labels_of_the_page_are_read(source_tree: Path, tmp_path: Path) -> None:
-    lines = re.findall(r"```jsonl labels\n(.*?)```", (source_tree / PAGE).read_text("utf-8"), re.DOTALL)[0]
+    lines = re.findall(r'```jsonl title="labels"\n(.*?)```', (source_tree / PAGE).read_text("utf-8"), re.DOTALL)[0]
     (tmp_path / "run.labels.jsonl").write_text(lines, "utf-8")
 
     answer, passage = read_label_file(tmp_path / "run.labels.jsonl")

@@ -33,8 +33,10 @@ with needs_extra("langchain", "langchain_core"):
         RetrievalUtilityEvaluator,
         SubQuestionCoverageEvaluator,
     )
+    from rag_cover_langchain.feedback import feedback_by
     from rag_cover_langchain.models import models_of
     from rag_cover_langchain.passages import document_of, passage_of
+    from rag_cover_langchain.pipelines import aevaluate_pipeline, evaluate_pipeline
     from rag_cover_langchain.reranking import CoverageCompressor, UtilityFilter
     from rag_cover_langchain.retrievers import RagCoverRetriever, SubQuestionRetriever
     from rag_cover_langchain.routers import ComplexityRouterRunnable, SkillRouterRunnable
@@ -67,8 +69,11 @@ __all__ = [
     "SubQuestionCoverageEvaluator",
     "SubQuestionRetriever",
     "UtilityFilter",
+    "aevaluate_pipeline",
     "attach",
     "document_of",
+    "evaluate_pipeline",
+    "feedback_by",
     "is_set_query",
     "models_of",
     "passage_of",

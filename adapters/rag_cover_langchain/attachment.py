@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Unpack
+from typing import Unpack, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
@@ -13,8 +13,9 @@ from langchain_core.tracers.context import register_configure_hook
 
 from rag_cover.errors import InvalidValueError, refuse_unknown_options
 from rag_cover.integration import AttachOptions, describe_argument, document_attach_options
-from rag_cover.recording import refuse_closed
+from rag_cover.recording import attach_once, refuse_closed
 from rag_cover_langchain.callbacks import HANDLER_OPTIONS, RagCoverCallbackHandler, RunCallbacks
+from rag_cover_langchain.feedback import Feedback
 from rag_cover_langchain.models import Writer
 from rag_cover_langchain.run_filters import RunFilter
 from rag_cover_langchain.run_recorder import RunRecorder
@@ -28,12 +29,22 @@ def attach(
     *,
     only_retrieval: bool | None = None,
     run_filter: RunFilter | None = None,
+    feedback: Feedback | None = None,
     **options: Unpack[AttachOptions[Writer, Embeddings]],
 ) -> RagCoverCallbackHandler:
     """Record and measure whatever LangChain runs in this process from now on, in any thread, until the handler is closed.
 
     Each outermost run becomes a `Trace`, as `RagCoverCallbackHandler` describes it, if it searched for something or was given a
-    context: a process also runs chains that answer no question from documents. ::
+    context: a process also runs chains that answer no question from documents.
+
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate:
+        A line ``attach(store="results.sqlite")`` alone records until the process ends. Attaching again with the same options
+        returns the handler that is attached, so that a cell of a notebook may be run again.
+
+    Invoke: ::
 
         with attach() as handler:
             chain.invoke("Why is the sky blue?")
@@ -47,6 +58,7 @@ def attach(
             talk or a translation; they are counted (`RecordingCounts.skipped`). None: as the handler does, and True for a new
             one.
         run_filter: which runs are recorded, by name, tag and metadata; None: all.
+        feedback: where every score is sent, such as a ``langsmith.Client()``; see `RagCoverCallbackHandler`.
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them.
 
     Returns:
@@ -61,22 +73,27 @@ def attach(
     refuse_unknown_options("attach", options, [*AttachOptions.__annotations__, *HANDLER_OPTIONS, "handler"])
     if handler is None:
         only = only_retrieval is None or only_retrieval
-        recording = RagCoverCallbackHandler(only_retrieval=only, run_filter=run_filter, **options)
-    else:
-        recording = handler
-    if not isinstance(recording, RagCoverCallbackHandler):
-        message = f"{describe_argument(recording)} records nothing; give a RagCoverCallbackHandler, or leave it out"
+        given_: dict[str, object] = {"only_retrieval": only, "run_filter": repr(run_filter), "feedback": feedback, **options}
+
+        def listen() -> RagCoverCallbackHandler:
+            made = RagCoverCallbackHandler(only_retrieval=only, run_filter=run_filter, feedback=feedback, **options)
+            _EVERYWHERE.add(made)
+            return made
+
+        return cast("RagCoverCallbackHandler", attach_once(_EVERYWHERE, given_, listen))
+    if not isinstance(handler, RagCoverCallbackHandler):
+        message = f"{describe_argument(handler)} records nothing; give a RagCoverCallbackHandler, or leave it out"
         raise InvalidValueError(message)
-    own = {"only_retrieval": only_retrieval, "run_filter": run_filter}
+    own = {"only_retrieval": only_retrieval, "run_filter": run_filter, "feedback": feedback}
     given = [*(name for name, value in own.items() if value is not None), *options]
-    if handler is not None and given:
+    if given:
         message = (
             f"the handler has its own options: give {', '.join(given)} to RagCoverCallbackHandler, or leave the handler out"
         )
         raise InvalidValueError(message)
-    refuse_closed(recording.is_closed)
-    _EVERYWHERE.add(recording)
-    return recording
+    refuse_closed(handler.is_closed)
+    _EVERYWHERE.add(handler)
+    return handler
 
 
 class _Everywhere(RunCallbacks):

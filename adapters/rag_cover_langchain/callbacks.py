@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -14,8 +14,19 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
 from rag_cover.integration import AttachOptions, document_attach_options, split_options
-from rag_cover.recording import CallKind, Recording
-from rag_cover_langchain.calls import Run, completion_text, prompt_text, read_inputs, read_tool, records_of, tool_query
+from rag_cover.recording import CallKind, Recording, is_unrecorded
+from rag_cover_langchain.calls import (
+    Run,
+    prompt_text,
+    read_inputs,
+    read_prompt,
+    read_reply,
+    read_tool,
+    records_of,
+    system_text,
+    tool_query,
+)
+from rag_cover_langchain.feedback import Feedback, sender_of
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.route_events import EVENT
 from rag_cover_langchain.run_filters import RunFilter, refuse_no_filter
@@ -23,8 +34,11 @@ from rag_cover_langchain.run_recorder import RunRecorder
 
 __all__ = ["HANDLER_OPTIONS", "RagCoverCallbackHandler", "RunCallbacks"]
 
-HANDLER_OPTIONS = ("only_retrieval", "run_filter")
+HANDLER_OPTIONS = ("only_retrieval", "run_filter", "feedback")
 """The options of a handler that other frameworks' recordings do not have."""
+
+
+Found = TypeVar("Found")
 
 
 class RunCallbacks(BaseCallbackHandler):
@@ -47,7 +61,7 @@ class RunCallbacks(BaseCallbackHandler):
         """Note what a chain returned."""
         for recorder in self.recorders:
             with recorder.suppress_and_record("noting an end"):
-                recorder.end(run_id, partial(recorder.record_chain_end, output=outputs, further=further))
+                recorder.end(run_id, partial(recorder.record_chain_end, output=outputs, further=further), outputs)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **further: Any) -> None:
         """Note that a chain failed."""
@@ -97,19 +111,26 @@ class RunCallbacks(BaseCallbackHandler):
     ) -> None:
         """Note what a chat model is shown."""
         self._begin(
-            "llm", serialized, run_id, parent_run_id, further, lambda run: setattr(run, "prompt", prompt_text(messages))
+            "llm",
+            serialized,
+            run_id,
+            parent_run_id,
+            further,
+            lambda run: read_prompt(run, prompt_text(messages), further, system_text(messages)),
         )
 
     def on_llm_start(
         self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **further: Any
     ) -> None:
         """Note what a language model is shown."""
-        self._begin("llm", serialized, run_id, parent_run_id, further, lambda run: setattr(run, "prompt", "\n".join(prompts)))
+        self._begin(
+            "llm", serialized, run_id, parent_run_id, further, lambda run: read_prompt(run, "\n".join(prompts), further)
+        )
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **further: Any) -> None:
         """Note what a model wrote."""
         del further
-        self._end(run_id, lambda run: setattr(run, "answer", completion_text(response)))
+        self._end(run_id, lambda run: read_reply(run, response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **further: Any) -> None:
         """Note that a model failed."""
@@ -132,6 +153,8 @@ class RunCallbacks(BaseCallbackHandler):
         further: Mapping[str, Any],
         read: Callable[[Run], object],
     ) -> None:
+        if is_unrecorded():
+            return
         name = _name(serialized, further) or kind
         for recorder in self.recorders:
             with recorder.suppress_and_record(f"noting {name}"):
@@ -156,12 +179,22 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
 
     Each outermost run becomes a `Trace`: its retrievals, what compressed or reranked them, its tools, what its answer was
     written from, and the answer, streamed ones once they were read. A retrieval by itself is one, too. Functions that search by
-    themselves are told by the documents that they return. ::
+    themselves are told by the documents that they return.
 
-        with RagCoverCallbackHandler() as handler:
-            chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})
-        for result in handler.results:
-            print(result.coverage.core_coverage, result.utility.total.value)
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            handler = RagCoverCallbackHandler(store="results.sqlite")
+
+    Invoke: ::
+
+            with handler:
+                chain.invoke("Why is the sky blue?", config={"callbacks": [handler]})
+            for result in handler.results:
+                print(result.coverage.core_coverage, result.utility.total.value)
+            handler.evaluation.to_html("report.html")
 
     What is known of a question is said by `question`, or in a run's own metadata: ``config={"metadata": {"rag_cover":
     {"references": ["…"], "id": "q7"}}}``. `attach` has every chain of the process recorded.
@@ -170,6 +203,9 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         only_retrieval: leave out runs that neither searched for anything nor were given documents or a context, such as small
             talk or a translation; they are counted (`RecordingCounts.skipped`).
         run_filter: which runs are recorded, by name, tag and metadata; None: all.
+        feedback: where every score is sent: a ``langsmith.Client()``, which shows it at the run that was measured, with what
+            was lost and where as its comment; or a function that takes the run's id and a `NamedScore`. None: nothing is sent.
+            It is sent on a thread of its own; what fails is counted (`RecordingCounts.scores_unsent`).
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them.
 
     Raises:
@@ -183,11 +219,15 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         *,
         only_retrieval: bool = False,
         run_filter: RunFilter | None = None,
+        feedback: Feedback | None = None,
         **options: Unpack[AttachOptions[Writer, Embeddings]],
     ) -> None:
         models, recording_options = split_options(options, taken_by=type(self).__name__, besides=HANDLER_OPTIONS)
         refuse_no_filter(run_filter)
+        sender = None if feedback is None else sender_of(feedback)
         super().__init__(models=models_of(**models), **recording_options)
+        if sender is not None:
+            self.send_scores(sender)
         self._recorders: tuple[RunRecorder, ...] = (RunRecorder(self, run_filter, only_retrieval=only_retrieval),)
 
     @property
@@ -195,8 +235,28 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         """Return its run recorder; none once the handler is closed."""
         return self._recorders
 
+    def retrieval(self, documents: Found, *, query: str | None = None, name: str = "retrieval") -> Found:
+        """Note documents that the pipeline found where LangChain tells nobody, such as by ``vector_store.similarity_search``.
+
+        They become a step of the question that is being answered on this thread or task::
+
+            documents = handler.retrieval(store.similarity_search(question))
+
+        Args:
+            documents: what was found; anything else is left out.
+            query: what was searched for; the question itself unless given. Outside of any run, the question.
+            name: the step's name.
+
+        Returns:
+            The documents, as they are.
+        """
+        for recorder in self.recorders:
+            with recorder.suppress_and_record(f"noting {name}"):
+                recorder.record_retrieval(documents, query, name)
+        return documents
+
     def detach(self) -> None:
-        """Stop listening: nothing that begins or ends from now on is noted. What is over is measured all the same."""
+        """Stop listening: runs that begin or end from now on are not recorded. Finished runs are still measured."""
         self._recorders = ()
         super().detach()
 

@@ -22,6 +22,17 @@ class RagCoverCrossEncoder(Reconstructible, BaseCrossEncoder):
 
     Models are opened at the first score; a pickle holds what was given and opens it anew.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            cross_encoder = RagCoverCrossEncoder()
+
+    Invoke: ::
+
+            scores = cross_encoder.score([("Why is the sky blue?", "Air scatters blue light.")])
+
     Args:
         judge: the judge, by name or as an object of rag_cover's or LangChain's.
         entailer: asked in place of the judge: a score is then P(the text entails the query), for queries that are statements.

@@ -10,12 +10,12 @@ from langchain_core.messages import BaseMessage
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["text_of"]
+__all__ = ["state_text"]
 
 _MEDIA = frozenset(("image", "image_url", "audio", "video", "file"))
 
 
-def text_of(state: object) -> str:
+def state_text(state: object) -> str:
     """Write a state: a text and a message as they are, messages line by line under their roles, all else as JSON.
 
     Raises:

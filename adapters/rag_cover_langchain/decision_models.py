@@ -14,7 +14,7 @@ from pydantic import ConfigDict, PrivateAttr, SkipValidation
 from rag_cover.backends import Embedder, Entailer
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import LazyModels, Reconstructible, entailment_probability, entailment_shares
-from rag_cover_langchain.decision_inputs import text_of
+from rag_cover_langchain.decision_inputs import state_text
 from rag_cover_langchain.decisions import needs_decision_models
 from rag_cover_langchain.models import models_of
 
@@ -79,7 +79,7 @@ class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore
         return "rag_cover"
 
     def _classify(self, state: object, questions: Mapping[str, Noul | Choice | Score | Box]) -> ClassifierResponse:
-        text = text_of(state)
+        text = state_text(state)
         answers = {name: self._answer(text, question) for name, question in questions.items()}
         return ClassifierResponse(model=self.model, answers=answers)
 
@@ -97,14 +97,14 @@ class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore
 
     def _choice(self, text: str, question: Choice) -> ChoiceAnswer:
         labels = list(question.criteria)
-        statements = [label if said is None else text_of(said) for label, said in question.criteria.items()]
+        statements = [label if said is None else state_text(said) for label, said in question.criteria.items()]
         shares = self._shares(text, statements)
         best = max(range(len(labels)), key=shares.__getitem__)
         by_label = dict(zip(labels, shares, strict=True))
         return ChoiceAnswer(type="choice", choice=labels[best], probabilities=by_label, confidence=shares[best])
 
     def _score(self, text: str, question: Score) -> ScoreAnswer:
-        shares = self._shares(text, [text_of(level) for level in question.criteria])
+        shares = self._shares(text, [state_text(level) for level in question.criteria])
         return ScoreAnswer(
             type="score",
             score=sum(level * share for level, share in enumerate(shares)),
@@ -116,10 +116,10 @@ class RagCoverDecisionModel(Reconstructible, BaseDecisionModel):  # type: ignore
     def _probability(self, text: str, question: Noul) -> float:
         holds, fails = (None, None) if question.criteria is None else (question.criteria.true, question.criteria.false)
         if holds is not None and fails is not None:
-            return self._shares(text, [text_of(holds), text_of(fails)])[0]
+            return self._shares(text, [state_text(holds), state_text(fails)])[0]
         if fails is not None:
-            return 1 - entailment_probability(text, text_of(fails), entailer=self._entailer)
-        statement = f"{text_of(question.instructions)} Yes." if holds is None else text_of(holds)
+            return 1 - entailment_probability(text, state_text(fails), entailer=self._entailer)
+        statement = f"{state_text(question.instructions)} Yes." if holds is None else state_text(holds)
         return entailment_probability(text, statement, entailer=self._entailer)
 
     def _shares(self, text: str, statements: Sequence[str]) -> list[float]:

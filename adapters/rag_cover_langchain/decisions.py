@@ -30,7 +30,7 @@ _ID = "correct"
 
 
 class MissingDecisionModelsError(RagCoverError, ImportError):
-    """A langchain-core from before 1.8, which has no decision models."""
+    """The installed langchain-core is older than 1.8 and has no decision models."""
 
     def __init__(self) -> None:
         super().__init__(

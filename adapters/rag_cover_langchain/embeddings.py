@@ -18,6 +18,17 @@ class RagCoverEmbeddings(Reconstructible, Embeddings):
     It is kept by its name, by which a copy and a pickle open it anew. Queries and documents are embedded alike;
     ``aembed_documents`` and ``aembed_query`` embed in a thread.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            embeddings = RagCoverEmbeddings()
+
+    Invoke: ::
+
+            vector = embeddings.embed_query("Why is the sky blue?")
+
     Attributes:
         model: the embedder's name, as `rag_cover.open_embedder` takes it.
         embedder: what it goes by.

@@ -4,17 +4,20 @@
     evaluator(inputs={"question": "…"}, outputs=chain.invoke({"question": "…"}))["score"]
     langsmith.evaluate(chain, data=examples, evaluators=[evaluator], upload_results=False)
 
-They judge by small local models unless told otherwise, and take LangChain's own models wherever they take any.
+They judge by small local models by default, and take LangChain's own models wherever they take any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
 
-from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Measure, Models, UtilityMeasure
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover import ComplexityMeasure, CoverageMeasure, GroundednessMeasure, Measure, Models, Passage, UtilityMeasure
+from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.belief import ReferenceSource
 from rag_cover.coverage import Decomposer
 from rag_cover.integration import (
@@ -46,12 +49,27 @@ class SubQuestionCoverageEvaluator(TraceEvaluator):
     an answer; without contexts it is not known where a sub-question was lost. Sub-questions are made where none are given, by
     rules or by the generator; to compare pipelines, give both the same.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            evaluator = SubQuestionCoverageEvaluator()
+
+    Invoke: ::
+
+            evaluator(
+                inputs={"question": "Why is the sky blue?"},
+                outputs={"answer": "Air scatters blue light.", "context": documents},
+            )
+
     Args:
         judge: decides which questions a text answers: the name of a judge, one of rag_cover's, or a chat model.
         locator: finds the fragment that does; the judge, where it can.
         generator: splits questions, unless there is a decomposer.
         decomposer: splits questions; as in `rag_cover.Models`, or a chat model.
         embedder: types sub-questions without a role; the judge, where it can.
+        corpus: is searched for what was not retrieved: a retriever or an index of the framework, passages, or a file of them.
         measure: the threshold of the judge, and the rest of how it is measured.
         fail_under: the score below which an answer does not pass; None: the metadata has no ``passing``.
 
@@ -69,11 +87,14 @@ class SubQuestionCoverageEvaluator(TraceEvaluator):
         generator: str | Generator | Writer | None = None,
         decomposer: str | Path | Generator | Decomposer | Writer | None = None,
         embedder: str | Embedder | Embeddings | None = None,
+        corpus: VectorStore | BaseRetriever | Retriever | Sequence[Passage] | Path | str | None = None,
         measure: CoverageMeasure | None = None,
         fail_under: float | None = None,
     ) -> None:
         scoring = CoverageScoring(measure or CoverageMeasure(), fail_under)
-        named = models_of(judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder)
+        named = models_of(
+            judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder, corpus=corpus
+        )
         super().__init__(scoring, LazyModels.of(named, scoring.measure))
 
 

@@ -98,7 +98,7 @@ class LangChainGenerator:
 
 
 def writes(model: Runnable[Any, Any]) -> bool:
-    """Return whether a Runnable may take messages and write, as far as can be told before it is asked."""
+    """Return whether a Runnable may take messages and write, as far as is known without calling it."""
     return not isinstance(model, _WRITES_NOTHING)
 
 

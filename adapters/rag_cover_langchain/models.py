@@ -163,6 +163,11 @@ def _make_embedder(model: object) -> Embedder | None:
     return LangChainEmbedder(model) if isinstance(model, Embeddings) else None
 
 
+def _make_retriever(corpus: object) -> Retriever | None:
+    """Make a retriever or a vector store one that finds as many documents as it is asked for, where it can."""
+    return retriever_of(corpus) if isinstance(corpus, VectorStore | BaseRetriever) else None
+
+
 def _make_judge(model: object) -> Scorer | None:
     return DecisionJudge(model) if isinstance(model, Runnable) and decides(model) else None
 
@@ -173,4 +178,5 @@ _LANGCHAIN = FrameworkModels(
     make_generator=_make_generator,
     make_embedder=_make_embedder,
     make_judge=_make_judge,
+    make_retriever=_make_retriever,
 )

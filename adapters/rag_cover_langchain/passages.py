@@ -60,6 +60,8 @@ def record_of(document: Document) -> dict[str, Any]:
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:
-    known = (metadata.get(name) for name in _SCORES)
-    score = next((each for each in known if isinstance(each, int | float) and not isinstance(each, bool)), None)
-    return None if score is None or not math.isfinite(score) else float(score)
+    for name in _SCORES:
+        score = metadata.get(name)
+        if isinstance(score, int | float) and not isinstance(score, bool):
+            return float(score) if math.isfinite(score) else None
+    return None

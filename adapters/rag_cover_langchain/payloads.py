@@ -11,16 +11,32 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Chat
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS
+from rag_cover.integration import ANSWERED, ASKED, CITED, DOCUMENTS
 
-__all__ = ["answer_text", "contexts_in", "documents_in", "fields_of", "question_in", "texts_in"]
+__all__ = [
+    "answer_text",
+    "citations_in",
+    "contexts_in",
+    "count_lists",
+    "documents_in",
+    "fields_of",
+    "has_answer",
+    "has_history",
+    "question_in",
+    "texts_in",
+]
 
 _USERS = ("human", "user")
 _MODELS = ("ai", "assistant")
 _HOW_DEEP = 6  # values within values: a command's update of a state, its messages, their artifacts, the documents of these
 _HOW_MANY = 3_000  # values that are looked at for documents: states may hold very many
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
+_WITHOUT_FIELDS = _PLAIN | {list, tuple}
 _PAIR = 4  # a document and its scores; more numbers in a row are a vector
+_JUDGED = (
+    *("prediction", "answer", "result", "response", "output", "outputs", "generation", "submission"),
+    *("student_answer", "generated_answer"),
+)
 _STRUCTURED = "structured_response"  # what the state of an agent with a response_format answers by
 
 
@@ -60,6 +76,17 @@ def answer_text(value: object, asked: object = None) -> str | None:
             return _find_named_answer(fields_of(value), asked)
 
 
+def citations_in(value: object, depth: int = _HOW_DEEP) -> list[object]:
+    """List the sources that a structured answer cites by a usual name: numbers, ids, or objects as data; empty without one."""
+    given = fields_of(value) if depth > 0 else {}
+    for name in CITED:
+        found = given.get(name)
+        if isinstance(found, list | tuple) and found and not any(isinstance(each, Document) for each in found):
+            return [dict(fields_of(each)) or each for each in found]
+    inner = (citations_in(given[name], depth - 1) for name in (_STRUCTURED, *ANSWERED) if name in given)
+    return next(filter(None, inner), [])
+
+
 def texts_in(value: object) -> set[str]:
     """Return the texts that a mapping, a model or a dataclass holds by name, but for those that ask."""
     return set(_texts(_drop_questions(fields_of(value))))
@@ -73,8 +100,32 @@ def contexts_in(value: object) -> list[str]:
     return [text for texts in several for text in texts if isinstance(text, str) and text.strip()]
 
 
+def has_history(value: object) -> bool:
+    """Return whether a conversation's earlier turns are given: more than one message, or what somebody calls its history."""
+    given = fields_of(value)
+    turns = [each for name, each in given.items() if name == "messages" or "history" in str(name)]
+    if any(isinstance(each, str) and each.strip() for each in turns):
+        return True
+    several = (each for each in (value, *turns) if isinstance(each, list | tuple))
+    return any(sum(_text_by(message, _MODELS) is not None for message in each) > 0 for each in several)
+
+
+def has_answer(value: object) -> bool:
+    """Return whether an answer is given beside a question, as it is to whoever judges it."""
+    given = value if isinstance(value, Mapping) else {}
+    return any(isinstance(given.get(name), str) and str(given[name]).strip() for name in _JUDGED)
+
+
+def count_lists(value: object) -> int:
+    """Count the lists of documents that a mapping or a list holds side by side."""
+    held = fields_of(value).values() if not isinstance(value, list | tuple) else value
+    return sum(isinstance(each, list | tuple) and bool(each) and isinstance(each[0], Document) for each in held)
+
+
 def documents_in(value: object) -> list[Document]:
     """List the documents in a value, in its order: those of lists, with or without scores, of fields, of tools' artifacts."""
+    if type(value) is list and set(map(type, value)) == {Document}:  # what retrievers return
+        return list(value)
     return list(_documents((value,), _HOW_DEEP, iter(range(_HOW_MANY))))
 
 
@@ -160,6 +211,8 @@ def _is_same(one: object, other: object) -> bool:
 def _find_last_text(messages: Sequence[object], by: Sequence[str], until: Sequence[str] = ()) -> str | None:
     """Return what was said last by somebody, since somebody else spoke."""
     for each in reversed(messages):
+        if type(each) is Document:  # of which there are many, and slow to tell from a message below
+            continue
         if text := _text_by(each, by):
             return text
         if _text_by(each, until):
@@ -195,6 +248,8 @@ def _only(texts: Sequence[str]) -> str | None:
 
 def fields_of(value: object) -> Mapping[str, Any]:
     """Return what a mapping, a model or a dataclass holds, by name."""
+    if type(value) in _WITHOUT_FIELDS:  # most of what is looked at, and slow to find out below
+        return {}
     match value:
         case Mapping():
             return value

@@ -22,7 +22,7 @@ from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
-from rag_cover.integration import OnRerankError, estimate_passage_utilities, refuse_below, refuse_utility, rerank_passages
+from rag_cover.integration import OnRerankError, refuse_below, refuse_utility, rerank_passages, select_useful
 from rag_cover.measures import ModelKind
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.passages import add_metadata, passage_of, passages_of
@@ -49,6 +49,17 @@ class CoverageCompressor(ModelCompressor):
 
     Where a model fails the first ``top_n`` documents are returned as they came, and the failure is logged as a warning: with
     ``on_error="raise"`` it is raised. A model that cannot be opened is always an error.
+
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            compressor = CoverageCompressor(top_n=5)
+
+    Invoke: ::
+
+            documents = compressor.compress_documents(documents, "Why is the sky blue?")
 
     Args:
         top_n: how many documents to keep at most.
@@ -152,6 +163,17 @@ class UtilityFilter(ModelCompressor):
     are kept, and the failure is logged as a warning: with ``on_error="raise"`` it is raised. A model that cannot be opened is
     always an error.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            compressor = UtilityFilter(receiver=chat_model)
+
+    Invoke: ::
+
+            documents = compressor.compress_documents(documents, "Why is the sky blue?")
+
     Args:
         min_utility: in [-1, 1]; a document is dropped whose utility is below.
         receiver: the model whose belief is measured: a name, one of rag_cover's, or a chat model, which is sampled
@@ -222,10 +244,16 @@ class UtilityFilter(ModelCompressor):
 
     def _choose(self, documents: Sequence[Document], question: str, models: Models) -> list[Document]:
         passages = passages_of(documents)
-        found = estimate_passage_utilities(
-            models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed
+        kept, found = select_useful(
+            models,
+            question,
+            passages,
+            attribution=self.attribution,
+            samples=self.samples,
+            seed=self.seed,
+            min_utility=self.min_utility,
+            keep=self.keep,
         )
-        kept = found.keeping(passages, min_utility=self.min_utility, keep=self.keep)
         if not self.explain:
             return [documents[place] for place in kept]
         return [add_metadata(documents[place], {EXPLANATION: {"utility": found.value_of(passages[place])}}) for place in kept]

@@ -45,6 +45,17 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
     as it is. ``invoke(question, k=…)`` keeps another number of them; what else it is called with, such as a vector store's
     ``filter``, goes to each search.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            retriever = SubQuestionRetriever(retriever=store.as_retriever(), k=5)
+
+    Invoke: ::
+
+            documents = retriever.invoke("Why is the sky blue, and red at sunset?")
+
     Args:
         retriever: searches for each of them, from several threads: a retriever, or a Runnable from a text to documents.
             One that cannot be asked for ``depth`` documents must find so many by itself; a vector store does as it is asked.
@@ -148,6 +159,17 @@ class RagCoverRetriever(Reconstructible, BaseRetriever):
 
     The retriever behind it is `rag_cover.build_retriever("embedded", …)`. Documents come back as they were given, each with a
     metadata of its own. ``invoke(question, k=…)`` returns another number of them. Make it with `from_documents`.
+
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            retriever = RagCoverRetriever.from_documents(documents, k=5)
+
+    Invoke: ::
+
+            documents = retriever.invoke("Why is the sky blue?")
 
     Args:
         documents: what is found, by `Passage.key`.

@@ -200,7 +200,7 @@ def _names_of(tools: object) -> tuple[str, ...]:
     """Return tools by name; the characters of one name would pass for several."""
     if isinstance(tools, Sequence) and not isinstance(tools, str):
         return tuple(map(_name_of, tools))
-    message = f"the tools of a route are {describe_argument(tools)}; give a list of names or tools, if only of one"
+    message = f"the tools of a route are {describe_argument(tools)}; give a list of names or tools, even of one"
     raise InvalidValueError(message)
 
 

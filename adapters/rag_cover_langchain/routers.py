@@ -40,6 +40,19 @@ class ComplexityRouterRunnable(RoutedChain[Input, Output]):
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
     `rag_cover.routing.ComplexityRouter` decides; that explains the settings. The retriever is asked once for each question.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            router = ComplexityRouterRunnable(
+                retriever=store.as_retriever(), routes={"direct": short_chain, "complex": long_chain}
+            )
+
+    Invoke: ::
+
+            answer = router.invoke("Why is the sky blue?")
+
     Args:
         retriever: the one to probe, for ``k`` documents where it may be asked for a number.
         routes: the chain for each demand: ``{"direct": …, "complex": …, "unanswerable": …}``. Without one for

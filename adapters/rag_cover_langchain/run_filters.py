@@ -53,7 +53,7 @@ class RunFilter:
                     message = f"{field.name} is {describe_argument(value)}; give a mapping of keys to values"
                     raise InvalidValueError(message)
             elif isinstance(value, str) or not isinstance(value, Collection):
-                message = f"{field.name} is {describe_argument(value)}; give a list of texts, if only of one"
+                message = f"{field.name} is {describe_argument(value)}; give a list of texts, even of one"
                 raise InvalidValueError(message)
 
     def is_included(self, name: str, tags: Collection[str], metadata: Mapping[str, Any]) -> bool:
@@ -64,11 +64,18 @@ class RunFilter:
 
     def is_excluded(self, name: str, tags: Collection[str], metadata: Mapping[str, Any]) -> bool:
         """Return whether a run is left out, with all that runs inside it."""
+        if not (self.exclude_names or self.exclude_tags or self.exclude_metadata):
+            return False
         return _matches(name, tags, metadata, self.exclude_names, self.exclude_tags, self.exclude_metadata)
 
 
 def has_retrieved(draft: TraceDraft) -> bool:
-    """Return whether something was searched for, or given, to answer from; what is remembered from earlier turns is not."""
+    """Return whether something was searched for, or given, to answer from.
+
+    What is remembered from earlier turns is not, nor what is given to judge an answer by.
+    """
+    if isinstance(draft.root, Run) and draft.root.is_evaluation and not any(call.kind in _RETRIEVING for call in draft.calls):
+        return False
     old = names_of(draft.root.remembered) - (draft.root.found if isinstance(draft.root, Run) else set())
     return any(
         call.kind in _RETRIEVING

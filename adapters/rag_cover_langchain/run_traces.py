@@ -45,7 +45,7 @@ class _Callbacks(RunCallbacks):
 
     def __init__(self) -> None:
         self.replay = Replay()
-        self._recorders = (RunRecorder(self.replay),)
+        self._recorders = (RunRecorder(self.replay, joins_threads=False),)
 
     @property
     def recorders(self) -> Sequence[RunRecorder]:

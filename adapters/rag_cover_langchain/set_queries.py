@@ -49,6 +49,17 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
     ``invoke(question, k=…)`` returns another number of documents at most; what else it is called with, such as a vector store's
     ``filter``, goes to each search.
 
+    Setup:
+        ``pip install 'rag-cover[langchain]'``. No key and no network are needed.
+
+    Instantiate: ::
+
+            retriever = SetQueryRetriever(retriever=store.as_retriever())
+
+    Invoke: ::
+
+            documents = retriever.invoke("Birds of Ohio but not of Texas")
+
     Args:
         retriever: searches for each atom, from several threads: a retriever, or a Runnable from a text to documents. One
             that cannot be asked for ``depth`` documents must find so many by itself; a vector store does as it is asked.

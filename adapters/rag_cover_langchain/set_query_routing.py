@@ -29,7 +29,7 @@ __all__ = ["SetQueryRouter", "is_set_query"]
 class SetQueryRouter(RoutedChain[Input, Output]):
     """Calls one chain for set queries, "A or B but not C", and another for any other question.
 
-    Whether a question is one is told by its words alone, offline (`rag_cover.setqueries.parse`). Chains are called with what
+    Set queries are recognised by their wording alone, offline (`rag_cover.setqueries.parse`). Chains are called with what
     the router was called with: a text, a mapping with a question, or messages; a retriever, with the question in it.
 
     Args:

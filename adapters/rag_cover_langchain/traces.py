@@ -13,7 +13,7 @@ from langsmith.schemas import Example
 from pydantic import BaseModel
 
 from rag_cover import Passage, Trace
-from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS, Given, Terms, refuse_misspelt, trace_from
+from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS, Given, Terms, refuse_misspelt, trace_of_inputs
 from rag_cover_langchain.passages import passage_of
 from rag_cover_langchain.payloads import answer_text, documents_in, fields_of, question_in
 from rag_cover_langchain.run_traces import TracedRun, revive, trace_of_messages, trace_of_run, unwrap
@@ -45,7 +45,7 @@ def trace_of(inputs: object, outputs: object, reference_outputs: object, further
     trace, steps = further.get("trace"), further.get("steps")
     if trace is None and steps is None and question is not None:
         trace = trace_of_messages(outputs, question, answer)
-    return trace_from(
+    return trace_of_inputs(
         Given(
             question=_blank(inputs) if question is None else question,
             answer=answer,

@@ -24,6 +24,7 @@ with needs_extra("llama-index", "llama_index"):
     )
     from rag_cover_llama_index.models import models_of
     from rag_cover_llama_index.passages import node_of, passage_of
+    from rag_cover_llama_index.pipelines import aevaluate_pipeline, evaluate_pipeline
     from rag_cover_llama_index.question_generators import RagCoverQuestionGenerator
     from rag_cover_llama_index.reranking import CoverageRerank, UtilityFilter
     from rag_cover_llama_index.results import (
@@ -61,7 +62,9 @@ __all__ = [
     "SubQuestionRetriever",
     "UtilityEvaluationResult",
     "UtilityFilter",
+    "aevaluate_pipeline",
     "attach",
+    "evaluate_pipeline",
     "models_of",
     "node_of",
     "passage_of",

@@ -12,10 +12,11 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import AttachOptions, document_attach_options, split_options
-from rag_cover.recording import Recording
+from rag_cover.recording import Recording, attach_once
 from rag_cover_llama_index.event_handler import RecordingEvents, RecordingSpans
 from rag_cover_llama_index.models import models_of
-from rag_cover_llama_index.run_recorder import StreamedParts
+from rag_cover_llama_index.run_recorder import Streams
+from rag_cover_llama_index.vector_stores import unwatch_vector_stores, watch_vector_stores
 
 __all__ = ["attach"]
 
@@ -37,6 +38,9 @@ def attach(*, dispatcher: Dispatcher | None = None, **options: Unpack[AttachOpti
         for result in recording.results:
             print(result.coverage.core_coverage, result.utility.total.value)
 
+    Attaching again with the same options returns the recording that is open, so that a cell of a notebook may be run again.
+    A line ``attach(store="results.sqlite")`` alone records until the process ends.
+
     Args:
         dispatcher: LlamaIndex's dispatcher whose events are recorded; the root of all dispatchers unless given.
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them.
@@ -46,24 +50,31 @@ def attach(*, dispatcher: Dispatcher | None = None, **options: Unpack[AttachOpti
         UnknownOptionError: there is no such option; the message names the nearest one.
         StoreError: the store or the trace file cannot be used.
     """
-    models, recording_options = split_options(options, taken_by="attach", besides=["dispatcher"])
+    split_options(options, taken_by="attach", besides=["dispatcher"])
     heard = get_dispatcher() if dispatcher is None else dispatcher
     if not isinstance(heard, Dispatcher):
         message = f"dispatcher is a {type(heard).__name__}; give one of LlamaIndex's, or leave it out"
         raise InvalidValueError(message)
+    return attach_once(heard, options, lambda: _listen(heard, options))
+
+
+def _listen(heard: Dispatcher, options: AttachOptions[LLM, BaseEmbedding]) -> Recording:
+    models, recording_options = split_options(options, taken_by="attach")
     listening = sum(isinstance(each, RecordingSpans) for each in heard.span_handlers)
     if listening >= _MANY:
         _LOG.warning("%d recordings listen already: attach once for a process, and close what is not needed", listening)
     recording = Recording(models=models_of(**models), **recording_options)
-    streamed: StreamedParts = {}
-    spans = RecordingSpans(recording, streamed)
-    events = RecordingEvents(recording, streamed)
+    streams = Streams()
+    spans = RecordingSpans(recording, streams)
+    events = RecordingEvents(recording, streams)
     heard.add_span_handler(spans)
     heard.add_event_handler(events)
+    watch_vector_stores(spans)
 
     def detach() -> None:  # new lists: somebody may be walking the old ones
         heard.span_handlers = [each for each in heard.span_handlers if each is not spans]
         heard.event_handlers = [each for each in heard.event_handlers if each is not events]
+        unwatch_vector_stores(spans)
 
     recording.on_detach(detach)
     return recording

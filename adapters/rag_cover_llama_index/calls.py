@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -15,21 +17,24 @@ from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.question_gen.types import BaseQuestionGenerator
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.tools.types import BaseTool, ToolOutput
+from llama_index.core.vector_stores.types import BasePydanticVectorStore, VectorStoreQueryResult
 from llama_index.core.workflow import Workflow
 
 from rag_cover.questions import Role
 from rag_cover.recording import Call, CallKind
+from rag_cover_llama_index.llm_data import read_model, read_usage
 from rag_cover_llama_index.passages import record_of
 from rag_cover_llama_index.payloads import answer_text, question_in
 
-__all__ = ["CallReader", "call_reader_for", "records_of"]
+__all__ = ["SYNTHESIS", "CallReader", "call_reader_for", "note_writing", "records_of"]
 
 Arguments = Mapping[str, Any]
 Records = list[dict[str, Any]]
 
 _CHATTING = ("chat", "achat", "stream_chat", "astream_chat")  # chat engines do, and models
+_QUERYING = ("query", "aquery")  # query engines do, and vector stores
 _UNHEARD = "handoff"  # a tool by which agents pass a question on brings nothing
 
 
@@ -47,6 +52,8 @@ def call_reader_for(method: str, instance: object) -> CallReader | None:
     """Return how a span is read; None for one that says nothing."""
     if method in _CHATTING:
         return next((reading for reading in (_CONDENSED_CHAT, _CHAT, _MODEL) if isinstance(instance, reading.of)), None)
+    if method in _QUERYING and isinstance(instance, BasePydanticVectorStore):
+        return _STORE
     reading = _READINGS.get(method)
     return reading if reading is not None and isinstance(instance, reading.of) else None
 
@@ -77,8 +84,31 @@ def _answers_condensed(call: Call, result: Any) -> None:
         call.asked, call.query = call.query, condensed.strip()
 
 
+def _searches(call: Call, instance: object, arguments: Arguments) -> None:
+    """Note what a retriever was asked, and the texts that it searches by where they differ, such as a hypothetical document."""
+    _asks(call, instance, arguments)
+    asked = arguments.get("str_or_query_bundle")
+    if isinstance(asked, QueryBundle) and asked.custom_embedding_strs and hasattr(instance, "_embed_model"):
+        further = [text for text in asked.custom_embedding_strs if text and text not in asked.query_str]
+        call.query = "\n".join(filter(None, [asked.query_str, *further]))
+
+
 def _finds(call: Call, result: Any) -> None:
     call.passages = records_of(result)
+
+
+def _queries(call: Call, instance: object, arguments: Arguments) -> None:
+    del instance
+    call.query = getattr(arguments.get("query"), "query_str", None)
+
+
+def _finds_stored(call: Call, result: Any) -> None:
+    """Note what a vector store found; one that keeps no texts says nothing that could be read."""
+    if not isinstance(result, VectorStoreQueryResult) or result.nodes is None:
+        call.kind = "other"
+        return
+    found = zip_longest(result.nodes, (result.similarities or [])[: len(result.nodes)])
+    call.passages = [record_of(NodeWithScore(node=node, score=score)) for node, score in found]
 
 
 def _takes(call: Call, instance: object, arguments: Arguments) -> None:
@@ -86,6 +116,12 @@ def _takes(call: Call, instance: object, arguments: Arguments) -> None:
     call.consumed = records_of(arguments.get("nodes"))
     if call.kind == "postprocessor" and "rerank" in call.name.lower():  # also where it happens to keep the order
         call.kind = "reranker"
+
+
+def _sums_up(call: Call, instance: object, arguments: Arguments) -> None:
+    """Note what a synthesizer is given as texts, such as the answers of several engines."""
+    _asks(call, instance, arguments)
+    call.consumed = [{"text": text} for text in arguments.get("text_chunks") or () if isinstance(text, str)]
 
 
 def _calls(call: Call, instance: object, arguments: Arguments) -> None:
@@ -112,31 +148,36 @@ def _takes_apart(call: Call, result: Any) -> None:
 
 
 def _is_shown(call: Call, instance: object, arguments: Arguments) -> None:
-    """Note all that a model is shown, as one text."""
-    del instance
+    """Note all that a model is shown, as one text, and which model it is."""
+    call.llm, call.llm_readers = {}, (partial(read_model, instance),)
     given = {**arguments, **arguments.get("kwargs", {})}
     said = [each.content for each in given.get("messages") or () if isinstance(each, ChatMessage)]
     said += [each for each in (given.get("prompt"), *arguments.get("args", ())) if isinstance(each, str)]
     call.prompt = "\n".join(filter(None, said))
 
 
-def _writes(call: Call, result: Any) -> None:
-    """Note what a model wrote at once; what it streams is read elsewhere."""
+def note_writing(call: Call, result: Any) -> None:
+    """Note what a model wrote at once, and at what cost; what it streams is read where the stream ends."""
     if isinstance(result, ChatResponse):
         call.answer = result.message.content
     elif isinstance(result, CompletionResponse):
         call.answer = result.text
+    else:
+        return
+    call.llm, call.llm_readers = call.llm or {}, (*call.llm_readers, partial(read_usage, result))
 
 
 _QUESTION = CallReader(BaseQueryEngine, _asks, _answers, "question")
 _CHAT = CallReader(BaseChatEngine, _asks, _answers, "question")
 _CONDENSED_CHAT = CallReader((CondenseQuestionChatEngine, CondensePlusContextChatEngine), _asks, _answers_condensed, "question")
 _RUN = CallReader(Workflow, _asks, _answers, "question")
-_RETRIEVAL = CallReader(BaseRetriever, _asks, _finds, "retriever")
+_RETRIEVAL = CallReader(BaseRetriever, _searches, _finds, "retriever")
+_STORE = CallReader(BasePydanticVectorStore, _queries, _finds_stored, "retriever")
 _POSTPROCESSING = CallReader(BaseNodePostprocessor, _takes, _finds, "postprocessor")
-_SYNTHESIS = CallReader(BaseSynthesizer, _takes, _answers, "synthesis")
+SYNTHESIS = CallReader(BaseSynthesizer, _takes, _answers, "synthesis")
+_SUMMARY = CallReader(BaseSynthesizer, _sums_up, _answers, "synthesis")
 _TOOL = CallReader(BaseTool, _calls, _brings, "tool")
-_MODEL = CallReader(BaseLLM, _is_shown, _writes, "llm")
+_MODEL = CallReader(BaseLLM, _is_shown, note_writing, "llm")
 _GENERATION = CallReader(BaseQuestionGenerator, _asks, _takes_apart)
 
 _READINGS: Mapping[str, CallReader] = {
@@ -151,8 +192,10 @@ _READINGS: Mapping[str, CallReader] = {
     "aretrieve": _RETRIEVAL,
     "_postprocess_nodes": _POSTPROCESSING,
     "_apostprocess_nodes": _POSTPROCESSING,
-    "synthesize": _SYNTHESIS,
-    "asynthesize": _SYNTHESIS,
+    "synthesize": SYNTHESIS,
+    "asynthesize": SYNTHESIS,
+    "get_response": _SUMMARY,
+    "aget_response": _SUMMARY,
     "call": _TOOL,
     "acall": _TOOL,
     "__call__": _TOOL,

@@ -6,10 +6,12 @@ import inspect
 from types import FrameType
 
 from llama_index.core.evaluation import BaseEvaluator
+from llama_index.core.indices.base import BaseIndex
 
-__all__ = ["is_evaluating"]
+__all__ = ["is_evaluating", "is_indexing"]
 
 _METHODS = ("evaluate", "aevaluate")
+_INDEXING = ("build_index_from_nodes", "insert_nodes", "ainsert_nodes")
 
 
 def is_evaluating() -> bool:
@@ -21,6 +23,16 @@ def is_evaluating() -> bool:
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name in _METHODS and _is_judging(frame):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def is_indexing() -> bool:
+    """Tell whether the caller runs within an index that is being built, such as one of summaries of its documents."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name in _INDEXING and isinstance(frame.f_locals.get("self"), BaseIndex):
             return True
         frame = frame.f_back
     return False

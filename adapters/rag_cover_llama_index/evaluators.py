@@ -4,18 +4,22 @@
     result = evaluator.evaluate_response("Is a heat pump worth it, and what does it cost?", response=engine.query(…))
     print(result.score, result.feedback)
 
-They judge by small local models unless told otherwise, and take LlamaIndex's own models wherever they take any.
+They judge by small local models by default, and take LlamaIndex's own models wherever they take any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from llama_index.core import PromptTemplate
 from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
 from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.retrievers import BaseRetriever
 
 from rag_cover import (
     ComplexityMeasure,
@@ -24,9 +28,10 @@ from rag_cover import (
     Measure,
     MeasureResult,
     Models,
+    Passage,
     UtilityMeasure,
 )
-from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.backends import Embedder, Entailer, Generator, Locator, Receiver, Relevance, Retriever, Scorer
 from rag_cover.belief import ReferenceSource, TraceUtility
 from rag_cover.complexity import Complexity
 from rag_cover.coverage import CoverageResult, Decomposer, DecompositionPrompts, GeneratedDecomposer
@@ -39,6 +44,7 @@ from rag_cover.integration import (
     MeasureScoring,
     UtilityScoring,
 )
+from rag_cover_llama_index.host_terms import take_host_term
 from rag_cover_llama_index.models import generator_of, models_of
 from rag_cover_llama_index.results import (
     ComplexityEvaluationResult,
@@ -71,8 +77,11 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
         generator: splits questions, unless there is a decomposer.
         decomposer: splits questions; as in `rag_cover.Models`, or an ``LLM``.
         embedder: types sub-questions without a role; the judge, where it can.
+        corpus: is searched for what was not retrieved: a retriever or an index of the framework, passages, or a file of them.
         measure: the threshold of the judge, and the rest of how it is measured.
         fail_under: the score below which an answer does not pass; None: ``passing`` is None.
+        llm: LlamaIndex's word for the ``judge``.
+        embed_model: LlamaIndex's word for the ``embedder``.
 
     Raises:
         InvalidValueError: an argument out of range.
@@ -81,7 +90,7 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
     result_class = CoverageEvaluationResult
     carried = "coverage"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all by name
         self,
         *,
         judge: str | Scorer | LLM = "embedded",
@@ -89,10 +98,17 @@ class SubQuestionCoverageEvaluator(TraceEvaluator[CoverageEvaluationResult, Cove
         generator: str | Generator | LLM | None = None,
         decomposer: str | Path | Generator | Decomposer | LLM | None = None,
         embedder: str | Embedder | BaseEmbedding | None = None,
+        corpus: BaseIndex[Any] | BaseRetriever | Retriever | Sequence[Passage] | Path | str | None = None,
         measure: CoverageMeasure | None = None,
         fail_under: float | None = None,
+        llm: LLM | None = None,
+        embed_model: BaseEmbedding | None = None,
     ) -> None:
-        self._named = models_of(judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder)
+        judge = take_host_term(judge, "judge", "embedded", llm=llm)
+        embedder = take_host_term(embedder, "embedder", None, embed_model=embed_model)
+        self._named = models_of(
+            judge=judge, locator=locator, generator=generator, decomposer=decomposer, embedder=embedder, corpus=corpus
+        )
         self._writer = _writer_in(self._named)
         self._prompts = DecompositionPrompts.read()
         super().__init__(CoverageScoring(measure or CoverageMeasure(), fail_under), self._lazy())
@@ -159,6 +175,7 @@ class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUti
         references: ``"gold"`` or ``"answer"`` takes nothing else; None: gold answers where there are any.
         measure: how many answers are sampled, and the rest of how it is measured (`rag_cover.belief.step_utilities`).
         fail_under: the score below which retrieval does not pass; None: ``passing`` is None.
+        llm: LlamaIndex's word for the ``receiver``.
 
     Raises:
         InvalidValueError: an argument out of range.
@@ -175,7 +192,9 @@ class RetrievalUtilityEvaluator(TraceEvaluator[UtilityEvaluationResult, TraceUti
         references: ReferenceSource | None = None,
         measure: UtilityMeasure | None = None,
         fail_under: float | None = None,
+        llm: LLM | None = None,
     ) -> None:
+        receiver = take_host_term(receiver, "receiver", "embedded", llm=llm)
         scoring = UtilityScoring(measure or UtilityMeasure(), references, fail_under)
         named = models_of(receiver=receiver, entailer=entailer)
         super().__init__(scoring, LazyModels.of(named, scoring.measure))
@@ -193,6 +212,7 @@ class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Co
         relevance: decides which words of the question a passage is about; the judge, where it can.
         measure: the thresholds, or a calibration of your own.
         fail_over: the score above which a question does not pass; None: ``passing`` is None.
+        llm: LlamaIndex's word for the ``judge``.
 
     Raises:
         InvalidValueError: an argument out of range.
@@ -208,7 +228,9 @@ class RetrievalComplexityEvaluator(TraceEvaluator[ComplexityEvaluationResult, Co
         relevance: str | Relevance | None = None,
         measure: ComplexityMeasure | None = None,
         fail_over: float | None = None,
+        llm: LLM | None = None,
     ) -> None:
+        judge = take_host_term(judge, "judge", "embedded", llm=llm)
         scoring = ComplexityScoring(measure or ComplexityMeasure(), fail_over)
         named = models_of(judge=judge, relevance=relevance)
         super().__init__(scoring, LazyModels.of(named, scoring.measure))

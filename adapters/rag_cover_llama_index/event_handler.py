@@ -7,9 +7,12 @@ pipeline.
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 from typing import Any
 
 from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
+from llama_index.core.instrumentation.events.exception import ExceptionEvent
+from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.instrumentation.events.retrieval import RetrievalEndEvent, RetrievalStartEvent
 from llama_index_instrumentation.base import BaseEvent
@@ -21,9 +24,14 @@ from pydantic import PrivateAttr
 from rag_cover.recording import Call, CallKind, Recording, place
 from rag_cover_llama_index.calls import records_of
 from rag_cover_llama_index.payloads import question_in
-from rag_cover_llama_index.run_recorder import RunRecorder, StreamedParts
+from rag_cover_llama_index.run_recorder import RunRecorder, Streams
 
 __all__ = ["RecordingEvents", "RecordingSpans"]
+
+_HEARD = (
+    *(StreamChatDeltaReceivedEvent, LLMChatEndEvent, LLMCompletionEndEvent, ExceptionEvent),
+    *(RetrievalStartEvent, RetrievalEndEvent, ReRankStartEvent, ReRankEndEvent),
+)
 
 
 class RecordingSpans(BaseSpanHandler[BaseSpan]):
@@ -31,9 +39,9 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
 
     _recorder: RunRecorder = PrivateAttr()
 
-    def __init__(self, recording: Recording, streamed: StreamedParts) -> None:
+    def __init__(self, recording: Recording, streams: Streams) -> None:
         super().__init__()
-        self._recorder = RunRecorder(recording, streamed)
+        self._recorder = RunRecorder(recording, streams)
 
     @classmethod
     def class_name(cls) -> str:
@@ -46,11 +54,11 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
         bound_args: inspect.BoundArguments,
         instance: Any | None = None,
         parent_id: str | None = None,
-        tags: dict[str, Any] | None = None,  # noqa: ARG002  # the framework's signature
+        tags: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
         """Note that a span began."""
-        self._recorder.enter(id_, parent_id, instance, bound_args)
+        self._recorder.enter(id_, parent_id, instance, bound_args, tags)
 
     def span_exit(
         self,
@@ -85,14 +93,14 @@ class RecordingSpans(BaseSpanHandler[BaseSpan]):
 
 
 class RecordingEvents(BaseEventHandler):
-    """Records retrievals and rerankings that only events report: their objects have no spans that are read."""
+    """Records what only events report: retrievals and rerankings of objects without spans, and how streams end."""
 
     _recording: Recording = PrivateAttr()
-    _streamed: StreamedParts = PrivateAttr()
+    _streams: Streams = PrivateAttr()
 
-    def __init__(self, recording: Recording, streamed: StreamedParts) -> None:
+    def __init__(self, recording: Recording, streams: Streams) -> None:
         super().__init__()
-        self._recording, self._streamed = recording, streamed
+        self._recording, self._streams = recording, streams
 
     @classmethod
     def class_name(cls) -> str:
@@ -100,15 +108,22 @@ class RecordingEvents(BaseEventHandler):
         return "RecordingEvents"
 
     def handle(self, event: BaseEvent, **_: Any) -> None:
-        """Note an event; all but five kinds are left alone."""
-        if isinstance(event, StreamChatDeltaReceivedEvent):
-            if (parts := self._streamed.get(event.span_id or "")) is not None:
-                parts.append(event.delta)
-            return
-        if not isinstance(event, RetrievalStartEvent | RetrievalEndEvent | ReRankStartEvent | ReRankEndEvent):
+        """Note an event; all but eight kinds are left alone."""
+        if not _is_heard(type(event)):
             return
         try:
-            self._note(event)
+            match event:
+                case StreamChatDeltaReceivedEvent():
+                    if (parts := self._streams.parts.get(event.span_id or "")) is not None:
+                        parts.append(event.delta)
+                case LLMChatEndEvent() | LLMCompletionEndEvent():
+                    self._streams.end_call(event.span_id or "", event.response)
+                case ExceptionEvent():
+                    self._streams.end_call(event.span_id or "", error=event.exception)
+                case RetrievalStartEvent() | RetrievalEndEvent() | ReRankStartEvent() | ReRankEndEvent():
+                    self._note(event)
+                case _:
+                    pass
         except Exception as error:  # noqa: BLE001  # a handler that the framework calls: recorded
             self._recording.fail(error, f"noting {event.class_name()}")
 
@@ -130,6 +145,12 @@ class RecordingEvents(BaseEventHandler):
                 gathering.settle(id_)
             case _:
                 pass
+
+
+@lru_cache(maxsize=1000)
+def _is_heard(kind: type[BaseEvent]) -> bool:
+    """Return whether events of a class are noted; asked of every event, and slow to find out of pydantic's classes."""
+    return issubclass(kind, _HEARD)
 
 
 def _name(event: RetrievalStartEvent | ReRankStartEvent) -> str:

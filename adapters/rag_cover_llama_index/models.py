@@ -14,12 +14,14 @@ from typing import Unpack
 import numpy as np
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.llms import LLM
 from llama_index.core.retrievers import BaseRetriever
 from numpy.typing import NDArray
 
 from rag_cover import Models
 from rag_cover.backends import Embedder, Generator, Retriever
+from rag_cover.coverage import SEARCH_DEPTH
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import (
     FrameworkModels,
@@ -143,6 +145,13 @@ def _make_generator(model: object) -> Generator | None:
     return LlamaIndexGenerator(model) if isinstance(model, LLM) else None
 
 
+def _make_retriever(corpus: object) -> Retriever | None:
+    """Make a retriever or an index one that finds many nodes; a retriever returns as many as it is set to."""
+    if isinstance(corpus, BaseIndex):
+        return _LlamaIndexRetriever(corpus.as_retriever(similarity_top_k=SEARCH_DEPTH))
+    return _LlamaIndexRetriever(corpus) if isinstance(corpus, BaseRetriever) else None
+
+
 def _make_embedder(model: object) -> Embedder | None:
     if isinstance(model, RagCoverEmbedding):
         return model.embedder
@@ -154,4 +163,5 @@ _LLAMA_INDEX = FrameworkModels(
     embedding_model="a LlamaIndex BaseEmbedding",
     make_generator=_make_generator,
     make_embedder=_make_embedder,
+    make_retriever=_make_retriever,
 )

@@ -14,7 +14,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.integration import LazyModels, OnRerankError, Reconstructible, rerank_or_keep
 from rag_cover_llama_index.passages import add_metadata
 
-__all__ = ["EXPLANATION", "ModelPostprocessor", "explain_node", "name_of"]
+__all__ = ["EXPLANATION", "ModelPostprocessor", "explain_node", "saved_name"]
 
 Choice = Callable[[Sequence[NodeWithScore], str, Models], list[NodeWithScore]]
 """Chooses among nodes for a question, by open models."""
@@ -23,6 +23,7 @@ EXPLANATION = "rag_cover"
 """The key of a node's metadata under which ``explain=True`` says why; it is shown to no model."""
 
 _OBJECT = "object:"
+_MODELS = ("judge", "decomposer", "receiver", "entailer")
 
 
 class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
@@ -44,6 +45,16 @@ class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
         """Remember what was given, under the names of the fields, and what it is opened as."""
         self._given = {name: model for name, model in given.items() if not _is_name(model)}
         self._models = LazyModels(models, self.model_kinds)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field as if it had been given at once; a model takes the other's place."""
+        if name == "callback_manager" or name not in type(self).model_fields:
+            super().__setattr__(name, value)
+            return
+        again = type(self)(**{**self.constructor_arguments(), name: value})
+        super().__setattr__(name, getattr(again, name))
+        if name in _MODELS:
+            self._given, self._models = again._given, again._models  # noqa: SLF001  # one of our own
 
     def _choose_by_models(
         self, choose: Choice, nodes: list[NodeWithScore], query_bundle: QueryBundle | None, *, most: int | None = None
@@ -68,7 +79,7 @@ class ModelPostprocessor(Reconstructible, BaseNodePostprocessor):
         return {name: getattr(self, name) for name in fields if name != "callback_manager"} | self._given
 
 
-def name_of(field: str, model: object) -> str | None:
+def saved_name(field: str, model: object) -> str | None:
     """Return how a field is saved: a model's name as it is, an object as ``object:`` and its class.
 
     Raises:

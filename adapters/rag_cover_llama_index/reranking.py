@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
@@ -20,11 +21,12 @@ from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
 from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
-from rag_cover.integration import OnRerankError, estimate_passage_utilities, refuse_below, refuse_utility, rerank_passages
+from rag_cover.integration import OnRerankError, refuse_below, refuse_utility, rerank_passages, select_useful
 from rag_cover.measures import ModelKind
+from rag_cover_llama_index.host_terms import take_host_term
 from rag_cover_llama_index.models import models_of
 from rag_cover_llama_index.passages import passages_of
-from rag_cover_llama_index.postprocessing import ModelPostprocessor, explain_node, name_of
+from rag_cover_llama_index.postprocessing import ModelPostprocessor, explain_node, saved_name
 
 __all__ = ["CoverageRerank", "UtilityFilter"]
 
@@ -57,6 +59,8 @@ class CoverageRerank(ModelPostprocessor):
         on_error: ``keep`` or ``raise``.
         explain: whether a copy of each node says in ``metadata["rag_cover"]`` what it adds and covers, and the retriever's
             score; no model is shown it.
+        llm: LlamaIndex's word for the ``judge``.
+        callback_manager: LlamaIndex's.
 
     Raises:
         InvalidValueError: an argument out of range; nodes without a question.
@@ -84,18 +88,22 @@ class CoverageRerank(ModelPostprocessor):
         seed: int = 0,
         on_error: OnRerankError = "keep",
         explain: bool = False,
+        llm: LLM | None = None,
+        callback_manager: CallbackManager | None = None,
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
         refuse_below(0, retrieval_weight=retrieval_weight, seed=seed)
+        judge = take_host_term(judge, "judge", "embedded", llm=llm)
         given = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
-            **{name: name_of(name, model) for name, model in given.items()},
+            **{name: saved_name(name, model) for name, model in given.items()},
             top_n=top_n,
             retrieval_weight=retrieval_weight,
             samples=samples,
             seed=seed,
             on_error=on_error,
             explain=explain,
+            **({} if callback_manager is None else {"callback_manager": callback_manager}),
         )
         self._keep(models_of(judge=judge, decomposer=decomposer, receiver=receiver), given)
 
@@ -135,7 +143,8 @@ class UtilityFilter(ModelPostprocessor):
     for useful.
 
     - ``leave-one-out`` (default): the belief with all nodes less that without this one. Strictly negative: the receiver is
-      surer of its own answers without it. Of two nodes that say the same, each is worth 0: do not ask for more than 0.
+      surer of its own answers without it. Of two nodes that say the same, each is worth 0, so nodes are dropped one at a time,
+      the least useful first, and the others are measured again.
     - ``add-one-in``: the belief with this node alone less that without any. With a ``min_utility`` above 0 it drops nodes that
       say nothing to the matter, too.
 
@@ -147,7 +156,7 @@ class UtilityFilter(ModelPostprocessor):
     Args:
         min_utility: in [-1, 1]; a node is dropped whose utility is below.
         receiver: the model whose belief is measured: a name, one of rag_cover's, or a LlamaIndex ``LLM``, which is sampled
-            ``samples`` · (nodes + 2) times for the question and each core sub-question.
+            ``samples`` · (nodes + 2) times for the question and each core sub-question, and again after each node dropped.
         entailer: decides whether the receiver's answers mean the same, by name or as one of rag_cover's.
         decomposer: splits questions: ``rules``, a file, a function, or an ``LLM``.
         attribution: ``leave-one-out`` or ``add-one-in``.
@@ -156,6 +165,8 @@ class UtilityFilter(ModelPostprocessor):
         seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
         explain: whether a copy of each node says in ``metadata["rag_cover"]`` what it is worth; no model is shown it.
+        llm: LlamaIndex's word for the ``receiver``.
+        callback_manager: LlamaIndex's.
 
     Raises:
         InvalidValueError: an argument out of range; nodes without a question.
@@ -185,13 +196,16 @@ class UtilityFilter(ModelPostprocessor):
         seed: int = 0,
         on_error: OnRerankError = "keep",
         explain: bool = False,
+        llm: LLM | None = None,
+        callback_manager: CallbackManager | None = None,
     ) -> None:
         refuse_below(1, keep=keep, samples=samples)
         refuse_below(0, seed=seed)
         refuse_utility(min_utility)
+        receiver = take_host_term(receiver, "receiver", "embedded", llm=llm)
         given = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}
         super().__init__(
-            **{name: name_of(name, model) for name, model in given.items()},
+            **{name: saved_name(name, model) for name, model in given.items()},
             min_utility=min_utility,
             attribution=attribution,
             keep=keep,
@@ -199,6 +213,7 @@ class UtilityFilter(ModelPostprocessor):
             seed=seed,
             on_error=on_error,
             explain=explain,
+            **({} if callback_manager is None else {"callback_manager": callback_manager}),
         )
         self._keep(models_of(receiver=receiver, entailer=entailer, decomposer=decomposer), given)
 
@@ -212,10 +227,16 @@ class UtilityFilter(ModelPostprocessor):
 
     def _choose(self, nodes: Sequence[NodeWithScore], question: str, models: Models) -> list[NodeWithScore]:
         passages = passages_of(nodes)
-        found = estimate_passage_utilities(
-            models, question, passages, attribution=self.attribution, samples=self.samples, seed=self.seed
+        kept, found = select_useful(
+            models,
+            question,
+            passages,
+            attribution=self.attribution,
+            samples=self.samples,
+            seed=self.seed,
+            min_utility=self.min_utility,
+            keep=self.keep,
         )
-        kept = found.keeping(passages, min_utility=self.min_utility, keep=self.keep)
         if not self.explain:
             return [nodes[place] for place in kept]
         return [explain_node(nodes[place], {"utility": found.value_of(passages[place])}) for place in kept]

@@ -28,7 +28,7 @@ from rag_cover.questions import Passage
 from rag_cover_llama_index.passages import passages_of
 from rag_cover_llama_index.payloads import answer_text
 
-__all__ = ["SourcedText", "await_text", "text_of"]
+__all__ = ["SourcedText", "await_text", "response_content"]
 
 _STALLED_S = 60.0  # a stream that belongs to a loop that waits for us gives nothing, for ever
 
@@ -44,7 +44,7 @@ class SourcedText:
     passages: tuple[Passage, ...] | None = None
 
 
-def text_of(response: object) -> SourcedText:
+def response_content(response: object) -> SourcedText:
     """Return the text of a response and the passages it was written from; a stream is read to its end.
 
     None is no answer, a plain string one of unknown origin. An asynchronous stream is read on a loop of its own: where it needs
@@ -65,7 +65,7 @@ def text_of(response: object) -> SourcedText:
 
 
 async def await_text(response: object, *, stalled_s: float | None = None) -> SourcedText:
-    """Return the text of a response as `text_of` does, on the running loop; blocking streams are read in a worker thread.
+    """Return what `response_content` does, on the running loop; blocking streams are read in a worker thread.
 
     Raises:
         InputError: the object is not a response, or its stream gave nothing for ``stalled_s`` seconds.
@@ -78,7 +78,7 @@ async def await_text(response: object, *, stalled_s: float | None = None) -> Sou
         await _tokens(response.async_response_gen(), [], stalled_s)
         return SourcedText(response.response, _source_passages(response.source_nodes, response.sources))
     if isinstance(response, StreamingResponse | StreamingAgentChatResponse):
-        return await asyncio.to_thread(text_of, response)
+        return await asyncio.to_thread(response_content, response)
     return _read_finished(response)
 
 

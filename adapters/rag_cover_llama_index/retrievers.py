@@ -20,6 +20,7 @@ from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import OnRerankError, augment_if_possible, explain_by_search, refuse_mode, refuse_on_error
 from rag_cover_llama_index.augmentations import augmenter_of
+from rag_cover_llama_index.host_terms import take_host_term
 from rag_cover_llama_index.passages import add_metadata, passage_of
 from rag_cover_llama_index.searches import NodeSearch, to_retriever
 
@@ -42,11 +43,11 @@ class SubQuestionRetriever(BaseRetriever):
         judge: decides whether a passage covers a sub-question; a language model judges, too.
         receiver: reads the answers that later sub-questions build on; a language model is asked thirty times for each, so
             better give it as generator, and None here.
-        generator: splits questions, and reads those answers without a receiver.
+        generator: splits questions, and reads those answers without a receiver; ``llm`` is LlamaIndex's word for it.
         decomposer: splits them instead: ``"rules"``, the name of a generator, one, a trace file or a function. None: the
             generator, else rules.
         mode: ``"retrieval"`` searches for all of them, ``"auto"`` for those that the question's own passages do not cover.
-        k: how many nodes to keep.
+        k: how many nodes to keep; ``similarity_top_k`` is LlamaIndex's word for it.
         depth: how many nodes each search asks for; k unless given.
         max_tokens: how many tokens the nodes may have in all.
         max_calls: how many searches to make in all, the question's own among them.
@@ -78,6 +79,8 @@ class SubQuestionRetriever(BaseRetriever):
         threshold: float | None = None,
         on_error: OnRerankError = "keep",
         explain: bool = False,
+        llm: LLM | None = None,
+        similarity_top_k: int | None = None,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
@@ -85,6 +88,8 @@ class SubQuestionRetriever(BaseRetriever):
     ) -> None:
         refuse_mode(mode, instead="CoverageQueryEngine(retriever, llm, mode=…)")
         refuse_on_error(on_error)
+        k = take_host_term(k, "k", 10, similarity_top_k=similarity_top_k)
+        generator = take_host_term(generator, "generator", None, llm=llm)
         self._retriever = to_retriever(retriever, top_k=depth or k)
         self._augmenter = augmenter_of(
             self._retriever,
@@ -144,6 +149,8 @@ class RagCoverRetriever(BaseRetriever):
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
     ) -> None:
+        self._kept_in: Path | str | None = None
+        self._is_indexed_here = False
         if similarity_top_k < 1:
             message = f"similarity_top_k is {similarity_top_k}; it is at least 1"
             raise InvalidValueError(message)
@@ -172,7 +179,39 @@ class RagCoverRetriever(BaseRetriever):
         for node in nodes:
             found.setdefault(passage_of(node).key, node)
         retriever = build_retriever("embedded", map(passage_of, found.values()), index=None if index is None else Path(index))
-        return cls(found, retriever, similarity_top_k=similarity_top_k, callback_manager=callback_manager)
+        made = cls(found, retriever, similarity_top_k=similarity_top_k, callback_manager=callback_manager)
+        made._kept_in, made._is_indexed_here = index, True  # our own
+        return made
+
+    @classmethod
+    def from_defaults(
+        cls,
+        nodes: Sequence[BaseNode],
+        *,
+        similarity_top_k: int = 10,
+        index: Path | str | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> RagCoverRetriever:
+        """Do what `from_nodes` does, under LlamaIndex's usual name."""
+        return cls.from_nodes(nodes, similarity_top_k=similarity_top_k, index=index, callback_manager=callback_manager)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the nodes, which are indexed again where the pickle is read, or found in the folder that keeps the index."""
+        if not self._is_indexed_here:
+            return (type(self), (self._nodes, self._retriever), {"similarity_top_k": self.similarity_top_k})
+        return (_index_again, (type(self), list(self._nodes.values()), self.similarity_top_k, self._kept_in))
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __copy__(self) -> RagCoverRetriever:
+        """Return a copy that shares the nodes and their index."""
+        made = type(self)(self._nodes, self._retriever, similarity_top_k=self.similarity_top_k)
+        vars(made).update(_kept_in=self._kept_in, _is_indexed_here=self._is_indexed_here)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RagCoverRetriever:
+        return self.__copy__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         passages = self._retriever.retrieve(query_bundle.query_str, k=self.similarity_top_k)
@@ -180,6 +219,12 @@ class RagCoverRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _index_again(
+    kind: type[RagCoverRetriever], nodes: Sequence[BaseNode], similarity_top_k: int, index: Path | str | None
+) -> RagCoverRetriever:
+    return kind.from_nodes(nodes, similarity_top_k=similarity_top_k, index=index)
 
 
 def _explain(found: NodeWithScore, questions: Sequence[str]) -> NodeWithScore:

@@ -43,7 +43,7 @@ class _OneTool(BaseQuestionGenerator):
 class SetQueryQuestionGenerator(BaseQuestionGenerator):
     """Gives a set query, "A or B but not C", as it is to the tool that answers those, and others to the other tools.
 
-    Whether a question is one is told by its words alone, offline (`rag_cover.setqueries.parse`).
+    Set queries are recognised by their wording alone, offline (`rag_cover.setqueries.parse`).
 
     Args:
         set_tool: the name of the tool, such as that of an engine over a `SetQueryRetriever`.
@@ -109,7 +109,7 @@ class SetQueryQuestionGenerator(BaseQuestionGenerator):
 class SetQuerySelector(RoutingSelector):
     """Chooses one tool for set queries, "A or B but not C", and another one for any other question.
 
-    Whether a question is one is told by its words alone, offline (`rag_cover.setqueries.parse`).
+    Set queries are recognised by their wording alone, offline (`rag_cover.setqueries.parse`).
 
     Args:
         set_tool: the tool that answers set queries, by name or place.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from llama_index.core.base.llms.types import ChatResponse
@@ -15,11 +16,22 @@ __all__ = ["read_along"]
 
 T = TypeVar("T")
 
+
+class _End:
+    """What stands behind the last part."""
+
+
+_END = _End()
+
 OnRead = Callable[[str | None, bool], object]
 """Called with the part of an answer that was read (None where nothing was) and whether it is the whole answer."""
 
 
-def read_along(result: Any, on_read: OnRead) -> bool:
+Inside = Callable[[], AbstractContextManager[None]]
+"""Makes the context in which a part of an answer is written: models are asked for the first when somebody reads it."""
+
+
+def read_along(result: Any, on_read: OnRead, inside: Inside = nullcontext) -> bool:
     """Have a streamed answer reported when it is exhausted or abandoned; return False for a type that cannot be.
 
     Its generator is replaced by one that yields the same tokens as they come, and keeps them. An answer that is left before its
@@ -28,15 +40,15 @@ def read_along(result: Any, on_read: OnRead) -> bool:
     once = _report_once(on_read)
     match result:
         case StopEvent():
-            return read_along(result.result, on_read)
+            return read_along(result.result, on_read, inside)
         case StreamingResponse() if result.response_txt is None:
-            result.response_gen = _watch(_read(result.response_gen, str, once), once)
+            result.response_gen = _watch(_read(result.response_gen, str, once, inside), once)
         case AsyncStreamingResponse() if result.response_txt is None:
-            result.response_gen = _watch(_read_async(result.response_gen, str, once), once)
+            result.response_gen = _watch(_read_async(result.response_gen, str, once, inside), once)
         case StreamingAgentChatResponse() if not result.is_writing_to_memory and result.chat_stream is not None:
-            result.chat_stream = _watch(_read(result.chat_stream, _delta, once), once)
+            result.chat_stream = _watch(_read(result.chat_stream, _delta, once, inside), once)
         case StreamingAgentChatResponse() if not result.is_writing_to_memory and result.achat_stream is not None:
-            result.achat_stream = _watch(_read_async(result.achat_stream, _delta, once), once)
+            result.achat_stream = _watch(_read_async(result.achat_stream, _delta, once, inside), once)
         case _:
             return False
     return True
@@ -52,11 +64,17 @@ def _report_once(on_read: OnRead) -> OnRead:
     return tell
 
 
-def _read(parts: Generator[T, None, None], text: Callable[[T], str], on_read: OnRead) -> Generator[T, None, None]:
+def _read(
+    parts: Generator[T, None, None], text: Callable[[T], str], on_read: OnRead, inside: Inside
+) -> Generator[T, None, None]:
     said: list[str] = []
     whole = False
     try:
-        for part in parts:
+        while True:
+            with inside():
+                part = next(parts, _END)
+            if isinstance(part, _End):
+                break
             said.append(text(part))
             yield part
         whole = True
@@ -64,11 +82,17 @@ def _read(parts: Generator[T, None, None], text: Callable[[T], str], on_read: On
         on_read("".join(said), whole)
 
 
-async def _read_async(parts: AsyncGenerator[T, None], text: Callable[[T], str], on_read: OnRead) -> AsyncGenerator[T, None]:
+async def _read_async(
+    parts: AsyncGenerator[T, None], text: Callable[[T], str], on_read: OnRead, inside: Inside
+) -> AsyncGenerator[T, None]:
     said: list[str] = []
     whole = False
     try:
-        async for part in parts:
+        while True:
+            with inside():
+                part = await anext(parts, _END)
+            if isinstance(part, _End):
+                break
             said.append(text(part))
             yield part
         whole = True

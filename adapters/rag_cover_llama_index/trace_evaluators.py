@@ -3,7 +3,7 @@
 The core is synchronous. `evaluate` calls it where it stands, so that it needs no event loop and cannot meet one; `aevaluate`
 calls it in a worker thread. An evaluator keeps nothing of an evaluation but the models it opened: one instance serves any
 number of threads. LlamaIndex's `BatchEvalRunner` asks thrice where an evaluator raises, and then loses the whole batch: what
-cannot be evaluated is an ``invalid_result`` that says why.
+cannot be evaluated is an ``invalid_result`` that says why. Only a misspelt keyword raises: it would be missed on every row.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from llama_index.core.prompts.mixin import PromptDictType
 
 from rag_cover import Trace
 from rag_cover.integration import LazyModels, Scored, Scoring, explain_failure, score_trace
-from rag_cover_llama_index.responses import SourcedText, await_text, text_of
+from rag_cover_llama_index.responses import SourcedText, await_text, response_content
 from rag_cover_llama_index.results import TraceEvaluationResult
-from rag_cover_llama_index.traces import TERMS, trace_of
+from rag_cover_llama_index.traces import TERMS, refuse_misspelt_keywords, trace_of
 
 __all__ = ["TraceEvaluator"]
 
@@ -32,7 +32,8 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
 
     Every kind takes ``query``, ``response`` and ``contexts`` as LlamaIndex's evaluators do, and by name: ``sub_questions``
     (`rag_cover.SubQuestion`, or texts, which count as core ones), ``reference`` or ``references`` (gold answers), ``steps``
-    (`rag_cover.RetrievalStep`) and ``trace`` (`rag_cover.Trace`); others are left to the evaluators they are meant for.
+    (`rag_cover.RetrievalStep`) and ``trace`` (`rag_cover.Trace`); others are left to the evaluators they are meant for, and one
+    that is nearly one of these is refused.
     """
 
     result_class: ClassVar[type[TraceEvaluationResult]]
@@ -50,6 +51,7 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         **kwargs: Any,
     ) -> Result:
         """Evaluate texts, here and now: in a script, in a running loop, in a notebook, in any thread."""
+        self._refuse_misspelt(kwargs)
         return self._evaluate(query, response, contexts, kwargs)
 
     async def aevaluate(
@@ -60,6 +62,7 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         **kwargs: Any,
     ) -> Result:
         """Evaluate texts in a worker thread; the loop goes on."""
+        self._refuse_misspelt(kwargs)
         return await asyncio.to_thread(self._evaluate, query, response, contexts, kwargs)
 
     def evaluate_response(self, query: str | None = None, response: object = None, **kwargs: Any) -> Result:
@@ -68,14 +71,16 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
         A stream is read to its end, and its text stays in the response. A stream that belongs to a running event loop may be
         readable only on that loop: await `aevaluate_response` there.
         """
+        self._refuse_misspelt(kwargs)
         try:
-            answer = text_of(response)
+            answer = response_content(response)
         except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
             return self._result(explain_failure(broken), query)
         return self._evaluate_answer(query, answer, kwargs)
 
     async def aevaluate_response(self, query: str | None = None, response: object = None, **kwargs: Any) -> Result:
         """Evaluate a response of any kind, as `evaluate_response` does; its stream is awaited on this loop."""
+        self._refuse_misspelt(kwargs)
         try:
             answer = await await_text(response)
         except Exception as broken:  # noqa: BLE001  # called by a host: recorded in the result
@@ -87,6 +92,14 @@ class TraceEvaluator(BaseEvaluator, Generic[Result, Measured]):
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
         """Ignore them: this evaluator asks in no words of its own."""
+
+    def _refuse_misspelt(self, further: Mapping[str, object]) -> None:
+        """Refuse a misspelt keyword at once.
+
+        Raises:
+            UnknownOptionError: there is one; the message names the nearest one that there is.
+        """
+        refuse_misspelt_keywords(type(self).__name__, further)
 
     def _evaluate_answer(self, query: object, answer: SourcedText, further: dict[str, Any]) -> Result:
         contexts = further.pop("contexts", None)

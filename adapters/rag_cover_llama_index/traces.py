@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 from llama_index.core.question_gen.types import SubQuestion as LlamaIndexSubQuestion
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from rag_cover import Trace
-from rag_cover.errors import InputError
-from rag_cover.integration import Given, Terms, refuse_misspelt, trace_from
+from rag_cover.errors import InputError, UnknownOptionError
+from rag_cover.integration import Given, Terms, trace_of_inputs
 from rag_cover_llama_index.passages import passage_of
 
-__all__ = ["TERMS", "trace_of"]
+__all__ = ["TERMS", "refuse_misspelt_keywords", "trace_of"]
 
-_FURTHER = ("sub_questions", "references", "reference", "steps", "trace")
+_TAKEN = ("query", "response", "contexts", "sub_questions", "references", "reference", "steps", "trace")
+_ALIKE = 0.8  # a letter or two apart: "reference_answer" may be somebody else's
+_OTHERS = ("sleep_time_in_seconds", "second_response", "second_reference", "similarity_mode", "similarity_threshold")
+"""Keywords of LlamaIndex's own evaluators, which may look like one of ours."""
 
 
 def trace_of(query: object, response: object, contexts: object, further: Mapping[str, object]) -> Trace:
     """Make a trace of what an evaluator was given; nothing is asked of any model.
 
-    ``further`` holds ``sub_questions``, ``reference`` or ``references``, ``steps`` and ``trace`` where they are given, and
-    anything else, which is left alone: evaluators that are run together share their arguments.
+    ``further`` holds ``sub_questions``, ``reference`` or ``references``, ``steps`` and ``trace`` where they are given.
 
     Raises:
-        InputError: an argument cannot be read or is misspelt, or there is neither a query nor a trace.
+        InputError: an argument cannot be read, or there is neither a query nor a trace.
     """
-    refuse_misspelt(further, ("contexts", *_FURTHER))
     _refuse_whole(response)
     reference = further.get("reference")
     references = further.get("references") if reference is None else reference
     given = {name: further.get(name) for name in ("sub_questions", "steps", "trace")}
-    return trace_from(Given(query, response, contexts, references, **given), TERMS)
+    return trace_of_inputs(Given(query, response, contexts, references, **given), TERMS)
+
+
+def refuse_misspelt_keywords(evaluator: str, further: Iterable[str]) -> None:
+    """Refuse a keyword that is nearly one of an evaluator's: left alone, what it holds would be missed on every row.
+
+    Any other one is left to the evaluators that it is meant for: those that are run together share their arguments.
+
+    Raises:
+        UnknownOptionError: there is one; the message names the nearest one that there is.
+    """
+    for name in further:
+        if name not in (*_TAKEN, *_OTHERS) and get_close_matches(name.lower(), _TAKEN, cutoff=_ALIKE):
+            raise UnknownOptionError(evaluator, name, _TAKEN)
 
 
 def _refuse_whole(response: object) -> None:

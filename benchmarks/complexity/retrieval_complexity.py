@@ -49,7 +49,7 @@ from rag_cover.complexity import (
     calibration_for,
     complexities_of,
 )
-from rag_cover.complexity.calibration import features_of
+from rag_cover.complexity.calibration import complexity_features
 from rag_cover.complexity.probing import Retrieved
 from rag_cover.complexity.rrcp import Evidential
 from rag_cover.complexity.thresholds import best_thresholds
@@ -192,7 +192,7 @@ def _add_probes(table: Table, source: AnswerSource, fingerprint: str) -> None:
         table.add(f"completeness, {reading}", source, scores=values)
     for reading in ("token-entropy", "joint"):
         table.add_rule(f"both, {reading}", source, "both", reading)
-        columns = np.array([features_of(*each, "both") for each in zip(best, readings[reading], strict=True)])
+        columns = np.array([complexity_features(*each, "both") for each in zip(best, readings[reading], strict=True)])
         table.add(f"probability, {reading}", source, scores=regressed(columns, table.probe, table.seed))
     for constraints in get_args(Constraints):
         if shipped := calibration_for(fingerprint, source, constraints):

@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -39,6 +38,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from benchmarks.support.judges import opened_weights
+from benchmarks.support.peak_memory import peak_bytes
 from benchmarks.support.scores import counts, ratio
 from benchmarks.support.tables import arguments, percent, plain, show
 from benchmarks.support.traces import Material, texts_of, traces
@@ -214,8 +214,7 @@ def point(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         evaluate(made, measures=["coverage"], models=Models(judge=judge), store=Path(folder) / "store.sqlite", on_error="raise")
     seconds = time.perf_counter() - began
-    unit = 1 if sys.platform == "darwin" else 1024
-    print(json.dumps({"seconds": seconds, "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}))
+    print(json.dumps({"seconds": seconds, "bytes": peak_bytes()}))
 
 
 def show_points(options: argparse.Namespace, case: str, counts_of: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ The sets (`probes/README.md`) were written for this project by other hands than 
 - *references*: answers against references; *entailment*: claims against passages; *abstentions*: replies that decline.
 
 Beside each share stands a simple judge: shared words with the cut that is best on this very set (which flatters it), or the
-majority. Intervals are Wilson's.
+majority. A last table tells how many verdicts are unsure, and how many of the others are right. Intervals are Wilson's.
 
 Data: none (cases beside the script).
 """
@@ -31,7 +31,7 @@ from benchmarks.support.judges import overlap
 from benchmarks.support.scores import auc, best_cut
 from benchmarks.support.tables import arguments, percent, plain, show
 from rag_cover import open_entailer, open_scorer
-from rag_cover.backends import AbstentionDetector, Entailer, Scorer, ScoringItem, reply_threshold_of
+from rag_cover.backends import AbstentionDetector, Entailer, Mode, Scorer, ScoringItem, certain_cuts_of, reply_threshold_of
 from rag_cover.stats.intervals import wilson
 
 PROBES = Path(__file__).parent / "probes"
@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--errors", type=int, default=0, help="print so many wrong verdicts of each set")
     options = parser.parse_args()
     scorer, entailer = open_scorer(options.judge), open_entailer(options.judge)
+    unsure = []
     for name, judged in JUDGED.items():
         path = options.probes / f"{name}.jsonl"
         if path.exists():
@@ -55,6 +56,9 @@ def main() -> None:
             for title, truth, scores, said, simple in judged(rows, scorer, entailer):
                 show_set(f"{name}, {title}", rows, truth, scores, said, simple)
                 show_errors(rows, truth, scores, said, options.errors)
+                if title in MODES and (cuts := certain_cuts_of(scorer).get(MODES[title])) is not None:
+                    unsure.append([f"{name}, {title}", *count_unsure(truth, scores, cuts)])
+    show("How many verdicts are unsure", ["set", "n", "unsure %", "certain verdicts right %"], unsure)
     path = options.probes / "abstentions.jsonl"
     if path.exists() and isinstance(scorer, AbstentionDetector):
         show_abstentions(list(lines(path)), scorer)
@@ -110,6 +114,18 @@ JUDGED: Mapping[str, Callable[[Sequence[Row], Scorer, Entailer], Judged]] = {
     "references": against_references,
     "entailment": entailed,
 }
+
+
+MODES: Mapping[str, Mode] = {"as replies": "reply", "as passages": "passage", "against references": "reference"}
+
+
+def count_unsure(truth: Bools, scores: Floats, cuts: tuple[float, float]) -> list[str]:
+    """Say how many verdicts there are, how many lie between the certain cuts, and how many of the others are right."""
+    low, high = cuts
+    certain = (scores <= low) | (scores >= high)
+    right = int(((scores >= high) == truth)[certain].sum())
+    unsure = wilson(int((~certain).sum()), len(scores))
+    return [str(len(scores)), percent(unsure), percent(wilson(right, int(certain.sum()))) if certain.any() else "–"]
 
 
 def shared(rows: Sequence[Row]) -> Floats:

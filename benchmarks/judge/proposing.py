@@ -35,7 +35,7 @@ from benchmarks.support.judges import about_judge, opened_weights
 from benchmarks.support.tables import arguments, percent, show
 from rag_cover import demo
 from rag_cover.stats.intervals import wilson
-from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing, evidence_of
+from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, Proposing, window_evidence
 from rag_cover_embedded.inputs import Encoded, Task, encodable, join, open_tokenizer
 from rag_cover_embedded.segments import SegmentedText, segment_texts
 from rag_cover_embedded.session import Session
@@ -186,7 +186,7 @@ def judged_windows(weights: Weights, pairs: Sequence[Asked]) -> Windows:
     calibrations, probabilities = weights.fitted.calibrations, []
     for text, found in zip(read, scores, strict=True):
         for logit in islice(logits, len(found)):
-            evidence = evidence_of(text, logit, windows=len(found), similarity=float(found.max()))
+            evidence = window_evidence(text, logit, windows=len(found), similarity=float(found.max()))
             probabilities.append(calibrations.probability(Task.ANSWERS, evidence))
     return _ranked(scores, np.array(probabilities), [counts for _, asked in pairs for counts in asked.values()])
 

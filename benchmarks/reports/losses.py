@@ -31,8 +31,7 @@ from benchmarks.support.scores import estimate, ratio
 from benchmarks.support.tables import arguments, percent, show
 from rag_cover import Models, Role, Trace, demo, evaluate
 from rag_cover.coverage import Loss, SubQuestionCoverage
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage
+from rag_cover.questions import Passage, prepend_title
 from rag_cover.stores import read_traces
 
 TRIAL = Path(__file__).with_name("trial")

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import multiprocessing
 import random
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +30,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.support.datasets import lines, multihop_rows, paragraphs_of, squad_articles
+from benchmarks.support.peak_memory import peak_bytes
 from benchmarks.support.tables import arguments, show
 from rag_cover import Passage
 from rag_cover.texts import sentences
@@ -103,14 +102,14 @@ def _real(data: Path) -> Iterator[tuple[str, str]]:
 def built(plan: Plan) -> Built:
     """Build the index, unless it is there."""
     passages = list(corpus(plan))
-    alone = _resident()
+    alone = peak_bytes()
     began = time.perf_counter()
     if (plan.index / "index.json").exists():
         return Built(0, 0, alone, alone)
     Keywords.of(passages)
     words_s = time.perf_counter() - began
     EmbeddedRetriever(passages, plan.index)
-    return Built(words_s, time.perf_counter() - began - words_s, alone, _resident())
+    return Built(words_s, time.perf_counter() - began - words_s, alone, peak_bytes())
 
 
 def asked(plan: Plan) -> Asked:
@@ -122,7 +121,7 @@ def asked(plan: Plan) -> Asked:
     retriever = EmbeddedRetriever(passages, plan.index)
     opening_s = time.perf_counter() - began
     _ = [retriever.retrieve(question, k=K) for question in questions[:WARMING]]
-    peak = _resident()
+    peak = peak_bytes()
     by_words = _bm25s(passages)
     ways: tuple[Callable[[str], object], ...] = (lambda question: retriever.retrieve(question, k=K), by_words)
     taken = [[_seconds(way, question) for way in ways] for question in questions[: plan.queries + WARMING]]
@@ -148,11 +147,6 @@ def _seconds(way: Callable[[str], object], question: str) -> float:
     began = time.perf_counter()
     way(question)
     return time.perf_counter() - began
-
-
-def _resident() -> int:
-    """Return the most bytes this process had resident."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _apart(work: Callable[[Plan], T], plan: Plan) -> T:

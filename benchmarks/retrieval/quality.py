@@ -39,7 +39,7 @@ from rag_cover.stats.intervals import bootstrap
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import rank_scores
-from rag_cover_embedded.retrieval.index import Index, digest_of
+from rag_cover_embedded.retrieval.index import Index, corpus_digest
 from rag_cover_embedded.retrieval.retriever import CANDIDATES
 from rag_cover_embedded.weights import Weights
 
@@ -167,7 +167,7 @@ def mean_of(sums: Floats) -> Floats:
 def kept_index(passages: Sequence[Passage]) -> Path:
     """Name the folder that keeps the index of these passages between runs."""
     kept = Path(tempfile.gettempdir()) / "rag_cover_benchmarks"
-    return kept / f"retrieval-{digest_of(passages)[:16]}-{Weights.open().sha256[:8]}"
+    return kept / f"retrieval-{corpus_digest(passages)[:16]}-{Weights.open().sha256[:8]}"
 
 
 def main() -> None:

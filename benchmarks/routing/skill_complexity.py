@@ -31,7 +31,7 @@ from benchmarks.support.tables import arguments, show
 from rag_cover import Passage, open_scorer
 from rag_cover.backends import Failure
 from rag_cover.complexity import complexities_of
-from rag_cover.routing import Caimira, Responses, evidence_of, fit_adjustment
+from rag_cover.routing import Caimira, Responses, complexity_evidence, fit_adjustment
 from rag_cover.routing.irt import probabilities
 from rag_cover.routing.responses import normalise_question
 from rag_cover.stats.folds import folds_of
@@ -63,7 +63,7 @@ def probed(questions: Sequence[str], corpus: Sequence[Passage], judge: str, kept
     for start in range(0, len(questions), BLOCK):
         asked = [(question, tuple(retriever.retrieve(question, k=K)), ()) for question in questions[start : start + BLOCK]]
         found += [None if isinstance(each, Failure) else each for each in complexities_of(asked, scorer)]
-    evidence = evidence_of(found)
+    evidence = complexity_evidence(found)
     if kept is not None:
         np.save(kept, evidence, allow_pickle=False)
     return evidence

@@ -24,7 +24,6 @@ import argparse
 import hashlib
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -41,6 +40,7 @@ from benchmarks.support.tables import show
 from rag_cover import Evaluation, Models, Trace, evaluate, evaluate_files, open_scorer, write_traces
 from rag_cover.engines import Engine
 from rag_cover.evaluation.local_engine import open_engine
+from rag_cover.processors import usable_processors
 
 WAYS = (("local", 1), ("ray", 1), ("local", 2), ("ray", 2))
 FILES = 4
@@ -222,11 +222,10 @@ class Watched:
 def busy(judge: str, workers: int, count: int) -> list[str]:
     """Evaluate with so many threads, and write how busy judge and processors were."""
     watched = Watched(open_scorer(judge))
-    before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    before, started = time.process_time(), time.perf_counter()
     evaluate(synthetic(count, seed=workers), measures=MEASURES, models=Models(judge=watched), workers=workers)
-    after, seconds = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter() - started
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    used, seconds = time.process_time() - before, time.perf_counter() - started
+    cores = usable_processors()
     return [str(workers), f"{count / seconds:.1f}", f"{watched.busy():.1%}", f"{used / seconds / cores:.1%}"]
 
 

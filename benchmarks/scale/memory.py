@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.support.peak_memory import peak_bytes
 from benchmarks.support.tables import show
 from rag_cover import Evaluation, Models, evaluate, evaluate_files
 from rag_cover.reports import write_report
@@ -58,13 +58,13 @@ def peaks(way: str, size: int) -> list[int]:
     """Go through the steps in this process, and return its peak memory after each, in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = written(Path(folder) / "traces.jsonl", size)
-        found = [peak()]
+        found = [peak_bytes()]
         evaluation = evaluated(way, path, Path(folder) / "results")
-        found.append(peak())
+        found.append(peak_bytes())
         summary = evaluation.summary()
-        found.append(peak())
+        found.append(peak_bytes())
         write_report(Path(folder) / "page.html", evaluation.results, summary)
-        found.append(peak())
+        found.append(peak_bytes())
     return found
 
 
@@ -73,11 +73,6 @@ def evaluated(way: str, path: Path, into: Path) -> Evaluation:
     if way == "evaluate":
         return evaluate(path, models=MODELS, store=into)
     return evaluate_files(path, into, models=MODELS)
-
-
-def peak() -> int:
-    """Return the peak resident memory of this process, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def in_a_process(way: str, size: int) -> list[int]:

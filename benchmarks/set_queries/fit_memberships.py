@@ -28,9 +28,9 @@ from benchmarks.support.limit import likers, passages, questions
 from benchmarks.support.tables import arguments, show
 from rag_cover import build_retriever, open_scorer
 from rag_cover.backends import Retriever, Scorer, fingerprint_of
-from rag_cover.model_calls import probabilities
+from rag_cover.model_calls import ask_probabilities
 from rag_cover.setqueries.answering import MOST_PAIRS
-from rag_cover.setqueries.calibration import NUMBERS, MembershipCalibration, features_of
+from rag_cover.setqueries.calibration import NUMBERS, MembershipCalibration, membership_features
 from rag_cover.setqueries.candidates import DEPTH, depths_of, pool_candidates
 from rag_cover.setqueries.judging import AtomPassage, within
 from rag_cover.setqueries.memberships import COMBINATIONS, membership
@@ -104,9 +104,9 @@ def _judged(drawn: Drawn, question: SetQuestion, scorer: Scorer) -> Rows:
     candidates = within(pool_candidates(question.query, found), len(depths), MOST_PAIRS)
     ids = tuple(str(each.passages[0].id) for each in candidates)
     pairs = {atom: [AtomPassage(atom, each.passages[0]) for each in candidates] for atom in depths}
-    said = probabilities(scorer, [pair.item for some in pairs.values() for pair in some])
+    said = ask_probabilities(scorer, [pair.item for some in pairs.values() for pair in some])
     features = {
-        atom: features_of([said[pair.item] for pair in some], [(pair.predicate, pair.text) for pair in some])
+        atom: membership_features([said[pair.item] for pair in some], [(pair.predicate, pair.text) for pair in some])
         for atom, some in pairs.items()
     }
     members = {atom: np.array([name in drawn.members[atom] for name in ids]) for atom in depths}

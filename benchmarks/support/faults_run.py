@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -47,6 +46,8 @@ def _disturb(options: argparse.Namespace) -> None:
         clock = _jumping(options.clock)
         time.time, time.time_ns = clock, lambda: int(clock() * 1e9)
     if options.largest is not None:
+        import resource
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (options.largest, options.largest))
 
 

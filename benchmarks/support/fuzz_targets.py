@@ -141,9 +141,9 @@ def _notation(text: str) -> object:
 
 
 def _completion(text: str) -> object:
-    from rag_cover_openai.completions import answer_of
+    from rag_cover_openai.completions import parse_completion
 
-    return answer_of(_json(text), Sampling(stop=("\n\n",), logprobs=True))
+    return parse_completion(_json(text), Sampling(stop=("\n\n",), logprobs=True))
 
 
 def _embedding(text: str) -> object:

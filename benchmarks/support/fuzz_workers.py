@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
-import resource
 import tempfile
 import time
 import traceback
@@ -18,12 +17,11 @@ from pathlib import Path
 
 from benchmarks.support.fuzz_mutations import LONG, case_of, long_case
 from benchmarks.support.fuzz_targets import TARGETS, seeds_of
+from benchmarks.support.peak_memory import known_peak_bytes
 from rag_cover.errors import RagCoverError
 
 __all__ = ["Fault", "Tally", "case_for", "fed", "long_cases", "watched"]
 
-_PAGE = resource.getpagesize()
-_TICKS = os.sysconf("SC_CLK_TCK")
 _WALL = 12  # times as long by the clock is a hang, too: it may wait for something
 
 
@@ -93,7 +91,7 @@ def _work(target: str, start: int, stop: int, seed: int, sent: Connection) -> No
             began = time.process_time()
             ended = fed(target, number, seed, Path(folder))
             sent.send(("ended", number, ended, time.process_time() - began))
-    sent.send(("done", stop, "", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    sent.send(("done", stop, "", (known_peak_bytes() or 0) / 2**20))
 
 
 def watched(target: str, start: int, stop: int, seed: int, *, longest_s: float, most_mb: float) -> Tally:
@@ -175,14 +173,14 @@ class _Watch:
 def _processor_s(process: BaseProcess) -> float:
     try:
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError):  # it has just ended, or the system has no such file
         return 0.0
 
 
 def _resident_mb(process: BaseProcess) -> float:
     try:
-        return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * _PAGE / 2**20
+        return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     except (OSError, IndexError):  # it has just ended, or the system has no such file
         return 0.0
 

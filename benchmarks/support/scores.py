@@ -26,6 +26,7 @@ __all__ = [
     "estimate",
     "f1",
     "kappa",
+    "mean",
     "moments",
     "precision",
     "ranks",
@@ -136,3 +137,13 @@ def estimate(
 ) -> Interval | None:
     """Give a statistic of rows its interval, resampling their clusters."""
     return bootstrap(by_cluster(rows, keys), statistic, seed=seed)
+
+
+def mean(values: Floats, keys: Sequence[Hashable], *, seed: int = 0) -> Interval | None:
+    """Return the mean of values with an interval from resampled clusters.
+
+    >>> mean(np.array([1.0, 0.0, 1.0, 0.0]), "aabb").estimate
+    0.5
+    """
+    rows = np.stack([values, np.ones_like(values)], axis=1)
+    return estimate(rows, keys, lambda sums: ratio(sums[..., 0], sums[..., 1]), seed=seed)

@@ -19,7 +19,7 @@ from benchmarks.support.quest import Row, Score, groups_of, scored
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.setqueries.parsing.candidates import query_of_reading
 from rag_cover.setqueries.parsing.reading import parse_by, propose_readings
-from rag_cover.setqueries.parsing.scoring import Features, ParseWeights, features_of
+from rag_cover.setqueries.parsing.scoring import Features, ParseWeights, parse_features
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.logistic import fit_logistic
 
@@ -51,7 +51,7 @@ def example_of(row: Row) -> Example | None:
         return None
     near = np.array([_nearness(scored(query_of_reading(reading), row)) for reading in readings])
     target = np.exp((near - near.max()) / SHARPNESS)
-    return Example(tuple(features_of(reading) for reading in readings), target / target.sum())
+    return Example(tuple(parse_features(reading) for reading in readings), target / target.sum())
 
 
 def examples_of_atoms(rows: Iterable[Row]) -> list[Example]:
@@ -67,7 +67,7 @@ def _of_atom(atom: str) -> Example | None:
     single = np.array([float(len(reading.atoms) == 1 and not reading.without) for reading in readings])
     if len(readings) < 2 or not single.any():  # noqa: PLR2004  # a choice
         return None
-    told = [features_of(reading) | {f"alone:{len(reading.atoms)}": 1.0} for reading in readings]
+    told = [parse_features(reading) | {f"alone:{len(reading.atoms)}": 1.0} for reading in readings]
     return Example(tuple(told), single / single.sum())
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.support.datasets import lines
 from rag_cover.backends import Embedder
-from rag_cover.decomposition.role_features import features_of, texts_to_embed
+from rag_cover.decomposition.role_features import describe_sub_questions, texts_to_embed
 from rag_cover.questions import Role
 
 Floats = NDArray[np.float64]
@@ -71,7 +71,9 @@ def majority_of(labels: Iterable[Role]) -> Role:
 def inputs_of(sheets: Sequence[Sheet], embedder: Embedder) -> list[Floats]:
     """Return the features of every sheet."""
     return [
-        features_of(sheet.question, sheet.sub_questions, embedder.embed(texts_to_embed(sheet.question, sheet.sub_questions)))
+        describe_sub_questions(
+            sheet.question, sheet.sub_questions, embedder.embed(texts_to_embed(sheet.question, sheet.sub_questions))
+        )
         for sheet in sheets
     ]
 

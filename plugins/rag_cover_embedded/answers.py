@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,15 @@ from rag_cover_embedded.window_retrieval import question_vectors, similarities, 
 __all__ = [
     "AnswerJudge",
     "Asked",
+    "CalibrationName",
     "Calibrations",
     "Proposing",
     "ScoreCalibration",
     "WindowEvidence",
     "WindowJudgment",
-    "evidence_of",
+    "calibration_name",
     "likeliest_span",
+    "window_evidence",
 ]
 
 MAX_QUESTION = 128
@@ -57,6 +60,7 @@ _ROUNDING = 1e-3
 """More than the network's logits, in single precision, are off."""
 
 
+CalibrationName = Literal["passages", "long_passages", "replies"]
 Asked = tuple[str, str, str]
 """A question, a text, and the user's question that the text replies to, empty for a passage."""
 
@@ -137,12 +141,18 @@ class Calibrations:
 
     def of(self, task: Task, evidence: WindowEvidence) -> ScoreCalibration:
         """Choose the calibration that a text falls under."""
-        if task is Task.REPLIES:
-            return self.replies
-        return self.long_passages if evidence.tokens > SHORT else self.passages
+        calibration: ScoreCalibration = getattr(self, calibration_name(task, evidence))
+        return calibration
 
 
-def evidence_of(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> WindowEvidence:
+def calibration_name(task: Task, evidence: WindowEvidence) -> CalibrationName:
+    """Name the calibration that a text falls under; a reply of several windows is judged, window by window, as passages are."""
+    if task is Task.REPLIES and evidence.windows == 1:
+        return "replies"
+    return "long_passages" if evidence.tokens > SHORT else "passages"
+
+
+def window_evidence(text: SegmentedText, logit: float, *, windows: int, similarity: float) -> WindowEvidence:
     """Gather what a text's probability is made of."""
     tokens = max(1, min(int(text.bounds[-1]), WHOLE_REPLY))
     return WindowEvidence(logit, min(windows, MOST_WINDOWS), tokens, similarity if tokens > SHORT else 0.0)
@@ -200,7 +210,7 @@ class _Reading:
     def evidence(self, logit: float) -> WindowEvidence:
         """Gather what its probability is made of."""
         similarity = self.similarity if self.task is Task.ANSWERS else 0.0
-        return evidence_of(self.text, logit, windows=self.windows, similarity=similarity)
+        return window_evidence(self.text, logit, windows=self.windows, similarity=similarity)
 
     def fragment(self) -> Span | None:
         return self.text.around(self.window, *self.span) if self.window and self.span else None
@@ -276,7 +286,7 @@ class AnswerJudge:
         return _Reading(task, first, text, len(windows), list(windows), is_reply=bool(user_question))
 
     def _is_ranked(self, reading: _Reading) -> bool:
-        """Tell whether the first stage scores the windows."""
+        """Return whether the first stage scores the windows."""
         if reading.task is Task.ANSWERS and int(reading.text.bounds[-1]) > SHORT:
             return True
         return self._proposing is not None and reading.windows > self._proposing.most

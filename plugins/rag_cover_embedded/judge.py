@@ -1,4 +1,4 @@
-"""The embedded judge: one small encoder that scores, locates, entails, embeds and tells abstentions; deterministic."""
+"""The embedded judge: one small encoder that scores, locates, entails, embeds and detects abstentions; deterministic."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class EmbeddedJudge:
         return [judgment.fragment for judgment in self._judge_items(items)]
 
     def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
-        """Tell whether each text declines to answer its question; a blank text does not, as it says nothing."""
+        """Return whether each text declines to answer its question; a blank text does not, as it says nothing."""
         asked = [(item.question, item.text, item.user_question) for item in items]
         found = self._abstentions.recall(
             asked, lambda new: abstention(self._session, self._tokenizer, new, self._fitted.abstention)

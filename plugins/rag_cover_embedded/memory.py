@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["QuestionText", "VectorMemory", "digest_of"]
+__all__ = ["QuestionText", "VectorMemory", "text_digest"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound=tuple[str, ...])
@@ -26,7 +26,7 @@ class VectorMemory(Generic[P, T]):
 
     def recall(self, pairs: Iterable[P], make: Callable[[Sequence[P]], Sequence[T]]) -> dict[P, T]:
         """Return what is made of each pair; ``make`` is called once, with those that are not remembered."""
-        keys = {pair: digest_of("".join(f"{len(text)}:{text}" for text in pair)) for pair in pairs}
+        keys = {pair: text_digest("".join(f"{len(text)}:{text}" for text in pair)) for pair in pairs}
         with self._lock:
             known = {pair: self._made[key] for pair, key in keys.items() if key in self._made}
         new = [pair for pair in keys if pair not in known]
@@ -46,6 +46,6 @@ class VectorMemory(Generic[P, T]):
         return len(self._made)
 
 
-def digest_of(text: str) -> bytes:
+def text_digest(text: str) -> bytes:
     """Hash a text, whatever characters it has, to 16 bytes."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

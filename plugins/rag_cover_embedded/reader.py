@@ -24,9 +24,9 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover.traces import Sample
-from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, evidence_of
+from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, window_evidence
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
-from rag_cover_embedded.memory import QuestionText, VectorMemory, digest_of
+from rag_cover_embedded.memory import QuestionText, VectorMemory, text_digest
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.weights import Weights
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
@@ -116,7 +116,7 @@ class EmbeddedReader:
         read = self._session.run(encoded, ["answers", "span"])
         for (row, window), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
             text, similarity = cut[row], proposed[row][1]
-            evidence = evidence_of(text, float(logit[0]), windows=len(text.windows(WINDOW)), similarity=similarity)
+            evidence = window_evidence(text, float(logit[0]), windows=len(text.windows(WINDOW)), similarity=similarity)
             likely = self._fitted.calibrations.probability(Task.ANSWERS, evidence)
             probability = min(likely, _MOST)
             found[row] += (AnswerSpans(probability, _write_spans(texts[row], cut[row], window, span[pair.start : -1])),)
@@ -201,7 +201,7 @@ def _draw_samples(answers: Mapping[str, float], question: str, n: int, seed: int
         raise InvalidValueError(message)
     possible = {text: probability for text, probability in answers.items() if probability > 0}
     texts, limits = list(possible), np.cumsum(list(possible.values()))
-    drawn = np.random.default_rng([seed, *digest_of(question)]).random(n) * limits[-1]
+    drawn = np.random.default_rng([seed, *text_digest(question)]).random(n) * limits[-1]
     places = np.minimum(np.searchsorted(limits, drawn, side="right"), len(texts) - 1)
     return tuple(Sample(texts[place], finish_reason="stop") for place in places)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
-from weakref import WeakMethod
 
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
+from rag_cover.forks import reset_after_fork
 from rag_cover.processors import usable_processors
 from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
@@ -47,8 +46,7 @@ class Session:
         self._threads = threads or usable_processors()
         self._batch_tokens = batch_tokens
         self._start_workers()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=partial(_call, WeakMethod(self._start_workers)))
+        reset_after_fork(self._start_workers)
 
     def _start_workers(self) -> None:
         """Start the threads; those of a parent process are not there after a fork."""
@@ -95,12 +93,6 @@ class Session:
 def _own(array: Floats, place: int | None, length: int | None) -> Floats:
     """Cut out what one text has of an output, none of it where the text was left out."""
     return array[:0, 0] if place is None else array[place, :length]
-
-
-def _call(method: WeakMethod[Callable[[], None]]) -> None:
-    """Call a method of an object that may be gone."""
-    if (alive := method()) is not None:
-        alive()
 
 
 def feed(batch: Sequence[Encoded], *, asks_tokens: bool = True) -> dict[str, NDArray[Any]]:

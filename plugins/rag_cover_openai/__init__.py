@@ -148,7 +148,7 @@ def _client(
 
 
 def _environment() -> int:
-    """Tell one environment of the SDK's from another: what is not given is read there, when a client is first used."""
+    """Return a hash of the ``OPENAI_`` variables, from which the SDK takes what is not given when a client is first used."""
     return hash(frozenset((name, value) for name, value in os.environ.items() if name.startswith("OPENAI_")))
 
 

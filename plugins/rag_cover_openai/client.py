@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import openai
 from openai import OpenAIError
 
 from rag_cover.errors import InvalidValueError, ModelFailedError, TransientError
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.retry import Called, Caller
 from rag_cover_openai.connections import Connected, Connection, open_sdk_client
-from rag_cover_openai.errors import connection_error, fault_of, late, redact_secrets, without_secrets
+from rag_cover_openai.errors import connection_error, fault_of, late, redact_secrets, unacceptable, without_secrets
+from rag_cover_openai.limits import HTTP, MOST_BYTES, UnacceptableReplyError, too_long
 from rag_cover_openai.server_quirks import Dialect
 
 __all__ = ["Client"]
-
-_HTTP: Any = sys.modules[openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0]]
-"""The HTTP library of the installed SDK, httpx or httpx2: its errors pass through the SDK while an answer is read."""
 
 _NOT_OF_SDK = ("top_k",)  # what servers take and the SDK has no parameter for
 
@@ -78,9 +74,11 @@ class Client:
             text = without_secrets(_read(create, arguments, timeout_s), secrets)
         except OpenAIError as error:
             fault = fault_of(error, name=self.name, secrets=secrets)
-        except (TimeoutError, _HTTP.TimeoutException):
+        except (TimeoutError, HTTP.TimeoutException):
             fault = late(self.name)
-        except _HTTP.HTTPError as error:
+        except UnacceptableReplyError as refused:
+            fault = unacceptable(self.name, refused)
+        except HTTP.HTTPError as error:
             fault = connection_error(self.name, redact_secrets(str(error), secrets))
         else:
             try:
@@ -115,12 +113,15 @@ def _read(create: Callable[..., Any], arguments: Mapping[str, Any], timeout_s: f
 
     Raises:
         TimeoutError: it is not all there in time.
+        UnacceptableReplyError: it does not end.
     """
     ends = time.monotonic() + timeout_s
     content = bytearray()
     with create(**arguments, timeout=timeout_s) as response:
         for piece in response.iter_bytes():
             content += piece
+            if len(content) > MOST_BYTES:
+                raise too_long()
             if time.monotonic() >= ends:
                 raise TimeoutError
     return content.decode("utf-8", "replace")

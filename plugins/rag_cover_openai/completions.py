@@ -16,7 +16,7 @@ from rag_cover.texts import encodable
 from rag_cover.traces import Sample, content_hash
 from rag_cover_openai.server_quirks import Dialect, Format
 
-__all__ = ["Request", "ServerReply", "answer_of", "request_of"]
+__all__ = ["Request", "ServerReply", "parse_completion", "request_of"]
 
 _CHARACTERS_PER_TOKEN = 4
 _EXCERPT = 2_000
@@ -105,7 +105,7 @@ def request_of(prompt: Prompt, sampling: Sampling, schema: type[BaseModel] | Non
     return Request(clean, sampling, schema)
 
 
-def answer_of(data: object, sampling: Sampling) -> ServerReply:
+def parse_completion(data: object, sampling: Sampling) -> ServerReply:
     """Read an answer.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
@@ -12,6 +13,7 @@ from pydantic import SecretStr
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.llm.retry import RetryPolicy
+from rag_cover_openai.limits import guarded_http_client
 
 __all__ = ["Connected", "Connection", "open_sdk_client"]
 
@@ -66,9 +68,9 @@ def _client(name: str, connection: Connection, **options: Any) -> OpenAI:
     key = connection.api_key.get_secret_value() if connection.api_key else None
     options |= {"organization": connection.organization, "project": connection.project, "max_retries": 0}
     try:
-        client = OpenAI(api_key=key, **options)
+        client = _guarded(key, options)
     except OpenAIError:
-        client = OpenAI(api_key=_NO_KEY, **options)
+        client = _guarded(_NO_KEY, options)
     if client.api_key and client.api_key != _NO_KEY:
         return client
     client.close()
@@ -78,7 +80,11 @@ def _client(name: str, connection: Connection, **options: Any) -> OpenAI:
             "a server of your own is named by base_url=… or OPENAI_BASE_URL"
         )
         raise InvalidValueError(message)
-    return OpenAI(api_key=_NO_KEY, **options)
+    return _guarded(_NO_KEY, options)
+
+
+def _guarded(key: str | None, options: Mapping[str, Any]) -> OpenAI:
+    return OpenAI(api_key=key, http_client=guarded_http_client(), **options)
 
 
 def _address(url: str) -> SplitResult:

@@ -46,7 +46,7 @@ class OpenAIEmbedder:
 
     @property
     def name(self) -> str:
-        """Return the name it is opened by, which its use is counted under."""
+        """Return the name that opens it; its usage is counted under this name."""
         return self._client.name
 
     @property

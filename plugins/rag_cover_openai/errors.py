@@ -11,8 +11,9 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIEr
 
 from rag_cover.errors import ModelFailedError, TransientError
 from rag_cover.llm.retry import is_transient
+from rag_cover_openai.limits import UnacceptableReplyError
 
-__all__ = ["RefusedError", "connection_error", "fault_of", "late", "redact_secrets", "without_secrets"]
+__all__ = ["RefusedError", "connection_error", "fault_of", "late", "redact_secrets", "unacceptable", "without_secrets"]
 
 _SENTENCE = 400  # characters of a server's own words
 _ALIKE = re.compile(r"\b(?:sk|pk|rk)-[\w*.-]{6,}|(?i:\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(?<![\w-])[\w-]*+\*{3,}[\w*-]*")
@@ -30,10 +31,12 @@ class RefusedError(ModelFailedError):
 
 
 def fault_of(error: OpenAIError, *, name: str, secrets: Sequence[str]) -> ModelFailedError:
-    """Say what an error of the SDK means; ``secrets`` are taken out of whatever it says."""
+    """Translate an error of the SDK into one of rag_cover; ``secrets`` are removed from its text."""
     match error:
         case APITimeoutError():
             return late(name)
+        case APIConnectionError(__cause__=UnacceptableReplyError() as refused):
+            return unacceptable(name, refused)
         case APIConnectionError():
             return connection_error(name, redact_secrets(str(error.__cause__ or ""), secrets))
         case APIStatusError():
@@ -43,12 +46,17 @@ def fault_of(error: OpenAIError, *, name: str, secrets: Sequence[str]) -> ModelF
 
 
 def late(name: str) -> TransientError:
-    """Say that there was no answer in time."""
+    """Return the error for a call without an answer in time."""
     return TransientError(f"{name}: the server did not answer in time", kind="timeout")
 
 
+def unacceptable(name: str, refused: UnacceptableReplyError) -> ModelFailedError:
+    """Return the error for a reply that is not taken, and not asked for again."""
+    return ModelFailedError(f"{name}: {refused}", kind="unacceptable reply")
+
+
 def connection_error(name: str, why: str) -> TransientError:
-    """Say that the connection failed."""
+    """Return the error for a failed connection."""
     return TransientError(f"{name}: the connection failed{f' ({why})' if why else ''}", kind="connection")
 
 

@@ -19,7 +19,7 @@ from rag_cover.llm.session import LLMSession, ResponseCache
 from rag_cover.llm.usage import Usage, UsageReport
 from rag_cover.traces import Sample
 from rag_cover_openai.client import Client
-from rag_cover_openai.completions import Request, ServerReply, answer_of, request_of
+from rag_cover_openai.completions import Request, ServerReply, parse_completion, request_of
 from rag_cover_openai.errors import RefusedError
 
 __all__ = ["OpenAIGenerator"]
@@ -85,7 +85,7 @@ class OpenAIGenerator:
 
     @property
     def name(self) -> str:
-        """Return the name it is opened by, which its use is counted under."""
+        """Return the name that opens it; its usage is counted under this name."""
         return self._client.name
 
     @property
@@ -157,7 +157,7 @@ class OpenAIGenerator:
         tokens = request.tokens(n)
         called, refusals = self._send_adapting(task, request, n, index)
         try:
-            answer = answer_of(called.value, request.sampling)
+            answer = parse_completion(called.value, request.sampling)
         except ModelFailedError as unreadable:
             unreadable.attempts = called.attempts
             self._count(task, called, refusals, ServerReply((), None, None))
@@ -244,7 +244,7 @@ def _check_sample(name: str, sample: Sample, schema: type[BaseModel] | None) -> 
 
 
 def _is_cut_thought(sample: Sample) -> bool:
-    """Tell whether the model was stopped before it came to a reply; an empty reply that it ended itself is one."""
+    """Return whether the model was stopped before it came to a reply; an empty reply that it ended itself is one."""
     return not without_thoughts(sample.text) and (sample.finish_reason == "length" or bool(sample.text.strip()))
 
 

@@ -1,4 +1,4 @@
-"""What one model's server turned out not to do as it was asked: learnt from its refusals, remembered, told to the user.
+"""Parameters that a model's server refuses: learnt from its errors, remembered, and reported to the user.
 
 A parameter that a server refuses is dropped once and for all (`max_tokens` is first sent under its newer name); structured
 output falls back from a JSON schema to any JSON object to plain text.
@@ -41,7 +41,7 @@ class Dialect:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say what was learnt, one sentence each."""
+        """Return what was learnt, one sentence each."""
         with self._lock:
             return tuple(self._notes)
 
@@ -52,17 +52,17 @@ class Dialect:
 
     @property
     def counts_thoughts(self) -> bool:
-        """Tell whether the limit of tokens also counts a reasoning model's thoughts."""
+        """Return whether the limit of tokens also counts a reasoning model's thoughts."""
         return self._renamed or self._thinks
 
     @property
     def renames_limit(self) -> bool:
-        """Tell whether the limit of tokens goes by its newer name."""
+        """Return whether the limit of tokens goes by its newer name."""
         return self._renamed
 
     @property
     def one_at_a_time(self) -> bool:
-        """Tell whether several samples take several calls."""
+        """Return whether several samples take several calls."""
         return self._one_at_a_time or "n" in self._dropped
 
     def adapt_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,8 +55,8 @@ class Attempts:
         return self._begun[number]
 
 
-class Worker:
-    """An actor's work: the function, as it opened where it arrived, applied to one item at a time."""
+class ActorWorker:
+    """The worker in a Ray actor: opens the function once, then applies it to one item at a time."""
 
     def __init__(self, function: ray.ObjectRef, attempts: ray.actor.ActorHandle, cpus: float) -> None:
         allot(cpus)
@@ -114,7 +114,7 @@ class ActorPool:
         attempts = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Attempts).remote()
         rows = [{"number": number, "item": Parcel(item)} for number, item in enumerate(items)]
         dataset = data.from_items(rows, override_num_blocks=len(rows)).map_batches(
-            Worker,
+            ActorWorker,
             fn_constructor_args=(self.function, attempts, self.cpus),
             compute=ActorPoolStrategy(size=min(self.workers, len(items))),
             batch_size=1,  # an item; Ray wants to be told where there are GPUs
@@ -188,7 +188,7 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _describe_cause(error: BaseException) -> str:
-    """Say in one line what an error goes back to: Ray wraps it, and adds where it came from."""
+    """Return the root cause of an error in one line; Ray wraps it and adds a traceback."""
     inner = getattr(error, "cause", None) or error.__cause__
     if isinstance(inner, BaseException):
         return _describe_cause(inner)

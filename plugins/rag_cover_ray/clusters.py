@@ -59,15 +59,21 @@ def _refuse_silence(address: str) -> None:
 
 
 def _start() -> None:
-    """Start a cluster of this machine alone."""
-    try:
-        ray.init(address="local", include_dashboard=False, **_QUIET)
-    except (OSError, RuntimeError, ValueError) as failed:
-        message = f"Ray cannot be started here: {_first_line(failed)}; the local engine needs no Ray (engine='local')"
-        raise EngineError(message) from failed
+    """Start a cluster of this machine alone; again where another that starts at the same time took the port it had chosen."""
+    for left in reversed(range(_STARTS)):
+        try:
+            ray.init(address="local", include_dashboard=False, **_QUIET)
+        except (OSError, RuntimeError, ValueError) as failed:
+            ray.shutdown()
+            if left:
+                continue
+            message = f"Ray cannot be started here: {_first_line(failed)}; the local engine needs no Ray (engine='local')"
+            raise EngineError(message) from failed
+        return
 
 
 _PATIENCE_S = 5.0
+_STARTS = 3
 _QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
 
 

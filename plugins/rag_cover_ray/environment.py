@@ -32,6 +32,6 @@ def _keep_to_itself() -> None:
 
 
 def _belongs_to_a_cluster() -> bool:
-    """Tell whether ``"auto"`` may find a cluster: by the environment, or by what ``ray start`` leaves on a machine."""
+    """Return whether ``"auto"`` may find a cluster: by the environment, or by what ``ray start`` leaves on a machine."""
     left = Path(os.environ.get("RAY_TMPDIR") or tempfile.gettempdir(), "ray", "ray_current_cluster")
     return "RAY_ADDRESS" in os.environ or left.exists()

@@ -88,8 +88,8 @@ def open_scorer(  # noqa: PLR0913  # likewise
 ) -> Scorer:
     """Open a GenEval folder, a classifier or a model that writes (T5, BART) as a scorer.
 
-    A classifier of questions and texts (QNLI's two outputs, or one) judges without references; one of entailment and a model
-    that writes judge with references too. A GenEval folder takes none of the options from ``labels`` on.
+    A classifier of (question, text) pairs, with one or two outputs (QNLI), judges without references. Entailment classifiers
+    and models that write judge with references, too. A GenEval folder takes none of the options from ``labels`` on.
 
     Args:
         model: a folder, or a name of the hub.

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rag_cover.errors import ModelFailedError
 from rag_cover_transformers.devices import Placement
-from rag_cover_transformers.encodings import Encoded
+from rag_cover_transformers.encodings import NetworkInput
 
 __all__ = ["Runner", "by_length", "in_halves", "logistic", "pad_rows"]
 
@@ -72,7 +72,7 @@ def logistic(logits: Floats) -> Floats:
     return np.asarray((1 + np.tanh(logits / 2)) / 2, dtype=np.float32)
 
 
-def pad_rows(rows: Sequence[Encoded], *, pad: int, device: torch.device) -> dict[str, Tensor]:
+def pad_rows(rows: Sequence[NetworkInput], *, pad: int, device: torch.device) -> dict[str, Tensor]:
     """Stack rows into (rows, tokens) ids, mask and, where the rows have them, segments, padded on the right."""
     width = max(len(row) for row in rows)
     arrays = {"input_ids": np.full((len(rows), width), pad, np.int64), "attention_mask": np.zeros((len(rows), width), np.int64)}
@@ -95,7 +95,7 @@ class Runner:
     pad: int
     lock: Lock
 
-    def run(self, rows: Sequence[Encoded], read: Callable[[Any, dict[str, Tensor]], Tensor]) -> list[Floats]:
+    def run(self, rows: Sequence[NetworkInput], read: Callable[[Any, dict[str, Tensor]], Tensor]) -> list[Floats]:
         """Return, for each row, its row of what ``read`` makes of the network and a batch (as wide as that batch)."""
         lengths = [len(row) for row in rows]
         groups = by_length(lengths, tokens=self.placement.batch_tokens)

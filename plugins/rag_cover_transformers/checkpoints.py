@@ -110,7 +110,7 @@ class Checkpoint:
         return f"transformers:{digest.hexdigest()[:16]}"
 
     def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """Tell one state of the folder from a later one, by its files' sizes and times alone."""
+        """Return what identifies the folder's state: its files' sizes and modification times."""
         files = sorted(path for path in self.folder.rglob("*") if path.is_file())
         return tuple((str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in files)
 
@@ -177,7 +177,7 @@ def find_checkpoint(name: str, *, revision: str | None = None) -> Checkpoint:
 
 
 def _is_path(name: str) -> bool:
-    """Tell a path from a name of the hub, which is ``model`` or ``owner/model``.
+    """Return whether this is a path, and no name of the hub (``model`` or ``owner/model``).
 
     >>> [_is_path(name) for name in ("org/model", "./model", "runs/7/model", "~/model")]
     [False, True, True, True]

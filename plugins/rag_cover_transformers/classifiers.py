@@ -15,7 +15,7 @@ from transformers import AutoModelForSequenceClassification
 from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import Checkpoint, find_checkpoint
 from rag_cover_transformers.devices import Placement, choose_placement
-from rag_cover_transformers.encodings import Encoded, PairEncoder, TextEncoder, longest_input
+from rag_cover_transformers.encodings import NetworkInput, PairEncoder, TextEncoder, longest_input
 from rag_cover_transformers.model_source import Source
 
 __all__ = ["Classifier", "PairClassifier", "join_texts", "open_classifier", "read_classifier"]
@@ -44,7 +44,7 @@ class PairClassifier(Protocol):
         """Return what makes inputs out of texts."""
         ...
 
-    def logits(self, rows: Sequence[Encoded]) -> NDArray[np.float32]:
+    def logits(self, rows: Sequence[NetworkInput]) -> NDArray[np.float32]:
         """Return the (rows, labels) logits."""
         ...
 
@@ -63,7 +63,7 @@ class Classifier:
     encoder: TextEncoder
     runner: Runner
 
-    def logits(self, rows: Sequence[Encoded]) -> NDArray[np.float32]:
+    def logits(self, rows: Sequence[NetworkInput]) -> NDArray[np.float32]:
         """Return the (rows, labels) logits."""
         found = self.runner.run(rows, _logits)
         return np.array(found, dtype=np.float32).reshape(len(rows), len(self.id2label))
@@ -73,7 +73,7 @@ class Classifier:
         return self.logits(join_texts(self.encoder, pairs))
 
 
-def join_texts(encoder: PairEncoder, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
+def join_texts(encoder: PairEncoder, pairs: Sequence[tuple[str, str]]) -> list[NetworkInput]:
     """Join short pairs, which are not windowed."""
     texts = encoder.tokenise([text for pair in pairs for text in pair])
     return [encoder.join_pair(texts[2 * n].ids, texts[2 * n + 1].ids) for n in range(len(pairs))]

@@ -33,8 +33,8 @@ def geneval(  # noqa: PLR0913, PLR0917  # one argument an option, given by name
     batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens in a batch, padding included.")] = 8192,
     check_every: Annotated[int, typer.Option(min=1, help="Steps between two checks; each keeps the state.")] = 100,
     patience: Annotated[int, typer.Option(min=1, help="Checks without a better AUROC after which the run ends.")] = 5,
-    max_tokens: Annotated[int, typer.Option(min=32, help="Of one input.")] = 512,
-    seed: Annotated[int, typer.Option(min=0, help="Of data order, dropout and initial heads.")] = 0,
+    max_tokens: Annotated[int, typer.Option(min=32, help="The most tokens of one input.")] = 512,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of data order, dropout and initial heads.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, …")] = "auto",
 ) -> None:
     """Train a GenEval judge (answer correctness, token relevance), or go on from the state in OUT; needs 'transformers'.
@@ -43,7 +43,7 @@ def geneval(  # noqa: PLR0913, PLR0917  # one argument an option, given by name
     "references", a list of accepted answers, and "relevant", a list of the words of the question that the text is about.
     """
     with needs_extra("transformers", "torch", "transformers", "safetensors", "huggingface_hub"):
-        from rag_cover_transformers.training.trainer import Plan, train
+        from rag_cover_transformers.training.trainer import Plan, train_checkpoint
     plan = Plan(
         reading=reading,
         steps=steps,
@@ -61,5 +61,5 @@ def geneval(  # noqa: PLR0913, PLR0917  # one argument an option, given by name
             log.write(json.dumps(dict(numbers)) + "\n")
         typer.echo(f"step {numbers['step']}: validation AUROC {numbers['auroc']:.4f}, loss {numbers['correctness']:.4f}")
 
-    model = train(base, data, validation, out, plan, device=device, report=report)
+    model = train_checkpoint(base, data, validation, out, plan, device=device, report=report)
     typer.echo(f"The judge is in {model}; use it with --judge transformers:{model}")

@@ -15,7 +15,7 @@ from rag_cover.backends import ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.batches import logistic
 from rag_cover_transformers.classifiers import PairClassifier
-from rag_cover_transformers.encodings import Encoded, PairEncoder
+from rag_cover_transformers.encodings import NetworkInput, PairEncoder
 
 __all__ = ["CrossEncoderScorer", "answer_probabilities", "best_answers", "probability_cut"]
 
@@ -65,7 +65,7 @@ def best_answers(classifier: PairClassifier, order: Sequence[str], asked: Sequen
     """
     strings = list(dict.fromkeys(text for _, *texts in asked for text in texts))
     tokenised = dict(zip(strings, classifier.encoder.tokenise(strings), strict=True))
-    rows: list[Encoded] = []
+    rows: list[NetworkInput] = []
     owners: list[int] = []
     for number, (encoder, question, text) in enumerate(asked):
         first = tokenised[question].ids[: encoder.pair_room // 2]

@@ -15,7 +15,7 @@ from torch import Tensor
 from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import encoder_class, find_checkpoint
 from rag_cover_transformers.devices import Placement, choose_placement
-from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
+from rag_cover_transformers.encodings import NetworkInput, TextEncoder, longest_input
 from rag_cover_transformers.errors import WrongKindError
 from rag_cover_transformers.model_source import Source
 from rag_cover_transformers.pooling import Pooling, densely, pool_vectors, read_pooling
@@ -38,7 +38,7 @@ class TextEmbedder:
         """Return (n, d) vectors of unit length; a blank text has the vector of nothing but special tokens."""
         prepared = [self._pooling.prompt + (text.lower() if self._pooling.lower else text) for text in texts]
         windows = [text.windows(self._encoder.room) or [text.ids] for text in self._encoder.tokenise(prepared)]
-        rows: list[Encoded] = [self._encoder.alone(window) for several in windows for window in several]
+        rows: list[NetworkInput] = [self._encoder.alone(window) for several in windows for window in several]
         found = iter(self._runner.run(rows, partial(_vectors, pooling=self._pooling)))
         summed = [np.sum([max(1, len(window)) * next(found) for window in several], axis=0) for several in windows]
         vectors = np.array(summed, np.float32) if summed else np.zeros((0, self._width), np.float32)

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from rag_cover.errors import InvalidValueError
 from rag_cover.texts import encodable, group_lengths, sentences
 
-__all__ = ["Encoded", "PairEncoder", "TextEncoder", "TokenisedText", "longest_input"]
+__all__ = ["NetworkInput", "PairEncoder", "TextEncoder", "TokenisedText", "longest_input"]
 
 Ids = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ SHORTEST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class NetworkInput:
     """One input of a network; ``segments`` is None where the checkpoint's tokenizer tells no segments apart."""
 
     ids: Ids
@@ -84,7 +84,7 @@ class PairEncoder(Protocol):
         """Tokenise texts, without special tokens; a blank text has no token."""
         ...
 
-    def join_pair(self, first: Ids, second: Ids) -> Encoded:
+    def join_pair(self, first: Ids, second: Ids) -> NetworkInput:
         """Join the tokens of two texts to one input."""
         ...
 
@@ -121,17 +121,17 @@ class TextEncoder:
             )
         ]
 
-    def join_pair(self, first: Ids, second: Ids) -> Encoded:
+    def join_pair(self, first: Ids, second: Ids) -> NetworkInput:
         """Join two parts as the tokenizer joins a pair."""
         frame = self._pair
         parts = (frame.before, first, frame.between, second, frame.after)
-        return Encoded(np.concatenate(parts), _segments(frame, parts))
+        return NetworkInput(np.concatenate(parts), _segments(frame, parts))
 
-    def alone(self, ids: Ids) -> Encoded:
+    def alone(self, ids: Ids) -> NetworkInput:
         """Frame a single text as the tokenizer does."""
         frame = self._single
         parts = (frame.before, ids, frame.after)
-        return Encoded(np.concatenate(parts), _segments(frame, parts))
+        return NetworkInput(np.concatenate(parts), _segments(frame, parts))
 
     @property
     def text_start(self) -> Ids:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover_transformers.classifiers import PairClassifier
-from rag_cover_transformers.encodings import Encoded, TokenisedText
+from rag_cover_transformers.encodings import NetworkInput, TokenisedText
 from rag_cover_transformers.labels import THREE_CLASSES
 
 __all__ = ["NliEntailer", "by_class"]
@@ -48,7 +48,7 @@ class NliEntailer:
         strings = list(dict.fromkeys(text for triple in spaced for text in triple))
         texts = dict(zip(strings, encoder.tokenise(strings), strict=True))
         longest_lead = encoder.pair_room // _LEAD_SHARE
-        rows: list[Encoded] = []
+        rows: list[NetworkInput] = []
         plans = [
             self._plan(texts[premise], texts[hypothesis], rows, texts[lead].ids[-longest_lead:])
             for lead, premise, hypothesis in spaced
@@ -57,7 +57,7 @@ class NliEntailer:
         return np.array([_verdict(probabilities, plan) for plan in plans], dtype=np.float32).reshape(-1, 3)
 
     def _plan(
-        self, premise: TokenisedText, hypothesis: TokenisedText, rows: list[Encoded], lead: Ids = _NO_LEAD
+        self, premise: TokenisedText, hypothesis: TokenisedText, rows: list[NetworkInput], lead: Ids = _NO_LEAD
     ) -> list[range]:
         """Queue every (premise window, hypothesis part); return, for each part, where its windows stand in the queue."""
         encoder = self._classifier.encoder

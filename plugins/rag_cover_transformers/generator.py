@@ -11,7 +11,7 @@ from rag_cover.belief.receivers import STOPS
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
-from rag_cover_transformers.prompts import INSTRUCTION, receiver_prompt, with_schema
+from rag_cover_transformers.prompts import INSTRUCTION, plain_receiver_prompt, with_schema
 from rag_cover_transformers.sampling.endings import Drawn
 from rag_cover_transformers.sampling.sampler import CausalSampler
 
@@ -73,7 +73,7 @@ class SamplingReceiver:
         Raises:
             ModelFailedError: a prompt that leaves no room for an answer.
         """
-        written = [receiver_prompt(question, passages, instruction=self._instruction) for question, passages in items]
+        written = [plain_receiver_prompt(question, passages, instruction=self._instruction) for question, passages in items]
         prompts = [self._sampler.encoder.text(text) for text in written]
         how = self._sampling
         for prompt in prompts:

@@ -1,4 +1,4 @@
-"""Which output of a classifier means what: read from its ``id2label``, or told."""
+"""Which output of a classifier means what: read from its ``id2label``, or given."""
 
 from __future__ import annotations
 

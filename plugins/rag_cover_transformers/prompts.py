@@ -23,7 +23,7 @@ from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover_transformers.encodings import literal_tokenizer
 
-__all__ = ["INSTRUCTION", "PromptEncoder", "receiver_prompt", "with_schema"]
+__all__ = ["INSTRUCTION", "PromptEncoder", "plain_receiver_prompt", "with_schema"]
 
 Ids = NDArray[np.int64]
 
@@ -32,10 +32,10 @@ INSTRUCTION = "Answer the following question as briefly as possible."
 _PLACE = re.compile("\ue000(\\d+)\ue001")
 
 
-def receiver_prompt(question: str, passages: Sequence[Passage], *, instruction: str = INSTRUCTION) -> str:
+def plain_receiver_prompt(question: str, passages: Sequence[Passage], *, instruction: str = INSTRUCTION) -> str:
     r"""Write the zero-shot prompt that belief is measured with.
 
-    >>> receiver_prompt("Who wrote Emma?", [Passage("Emma is by Jane Austen.")], instruction="Be brief.")
+    >>> plain_receiver_prompt("Who wrote Emma?", [Passage("Emma is by Jane Austen.")], instruction="Be brief.")
     'Be brief.\nContext: Emma is by Jane Austen.\nQuestion: Who wrote Emma?\nAnswer:'
     """
     context = ["Context: " + "\n\n".join(map(as_read, passages))] if passages else []

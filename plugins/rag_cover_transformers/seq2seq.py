@@ -22,7 +22,7 @@ from rag_cover_transformers.batches import Runner
 from rag_cover_transformers.checkpoints import Checkpoint
 from rag_cover_transformers.classifiers import join_texts
 from rag_cover_transformers.devices import choose_placement
-from rag_cover_transformers.encodings import Encoded, TextEncoder, longest_input
+from rag_cover_transformers.encodings import NetworkInput, TextEncoder, longest_input
 from rag_cover_transformers.errors import WordsError, WrongKindError
 from rag_cover_transformers.labels import TWO_CLASSES
 from rag_cover_transformers.model_source import Source
@@ -92,7 +92,7 @@ class Seq2SeqClassifier:
         """Return what each word stands for."""
         return dict(enumerate(TWO_CLASSES))
 
-    def logits(self, rows: Sequence[Encoded]) -> NDArray[np.float32]:
+    def logits(self, rows: Sequence[NetworkInput]) -> NDArray[np.float32]:
         """Return the (rows, 2) logits of the two words."""
         found = self.model.runner.run(rows, self._first_step)
         return np.array(found, dtype=np.float32).reshape(len(rows), len(self.words))
@@ -128,7 +128,7 @@ def check_words(words: Sequence[str] | None) -> tuple[str, str]:
 
 
 def is_seq2seq(config: Any) -> bool:
-    """Tell a model that writes from a sequence classifier of the same architecture, such as BART's."""
+    """Return whether a model writes, and is no sequence classifier of the same architecture, such as BART's."""
     named = config.architectures or ()
     return bool(config.is_encoder_decoder) and not any(name.endswith("ForSequenceClassification") for name in named)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover_transformers.encodings import SHORTEST, Encoded, TextEncoder, TokenisedText
+from rag_cover_transformers.encodings import SHORTEST, NetworkInput, TextEncoder, TokenisedText
 
 __all__ = ["AGREES", "ANSWERS", "ENTAILS", "WORDING", "Template", "TemplateEncoder"]
 
@@ -75,6 +75,6 @@ class TemplateEncoder:
         """Tokenise texts as they stand in a prompt: after a space."""
         return self._encoder.tokenise([text if text[:1].isspace() else f" {text}" for text in texts])
 
-    def join_pair(self, first: Ids, second: Ids) -> Encoded:
+    def join_pair(self, first: Ids, second: Ids) -> NetworkInput:
         """Set two texts into the template."""
         return self._encoder.alone(np.concatenate([self._before, first, self._between, second, self._after]))

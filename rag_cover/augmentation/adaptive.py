@@ -1,8 +1,8 @@
-"""Retrieval that spends only where it pays: for the core sub-questions that what was found so far does not cover.
+"""Adaptive retrieval: search only for core sub-questions that the passages found so far do not cover.
 
-The question is searched for first, and judged. Sub-questions that are covered already cost no search, and answer what later
-ones build on. Those that are not are searched for, once each, and what that brought is judged; and so on, until a round makes
-no later sub-question clear that is not covered yet.
+The question itself is searched for first, and its passages are judged. A sub-question that they cover needs no search, and its
+answer is filled into later sub-questions that refer to it (`#1`). Each other sub-question is searched for once, and its
+passages are judged. This repeats until no new sub-question can be searched for.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from rag_cover.augmentation.chains import searchable
 from rag_cover.augmentation.evidence import PassageEvidence
 from rag_cover.augmentation.retrieving import Retrieval
-from rag_cover.questions import Passage
-from rag_cover.searching import plain
+from rag_cover.questions import Passage, plain_query
 
 __all__ = ["confident_threshold", "search_uncovered"]
 
@@ -73,7 +72,7 @@ def _missing(retrieval: Retrieval, covered: set[int]) -> list[int]:
     """Return what is clear, not covered, and was not searched for."""
     chain, known = retrieval.chain, retrieval.searches.known
     texts = {number: chain.text(number) for number in chain.ready if number not in covered}
-    return [number for number, text in texts.items() if searchable(text) and plain(text) not in known]
+    return [number for number, text in texts.items() if searchable(text) and plain_query(text) not in known]
 
 
 def _best(evidence: PassageEvidence, text: str, passages: Sequence[Passage]) -> list[Passage]:

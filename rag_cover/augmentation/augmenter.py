@@ -10,7 +10,7 @@ from rag_cover.augmentation.adaptive import confident_threshold, search_uncovere
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.core import decompose_question
 from rag_cover.augmentation.evidence import PassageEvidence
-from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sub_question_results
+from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on_retrieval, purchases, sub_question_results
 from rag_cover.augmentation.prompts import combining, from_passages, with_definition, with_sub_questions
 from rag_cover.augmentation.reading import SAMPLES, Reader, generate_texts, reading_receiver, writing_generator
 from rag_cover.augmentation.result import Augmentation, AugmentationMode
@@ -23,8 +23,8 @@ from rag_cover.belief import TraceUtility
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.llm.prompts import Conversation
-from rag_cover.questions import Passage, Question, SubQuestion
-from rag_cover.searching import Searches, plain
+from rag_cover.questions import Passage, Question, SubQuestion, plain_query
+from rag_cover.searching import Searches
 
 __all__ = ["MODES", "ROUNDS", "Augmenter", "tokens_in", "unknown_mode"]
 
@@ -133,7 +133,7 @@ class Augmenter:
             threshold=None if evidence is None else evidence.threshold,
             utility=None if isinstance(utility, Failure) else utility,
             failures=(*failures, *(each for each in (utility, answer) if isinstance(each, Failure))),
-            notes=notes_on(retrieval, outcome.passages),
+            notes=notes_on_retrieval(retrieval, outcome.passages),
         )
 
     def _reader(self) -> Reader | None:
@@ -143,7 +143,7 @@ class Augmenter:
 
     def _query(self, question: str, chain: Chain) -> str:
         """Return what the question itself is searched for by: with `subquestions`, these go with it."""
-        others = [text for text in chain.bare if plain(text) != plain(question)]
+        others = [text for text in chain.bare if plain_query(text) != plain_query(question)]
         return " ".join([question, *others]) if self.mode == "subquestions" else question
 
     def _search(self, retrieval: Retrieval, evidence: PassageEvidence | None) -> None:

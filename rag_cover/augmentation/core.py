@@ -1,4 +1,4 @@
-"""The core sub-questions that passages are sought for."""
+"""The core sub-questions for which passages are searched."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from rag_cover.backends import Failure, Generator
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.strategies import Decomposer, decompose
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.questions import Question, Role, SubQuestion
-from rag_cover.searching import plain
+from rag_cover.questions import Question, Role, SubQuestion, plain_query
 
 __all__ = ["Decomposed", "by_rules", "decompose_question"]
 
@@ -70,7 +69,7 @@ def by_rules(*, answers: bool) -> Decomposer:
 
 def _to_sub_questions(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
     if isinstance(given, str):
-        message = "sub_questions is one text; give a list of them, if only of one"
+        message = "sub_questions is one text; give a list, even of one"
         raise InvalidValueError(message)
     for place, each in enumerate(given):
         if isinstance(each, str) and not each.strip():
@@ -86,8 +85,8 @@ def _by_rules(question: Question, *, answers: bool) -> Decomposed:
     if not hops:
         return found
     made = tuple(SubQuestion(text, role=Role.CORE, role_source="rules") for text in hops)
-    known = {plain(question.text), *map(plain, hops)}
-    return Decomposed((*made, *(each for each in found.core if plain(each.text) not in known)), found.others)
+    known = {plain_query(question.text), *map(plain_query, hops)}
+    return Decomposed((*made, *(each for each in found.core if plain_query(each.text) not in known)), found.others)
 
 
 def _split_by_role(sub_questions: Sequence[SubQuestion]) -> Decomposed:

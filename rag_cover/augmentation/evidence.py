@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Scorer, ScoringItem
-from rag_cover.model_calls import probabilities, threshold_in_range
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage
+from rag_cover.model_calls import ask_probabilities, threshold_in_range
+from rag_cover.questions import Passage, prepend_title
 
 __all__ = ["PassageEvidence"]
 
@@ -39,7 +38,7 @@ class PassageEvidence:
             ModelFailedError: the scorer failed, or returned something that is no verdict.
         """
         items = [item for text in texts for passage in passages if (item := _item(text, passage)).text]
-        self._known |= probabilities(self._scorer, (item for item in items if item not in self._known))
+        self._known |= ask_probabilities(self._scorer, (item for item in items if item not in self._known))
 
     def probabilities(self, texts: Sequence[str], passages: Sequence[Passage]) -> NDArray[np.float64]:
         """Return (texts, passages) P(covers) of pairs that were judged, NaN of others: a passage without a text is not."""

@@ -16,11 +16,10 @@ from rag_cover.augmentation.retrieving import Retrieval
 from rag_cover.augmentation.selection import select_passages
 from rag_cover.backends import Failure
 from rag_cover.errors import ModelFailedError
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage, SubQuestion
+from rag_cover.questions import Passage, SubQuestion, prepend_title
 from rag_cover.traces import RetrievalStep
 
-__all__ = ["Keeping", "Outcome", "failures_of", "notes_on", "purchases", "sub_question_results"]
+__all__ = ["Keeping", "Outcome", "failures_of", "notes_on_retrieval", "purchases", "sub_question_results"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Outcome:
         """Check whether passages of the pool cover a sub-question, None where nobody judges, or nothing is asked."""
         return self.evidence.covers(text, passages) if self.evidence and searchable(text) else None
 
-    def brought(self, step: RetrievalStep) -> list[Passage]:
+    def passages_of(self, step: RetrievalStep) -> list[Passage]:
         """Return the passages of a search, in the place of a repetition the one that it repeats."""
         return [self.pool.passages[place] for place in sorted(self.pool.of(step))]
 
@@ -94,7 +93,7 @@ def _sub_question_result(outcome: Outcome, number: int, given: SubQuestion) -> S
         given=given.text,
         role_source=given.role_source,
         step=own.id if own and own is not first else None,
-        covered_at_first=outcome.covers(text, outcome.brought(first)) if first and first.error is None else None,
+        covered_at_first=outcome.covers(text, outcome.passages_of(first)) if first and first.error is None else None,
         covered=outcome.covers(text, outcome.passages),
         probability=outcome.evidence.best(text, outcome.passages) if outcome.evidence else None,
         answer=chain.answers.get(number),
@@ -106,7 +105,7 @@ def purchases(outcome: Outcome, utilities: Mapping[str, float]) -> tuple[Purchas
     chain, searches = outcome.retrieval.chain, outcome.retrieval.searches
     left, bought = chain.texts(chain.numbers), list[Purchase]()
     for step in searches.found:
-        passages = outcome.brought(step)
+        passages = outcome.passages_of(step)
         covered = tuple(text for text in left if outcome.covers(text, passages))
         left = [text for text in left if text not in covered]
         if step is not searches.step_of(outcome.retrieval.query):
@@ -132,7 +131,7 @@ def _failure(step: RetrievalStep) -> Failure:
     return Failure("retrieval", f"the search for {step.query!r} failed: {step.error}")
 
 
-def notes_on(retrieval: Retrieval, passages: Sequence[Passage]) -> tuple[str, ...]:
+def notes_on_retrieval(retrieval: Retrieval, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Note what was left out, and why."""
     searches, chain = retrieval.searches, retrieval.chain
     notes = []

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.augmentation.duplicates import originals
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage
+from rag_cover.questions import Passage, prepend_title
 from rag_cover.traces import RetrievalStep
 
 __all__ = ["PassagePool", "pool_passages"]

@@ -1,4 +1,4 @@
-"""What a generator is told that answers from retrieved passages: plainly, or with the help of core sub-questions.
+"""Prompts of a generator that answers from retrieved passages: plain, or with the help of core sub-questions.
 
 Xie et al., "Do RAG systems cover what matters?" (NAACL 2025): the definition of core sub-questions (M1) or their list (M2)
 beside the question; or an answer to each of them first, put together after that (M4). Questions, passages and answers are
@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage
+from rag_cover.questions import Passage, prepend_title
 
 __all__ = ["combining", "from_passages", "with_definition", "with_sub_questions"]
 

@@ -19,13 +19,13 @@ AugmentationMode = Literal["definition", "subquestions", "retrieval", "end-to-en
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A core sub-question that passages were sought for.
+    """A core sub-question for which passages were searched.
 
     Attributes:
-        text: as it was searched for and judged: what earlier answers fill in is filled in, or left out where none was read;
-            nothing may be left then.
+        text: as it was searched for and judged: references to earlier answers (`#1`) are replaced by these answers, or
+            removed where there is none; it may then be empty.
         given: as it was given.
-        role_source: who says that it is core (`rag_cover.questions.RoleSource`), None where nobody does.
+        role_source: who typed it as core (`rag_cover.questions.RoleSource`), None where nobody did.
         step: the search for it; None where none was made.
         covered_at_first: whether a passage that the question alone brought back covers it.
         covered: whether a passage that was kept does.

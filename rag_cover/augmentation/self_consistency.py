@@ -49,6 +49,12 @@ class EstimatedUtility:
         """Return what a passage is worth; None where that is not defined."""
         return self.values.get(passage.key)
 
+    def find_least_useful(self, passages: Sequence[Passage], *, min_utility: float = 0.0) -> int | None:
+        """Return the place of the passage worth least, the last of several; None where none is below ``min_utility``."""
+        values = [(value, -place) for place, passage in enumerate(passages) if (value := self.value_of(passage)) is not None]
+        least, place = min(values, default=(min_utility, 0))
+        return -place if least < min_utility else None
+
     def keeping(self, passages: Sequence[Passage], *, min_utility: float = 0.0, keep: int = 1) -> list[int]:
         """Return the places of the passages to keep: all but those whose utility is defined and below ``min_utility``.
 

@@ -19,7 +19,7 @@ from rag_cover.belief.result import (
     TraceUtility,
     Utility,
 )
-from rag_cover.belief.summary import BINS, UtilityGroup, UtilitySummary, UtilitySums, own_name, retriever_of
+from rag_cover.belief.summary import BINS, UtilityGroup, UtilitySummary, UtilitySums, own_name, retriever_name
 from rag_cover.belief.utility import step_utilities
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
     "UtilitySums",
     "delta_seper",
     "own_name",
-    "retriever_of",
+    "retriever_name",
     "semantic_clusters",
     "semantic_entropy",
     "seper",

@@ -54,7 +54,7 @@ class TraceContexts:
         return self.steps[-1].after if self.steps else ()
 
     def contexts_required(self) -> dict[ContextKey, str]:
-        """Name the contexts without which no utility can be told: no passages, and those after each step."""
+        """Name the contexts without which utility is undefined: the empty one, and those after each step."""
         named = {key_of(step.after): f"after {step.step.id!r}" for step in reversed(self.steps)}
         return {**named, (): "without passages"}
 

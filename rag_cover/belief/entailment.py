@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from rag_cover.backends import Entailer
 from rag_cover.belief.result import Approximation
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.model_calls import relations
+from rag_cover.model_calls import ask_relations
 
 __all__ = [
     "APPROXIMATIONS",
@@ -72,7 +72,7 @@ class Judgments:
         if "skip-identity" in self._approximations:
             self._known |= {pair: _IDENTICAL for pair in new if pair[0] == pair[1]}
             new = [pair for pair in new if pair[0] != pair[1]]
-        self._known |= relations(self._entailer, new)
+        self._known |= ask_relations(self._entailer, new)
         return [self._known[pair] for pair in asked]
 
     def _canonical_pair(self, pair: PremiseHypothesis) -> PremiseHypothesis:
@@ -114,7 +114,7 @@ def approximations_of(names: Collection[str]) -> tuple[Approximation, ...]:
 
 
 def normal_form(text: str) -> str:
-    """Reduce a text to what ``normalised`` tells it by.
+    """Write a text as the approximation ``normalised`` compares it: without case, repeated spaces and the marks at its end.
 
     >>> normal_form("Who? The  Beatles.") == normal_form("who? the beatles")
     True

@@ -94,7 +94,7 @@ def preset_for(samples: Iterable[Sample], preset: Preset | None) -> Preset:
         raise InvalidValueError(message)
     samples = tuple(samples)
     if not samples:
-        message = "there are no samples; a belief needs one at least"
+        message = "there are no samples; a belief needs at least one"
         raise InvalidValueError(message)
     missing = [position for position, sample in enumerate(samples) if not sample.token_logprobs]
     if preset in ("official", "paper") and missing:

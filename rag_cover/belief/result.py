@@ -170,7 +170,7 @@ class TraceUtility:
 
     ``receiver`` names whose belief it is. With ``references="answer"`` the trace's own answer stood in for gold answers: that
     is self-consistency, not correctness. ``samples`` counts the sampled answers it rests on, those of equal contexts once;
-    ``approximations`` names what was taken as equal that a model might tell apart.
+    ``approximations`` names inputs that were treated as equal although a model might distinguish them.
     """
 
     receiver: ModelName

@@ -46,7 +46,7 @@ class SamplingPlan:
         return found
 
     def sample_more(self, keys: Collection[ContextKey], sizes: Sequence[int]) -> bool:
-        """Add a round to these contexts, recorded ones and those at their last round apart; tell whether that added any."""
+        """Add a round to these contexts, except recorded ones and those at their last round; return whether any was added."""
         growing = [key for key in keys if self.rounds.get(key, len(sizes)) < len(sizes)]
         for key in growing:
             self.rounds[key] += 1

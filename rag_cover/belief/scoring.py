@@ -51,7 +51,7 @@ def likelihood_weights(token_logprobs: Sequence[Sequence[float]]) -> tuple[float
         InvalidValueError: no answers, one without log-probabilities, a NaN or positive one, or no answer of any probability.
     """
     if not token_logprobs:
-        message = "there are no samples; a belief needs one at least"
+        message = "there are no samples; a belief needs at least one"
         raise InvalidValueError(message)
     means = [_mean_of(logprobs, position) for position, logprobs in enumerate(token_logprobs)]
     peak = max(means)  # subtracted so that exp() cannot underflow to 0/0
@@ -83,7 +83,7 @@ def uniform_weights(n: int) -> tuple[float, ...]:
         InvalidValueError: no answers.
     """
     if n < 1:
-        message = "there are no samples; a belief needs one at least"
+        message = "there are no samples; a belief needs at least one"
         raise InvalidValueError(message)
     return (1 / n,) * n
 

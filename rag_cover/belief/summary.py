@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from rag_cover.belief.result import StepUtility, TraceUtility
 from rag_cover.measures import TraceResult
 from rag_cover.question_keys import question_key
-from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.question_rows import QuestionRows
 from rag_cover.traces import RetrievalStep, Trace
 
-__all__ = ["BINS", "UtilityGroup", "UtilitySummary", "UtilitySums", "own_name", "retriever_of"]
+__all__ = ["BINS", "UtilityGroup", "UtilitySummary", "UtilitySums", "own_name", "retriever_name"]
 
 Floats = NDArray[np.float64]
 
@@ -79,14 +79,14 @@ class _Group:
         self.hurt += marginal < 0
         self.clearly_hurt += interval is not None and interval.upper is not None and interval.upper < 0
 
-    def summary(self, name: str, seed: int) -> UtilityGroup:
+    def summary(self, name: str) -> UtilityGroup:
         rows = self.rows.matrix()
-        marginal = bootstrap(rows[:, :2], _mean, seed=seed)
+        marginal = jackknife(rows[:, :2], _mean, low=-1.0, high=1.0)
         if marginal is None:  # a group begins with its first member
             message = f"the group {name!r} is empty"
             raise ValueError(message)
         with_passages = rows[rows[:, 3] > 0][:, 2:]
-        alone = bootstrap(with_passages, _mean, seed=seed)
+        alone = jackknife(with_passages, _mean, low=-1.0, high=1.0)
         return UtilityGroup(name, marginal, alone, int(rows[:, 1].sum()), self.hurt, self.clearly_hurt)
 
 
@@ -123,17 +123,17 @@ class UtilitySums:
             alone = measured.alone.value if measured.alone else None
             groups = [(self.positions, f"{position}. {step.kind}")]
             if not step.replaces:
-                groups.append((self.retrievers, retriever_of(trace, step)))
+                groups.append((self.retrievers, retriever_name(trace, step)))
             for group, name in groups:
                 group.setdefault(name, _Group()).add(question, measured.marginal.value, measured.marginal.interval, alone)
         if (kind := trace.metadata.get(self.query_type)) is not None:
             self.query_types.setdefault(str(kind), _Group()).add(question, total.value, total.interval)
 
-    def summary(self, *, seed: int = 0) -> UtilitySummary | None:
+    def summary(self) -> UtilitySummary | None:
         """Sum up; None where no result has a utility."""
         if not self.totals.rows:
             return None
-        total, prior, posterior = (group.summary("", seed) for group in (self.totals, self.priors, self.posteriors))
+        total, prior, posterior = (group.summary("") for group in (self.totals, self.priors, self.posteriors))
         return UtilitySummary(
             traces=total.n,
             questions=len(self.totals.rows),
@@ -143,18 +143,18 @@ class UtilitySums:
             posterior=posterior.marginal,
             total=total.marginal,
             distribution=tuple(self.bins[number] for number in range(BINS)),
-            by_position=_summaries(dict(sorted(self.positions.items(), key=_by_number)), seed),
-            by_retriever=_summaries(self.retrievers, seed),
-            by_query_type=_summaries(self.query_types, seed),
+            by_position=_summaries(dict(sorted(self.positions.items(), key=_by_number))),
+            by_retriever=_summaries(self.retrievers),
+            by_query_type=_summaries(self.query_types),
             notes=tuple(f"Entailment was approximated: {name}." for name in self.about["approximation"]),
         )
 
 
-def retriever_of(trace: Trace, step: RetrievalStep) -> str:
+def retriever_name(trace: Trace, step: RetrievalStep) -> str:
     """Name what retrieved the passages of a step.
 
     >>> step = RetrievalStep(id="bm25")
-    >>> retriever_of(Trace(question="Why?", steps=(step,)), step)
+    >>> retriever_name(Trace(question="Why?", steps=(step,)), step)
     'bm25'
     """
     match trace.metadata.get("retriever"):
@@ -178,8 +178,8 @@ def _steps(trace: Trace, utility: TraceUtility) -> Iterator[tuple[RetrievalStep,
     return zip(trace.steps, utility.steps, strict=True)
 
 
-def _summaries(groups: Mapping[str, _Group], seed: int) -> tuple[UtilityGroup, ...]:
-    return tuple(group.summary(name, seed) for name, group in groups.items())
+def _summaries(groups: Mapping[str, _Group]) -> tuple[UtilityGroup, ...]:
+    return tuple(group.summary(name) for name, group in groups.items())
 
 
 def _by_number(item: tuple[str, _Group]) -> tuple[int, str]:

@@ -89,7 +89,7 @@ def utilities_of(
     """Measure traces together, as `step_utilities` does each: equal contexts are sampled once, equal pairs judged once.
 
     Kind ``soft`` takes one call to the receiver and one to the entailer; ``hard``, clusters and adaptive sampling take a few.
-    A trace that no utility can be told of is a `Failure`, and costs no other one its result.
+    A trace whose utility is undefined is a `Failure`, and does not affect the others.
 
     Raises:
         ModelFailedError: the receiver or the entailer failed.
@@ -182,7 +182,7 @@ def _utility_or_more_samples(
 
 
 def _wide(utilities: Utilities, half_width: float) -> set[ContextKey]:
-    """Name the contexts of every interval that is wider than asked for, or cannot be told."""
+    """Name the contexts of every interval that is wider than asked for, or unknown."""
     return {key for pair, utility in utilities.items() if _half_width(utility) > half_width for key in pair}
 
 

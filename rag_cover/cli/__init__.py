@@ -1,4 +1,4 @@
-"""The command ``rag-cover``: the words of a person made into calls of the library, and its results and errors into words."""
+"""The command ``rag-cover``: reads arguments, calls the library, prints its results and errors."""
 
 from rag_cover.cli.application import app, main
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from importlib.metadata import version
 from io import TextIOWrapper
 from typing import Annotated
@@ -20,9 +22,12 @@ from rag_cover.cli.commands.demo import show_demo
 from rag_cover.cli.commands.evaluate_command import evaluate_traces
 from rag_cover.cli.commands.evaluate_files_command import evaluate_many
 from rag_cover.cli.commands.judge_check import judge_app
+from rag_cover.cli.commands.nugget_assignments import nuggets_app
+from rag_cover.cli.commands.nugget_extraction import extract_nuggets
 from rag_cover.cli.commands.report import report_results
 from rag_cover.cli.commands.route import route_questions
-from rag_cover.cli.commands.set_query import answer_set_query
+from rag_cover.cli.commands.schema import print_schema
+from rag_cover.cli.commands.set_query import run_set_query
 from rag_cover.cli.commands.skills import skills_app
 from rag_cover.cli.commands.study import study_traces
 from rag_cover.cli.commands.utility import measure_utilities
@@ -60,8 +65,8 @@ def _start(
 
     A trace is one line of JSON, the smallest {"question": "…", "answer": "…"}.
 
-    Exit codes: 0 well, 1 a gate or check failed, 2 wrong usage, 3 bad input, 4 a model failed (evaluate: with --strict),
-    130 interrupted.
+    Exit codes: 0 well, 1 a gate or check failed, 2 wrong usage, 3 bad input, or output that cannot be written, 4 a model
+    failed (evaluate: with --strict), 130 interrupted.
     """
 
 
@@ -77,9 +82,12 @@ app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("route", rich_help_panel="Route")(route_questions)
 app.add_typer(skills_app, name="skills", rich_help_panel="Route")
 app.command("augment", rich_help_panel="Retrieve")(augment_questions)
-app.command("set-query", rich_help_panel="Retrieve")(answer_set_query)
+app.command("set-query", rich_help_panel="Retrieve")(run_set_query)
 app.command("convert", rich_help_panel="Prepare")(convert_traces)
+app.command("schema", rich_help_panel="Prepare")(print_schema)
 app.command("decompose", rich_help_panel="Prepare")(decompose_questions)
+nuggets_app.command("extract")(extract_nuggets)
+app.add_typer(nuggets_app, name="nuggets", rich_help_panel="Prepare")
 app.command("backends", rich_help_panel="Prepare")(list_backends)
 
 
@@ -88,4 +96,12 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _interrupt)
     app()
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """End a command that is told to end as one that is interrupted: it says what is kept."""
+    del number, frame
+    raise KeyboardInterrupt

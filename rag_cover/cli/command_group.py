@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from rag_cover.cli.console import warn
-from rag_cover.cli.exit_codes import ExitCode, report_error, report_usage_error
+from rag_cover.cli.exit_codes import ExitCode, report_error, report_lost_output, report_usage_error
 from rag_cover.cli.help_texts import tidy_help
 from rag_cover.errors import PluginError, RagCoverError
 from rag_cover.registry import find_commands
@@ -38,6 +38,10 @@ class CommandGroup(TyperGroup):
             sys.exit(report_error(error))
         except _CLICK_ERROR as error:
             sys.exit(report_usage_error(error))
+        except BrokenPipeError:
+            raise
+        except OSError as unwritable:
+            sys.exit(report_lost_output(unwritable))
         except typer.Abort:
             warn("Aborted.", style="red")
             sys.exit(1)

@@ -88,7 +88,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
 
 @contextmanager
 def busy(what: str, *, quiet: bool) -> Iterator[None]:
-    """Say on stderr what is being done while it lasts; nothing where nobody watches."""
+    """Show on stderr what is being done while it lasts; nothing where stderr is no terminal."""
     stderr = _stderr()
     if quiet or not stderr.is_terminal:
         yield

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from enum import IntEnum
 from typing import Any
 
@@ -23,11 +26,11 @@ from rag_cover.errors import (
     UnknownOptionError,
 )
 
-__all__ = ["ExitCode", "exit_code_of", "report_error", "report_usage_error"]
+__all__ = ["ExitCode", "exit_code_of", "report_error", "report_lost_output", "report_usage_error"]
 
 
 class ExitCode(IntEnum):
-    """What a script can tell from ``$?``."""
+    """The exit codes of ``rag-cover``, which a script reads from ``$?``."""
 
     OK = 0
     GATE_FAILED = 1
@@ -38,7 +41,7 @@ class ExitCode(IntEnum):
 
 
 def exit_code_of(error: RagCoverError) -> ExitCode:
-    """Tell whose fault an error is: the command's words, the files it names, or a model that failed."""
+    """Return the exit code of an error, by its cause: the command line, a file, or a model."""
     match error:
         case InputError() | StoreError() | IncomparableError() | CorruptFileError() | UnfitModelError():
             return ExitCode.BAD_INPUT
@@ -51,13 +54,24 @@ def exit_code_of(error: RagCoverError) -> ExitCode:
 
 
 def report_error(error: RagCoverError) -> ExitCode:
-    """Say what went wrong, without a traceback, and return the exit code for it."""
+    """Print what went wrong, without a traceback, and return the exit code for it."""
     warn(f"Error: {error}", style="red")
     return exit_code_of(error)
 
 
+def report_lost_output(error: OSError) -> ExitCode:
+    """Print that what the command prints could not be written, such as to a full disk, and return the exit code for it.
+
+    What is left of it is thrown away, so that the interpreter does not try again at its end.
+    """
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    warn(f"Error: the output cannot be written ({error.strerror or error}); check where it goes.", style="red")
+    return ExitCode.BAD_INPUT
+
+
 def report_usage_error(error: Any) -> ExitCode:
-    """Say in the same style which word of the command line is wrong, and what tells the right ones.
+    """Print, in the same style, which argument is wrong, and which command lists the valid ones.
 
     ``error`` is one of typer's usage errors. A group called without a command has shown its help already, and says nothing.
     """
@@ -69,13 +83,21 @@ def report_usage_error(error: Any) -> ExitCode:
     return ExitCode.USAGE
 
 
+_MEANT = {"--html": "--report", "--output": "--out", "--model": "--judge", "--llm": "--generator", "--overwrite": "--force"}
+"""What users of other tools write, and what it is called here."""
+
+
 def _usage_problem(error: Any) -> str:
     """Return the problem, after the option or argument that it is about, as problems of files come after the file's name."""
+    if (meant := _MEANT.get(getattr(error, "option_name", None) or "")) is not None:
+        return f"there is no option {error.option_name}; did you mean {meant}?"
     if not isinstance(error, typer.BadParameter):
         return str(error.format_message()).strip()
-    problem = str(error.message).strip().removeprefix("Input ").removeprefix("Value error, ") or "is required"
+    problem = str(error.message).strip().removeprefix("Input ").removeprefix("Value error, ")
     place = error.param_hint or (_name_of(error.param) if error.param else "")
     name = place if isinstance(place, str) else " / ".join(place)
+    if not problem:
+        return f"{name or 'an argument'} is missing; it has to be given"
     return f"{name}: {problem}" if name else problem
 
 

@@ -83,7 +83,7 @@ def read_gates(options: GateOptions) -> list[Gate]:
 
 
 def print_failed_gates(results: Iterable[GateResult]) -> None:
-    """Say on stderr which gates failed, and by how much."""
+    """Print on stderr which gates failed, and by how much."""
     for result in results:
         if result.problem:
             line = f"Gate failed: {result.problem} ({result.gate.option})."
@@ -91,7 +91,7 @@ def print_failed_gates(results: Iterable[GateResult]) -> None:
 
 
 def exit_code_for(summary: Summary, results: Sequence[GateResult], *, strict: bool) -> ExitCode:
-    """Tell how a command that measured ends: by its gates, then (``strict``) by what failed."""
+    """Return the exit code of a command that measured: by its gates, then (``strict``) by failures."""
     if any(result.problem for result in results):
         return ExitCode.GATE_FAILED
     return ExitCode.FAILURES if strict and summary.failed else ExitCode.OK

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from rag_cover.errors import InputError
 from rag_cover.importers import import_traces
 from rag_cover.stores.files import open_input, require_file
 from rag_cover.traces import Trace
 
-__all__ = ["TraceFile", "is_store", "name_of", "opened"]
+__all__ = ["TraceFile", "in_blocks", "is_store", "open_traces", "output_name"]
+
+T = TypeVar("T")
 
 _READ_WHOLE = 64_000_000
 _SQLITE = b"SQLite format 3\0"
@@ -42,10 +44,20 @@ class TraceFile:
             on_error=self.on_bad_line,
             skipped=self.skipped.append,
         )
-        return islice(traces, self.limit)
+        return islice(self._explain(traces), self.limit)
+
+    def _explain(self, traces: Iterable[Trace]) -> Iterator[Trace]:
+        """Yield traces; where a line is no JSON, say that such lines can be left out."""
+        try:
+            yield from traces
+        except InputError as wrong:
+            if wrong.line is None or not wrong.problem.startswith("not JSON") or self.on_bad_line == "skip":
+                raise
+            problem = f"{wrong.problem}; --on-bad-line skip leaves such lines out"
+            raise InputError(problem, file=wrong.file, line=wrong.line, field=wrong.field) from wrong
 
 
-def opened(file: TraceFile) -> Iterable[Trace]:
+def open_traces(file: TraceFile) -> Iterable[Trace]:
     """Read a file of ordinary size whole, so that a bad line shows before any model runs; stream a larger one.
 
     Raises:
@@ -58,8 +70,19 @@ def opened(file: TraceFile) -> Iterable[Trace]:
     return list(file) if file.path.stat().st_size <= _READ_WHOLE else file
 
 
+def in_blocks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Cut what a model is asked about into blocks, so that what is done when somebody interrupts is not lost.
+
+    >>> list(in_blocks("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    rest = iter(items)
+    while block := list(islice(rest, size)):
+        yield block
+
+
 def is_store(path: Path) -> bool:
-    """Tell whether a file is a store (SQLite) and no file of traces.
+    """Return whether a file is a store (SQLite) and no file of traces.
 
     Raises:
         InputError: the file cannot be read.
@@ -68,10 +91,10 @@ def is_store(path: Path) -> bool:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
-def name_of(path: Path) -> str:
+def output_name(path: Path) -> str:
     """Name what is made from a file: its own name without the endings.
 
-    >>> name_of(Path("runs/traces.jsonl.gz")), name_of(Path("v1.2.csv"))
+    >>> output_name(Path("runs/traces.jsonl.gz")), output_name(Path("v1.2.csv"))
     ('traces', 'v1.2')
     """
     stem = path.name.removesuffix(".gz")

@@ -49,6 +49,8 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         **({"utility": asdict(summary.utility)} if summary.utility else {}),
         **({"complexity": asdict(summary.complexity)} if summary.complexity else {}),
         **({"answers": asdict(summary.answers)} if summary.answers else {}),
+        **({"nuggets": asdict(summary.nuggets)} if summary.nuggets else {}),
+        **({"corpus": asdict(summary.corpus)} if summary.corpus else {}),
         **({"single_sub_questions": single} if (single := summary.single_sub_questions) is not None else {}),
     }
 
@@ -99,6 +101,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """Write a comparison as JSON data; differences are b - a."""
     metrics = {
         name: {"a": _interval(metric.a), "b": _interval(metric.b), "difference": metric.difference, "p_value": metric.p_value}
+        | {"interval": _interval(metric.interval)}
         | ({"with_judge_error": _interval(metric.with_judge_error)} if metric.with_judge_error else {})
         for name, metric in comparison.metrics.items()
     }

@@ -196,7 +196,7 @@ class RemoteOptions:
         float | None,
         typer.Option(
             "--deadline",
-            help="Ask remote models no longer than this; what is left fails.",
+            help="Stop asking remote models after this time; what is left then fails.",
             min=0.0,
             metavar="SECONDS",
             rich_help_panel=MEASURING,
@@ -213,7 +213,7 @@ class RedactionOptions:
         bool,
         typer.Option(
             "--redact",
-            help="Replace every text in results and report by its hash; numbers stay. Who guesses a short text can check it.",
+            help="Replace every text in results and report by its hash; numbers stay. Short texts can be guessed and checked.",
             rich_help_panel=OUTPUT,
             show_default=False,
         ),
@@ -249,7 +249,7 @@ class ScreenOptions:
 
     @property
     def is_silent(self) -> bool:
-        """Tell whether nothing but a JSON document goes to the screen."""
+        """Return whether nothing but a JSON document goes to the screen."""
         return self.quiet or self.as_json
 
 

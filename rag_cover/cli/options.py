@@ -21,11 +21,13 @@ __all__ = [
     "MEASURING",
     "OUTPUT",
     "RETRIEVAL",
+    "Again",
     "AsJson",
     "Columns",
     "Corpus",
     "Depth",
     "Entailer",
+    "Force",
     "Judge",
     "Labels",
     "Limit",
@@ -33,6 +35,7 @@ __all__ = [
     "NoCache",
     "NoReport",
     "NoStore",
+    "NuggetsFile",
     "OnBadLine",
     "Prices",
     "QuestionFile",
@@ -94,7 +97,7 @@ QuestionFile = Annotated[
 ]
 _CORPUS = typer.Option(
     "--corpus",
-    help='The passages to retrieve from: JSON Lines, {"text": "…", "title": "…", "id": "…"} a line.',
+    help='The passages that can be retrieved: JSON Lines, {"text": "…", "title": "…", "id": "…"} a line.',
     metavar="FILE",
     rich_help_panel=INPUT,
     show_default="none",
@@ -139,7 +142,7 @@ Judge = Annotated[
 Threshold = Annotated[
     float | None,
     typer.Option(
-        help="The probability from which a text counts as telling what is asked.",
+        help="The probability from which a text counts as covering a sub-question.",
         min=0.0,
         max=1.0,
         metavar="NUMBER",
@@ -151,7 +154,7 @@ Labels = Annotated[
     Path | None,
     typer.Option(
         "--labels",
-        help="People's labels of the answers: what the judge's errors do to a figure is then told from them.",
+        help="People's labels of the answers: they show what the judge's errors do to a figure.",
         metavar="FILE",
         rich_help_panel=MEASURING,
         show_default="what is known of the judge",
@@ -160,7 +163,7 @@ Labels = Annotated[
 Receiver = Annotated[
     str | None,
     typer.Option(
-        help="The model whose belief tells what retrieval was worth, such as embedded or openai:gpt-4.1-mini.",
+        help="The model whose belief measures the utility of retrieval, such as embedded or openai:gpt-4.1-mini.",
         metavar="NAME",
         rich_help_panel=MEASURING,
         show_default="the samples that the traces bring",
@@ -169,7 +172,7 @@ Receiver = Annotated[
 Entailer = Annotated[
     str | None,
     typer.Option(
-        help="The model that tells what follows from what (groundedness, agreement of answers).",
+        help="The model that judges entailment (groundedness, agreement of answers).",
         metavar="NAME",
         rich_help_panel=MEASURING,
         show_default="the judge's own",
@@ -179,11 +182,26 @@ Splitter = Annotated[
     str | None,
     typer.Option(
         "--generator",
-        help="The model that splits questions where traces bring no sub-questions.",
+        help="The model that splits questions where traces bring no sub-questions, and texts into claims (--measure claims).",
         metavar="NAME",
         rich_help_panel=MEASURING,
         show_default="rules split them",
     ),
+]
+NuggetsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--nuggets",
+        help="Measure on the nuggets of this file, not on what traces bring: one question a line, as [bold]rag-cover nuggets"
+        "[/bold], nuggetizer and TREC write them.",
+        metavar="FILE",
+        rich_help_panel=MEASURING,
+        show_default="none",
+    ),
+]
+Again = Annotated[
+    bool,
+    typer.Option("--again", help="Make them also for questions that have some.", rich_help_panel=INPUT, show_default=False),
 ]
 Workers = Annotated[
     int | None,
@@ -199,7 +217,7 @@ NoCache = Annotated[
     bool,
     typer.Option(
         "--no-cache",
-        help="Ask remote models again where their answer is kept from an earlier run.",
+        help="Ask remote models again; use no replies that were kept from earlier runs.",
         rich_help_panel=MEASURING,
         show_default=False,
     ),
@@ -233,6 +251,10 @@ Resume = Annotated[
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Write over files that exist already.", rich_help_panel=OUTPUT, show_default=False),
 ]
 Report = Annotated[
     Path | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import typer
 from rag_cover.cli.console import progress_bar, say, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gates import GateResult
-from rag_cover.cli.inputs import TraceFile, is_store, name_of, opened
+from rag_cover.cli.inputs import TraceFile, is_store, open_traces, output_name
 from rag_cover.cli.json_output import summary_document
 from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
@@ -35,6 +35,7 @@ __all__ = [
     "run_document",
     "store_for",
     "warn_skipped_traces",
+    "writer_of",
 ]
 
 
@@ -54,9 +55,15 @@ class EvaluationRun:
     prepare: Callable[[Iterable[Trace]], Iterable[Trace]] = lambda traces: traces  # as they are
     redaction: Redaction | None = None
     engine: str | Engine = "local"
+    overwrite: bool = False
 
-    def evaluated(self) -> Evaluation:
-        """Evaluate; skipped traces are told on stderr, an interrupt says how to go on.
+    @property
+    def may_replace_report(self) -> bool:
+        """Return whether a report that is there may be written over: by --force, by --resume, or after the store was asked."""
+        return self.overwrite or self.resume or (self.store is not None and self.store.exists())
+
+    def evaluate(self) -> Evaluation:
+        """Evaluate; print skipped traces on stderr; an interrupt prints how to go on.
 
         Raises:
             RagCoverError: what `evaluate` and the file raise; with a redaction it quotes nothing of the file.
@@ -69,7 +76,7 @@ class EvaluationRun:
             raise redact_problem(wrong) from None
 
     def _evaluate(self) -> Evaluation:
-        traces = self.prepare(opened(self.file))
+        traces = self.prepare(open_traces(self.file))
         try:
             with progress_bar(quiet=self.quiet) as show:
                 evaluation = evaluate(
@@ -78,6 +85,7 @@ class EvaluationRun:
                     models=self.models,
                     store=self.store,
                     resume=self.resume,
+                    overwrite=self.overwrite,
                     engine=self.engine,
                     workers=self.workers,
                     progress=show,
@@ -100,12 +108,23 @@ def open_or_evaluate(run: EvaluationRun) -> Evaluation:
     if path.is_dir():
         return Evaluation.open(path)
     if not is_store(path):
-        return run.evaluated()
+        return run.evaluate()
     with Store.open(path, create=False) as store:
         if not store.finished:
             line = f"{path} holds an unfinished evaluation: {len(store):,} of its traces are used."
             warn(line)
     return Evaluation.open(path)
+
+
+def refuse_other_units(nuggets: Path | None, *, given: Mapping[str, object]) -> None:
+    """Refuse options that say where sub-questions come from beside ``--nuggets``, in whose place none are used.
+
+    Raises:
+        BadParameter: one of ``given``, option to value, is given too.
+    """
+    if nuggets is not None and (other := next((option for option, value in given.items() if value is not None), None)):
+        message = f"with nuggets no sub-questions are used; leave --nuggets or {other} out"
+        raise typer.BadParameter(message, param_hint=other)
 
 
 def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequence[str | Measure] | None:
@@ -118,13 +137,22 @@ def measures_of(names: Sequence[str] | None, threshold: float | None) -> Sequenc
         return list(names) if names else None
     chosen = select_measures(names or None)
     if not any(measure.name == "coverage" for measure in chosen):
-        message = "a threshold is for the measure 'coverage', which is not among those asked for"
+        message = "a threshold is for the measure 'coverage', which is not among the measures asked for"
         raise typer.BadParameter(message, param_hint="--threshold")
     return type(chosen)(CoverageMeasure(threshold=threshold) if each.name == "coverage" else each for each in chosen)
 
 
+def writer_of(generator: str | None) -> str | None:
+    """Return the model that writes claims: the one that splits questions, None where rules do.
+
+    >>> writer_of("openai:gpt-4.1-mini"), writer_of("rules")
+    ('openai:gpt-4.1-mini', None)
+    """
+    return None if generator == "rules" else generator
+
+
 def warn_skipped_traces(file: TraceFile) -> None:
-    """Say on stderr how many traces could not be read, and why the first could not."""
+    """Print on stderr how many traces could not be read, and why the first could not."""
     if skipped := file.skipped:
         count = "1 trace was" if len(skipped) == 1 else f"{len(skipped):,} traces were"
         line = f"{count} left out, the first because: {skipped[0]}"
@@ -132,7 +160,7 @@ def warn_skipped_traces(file: TraceFile) -> None:
 
 
 def print_output_paths(run: EvaluationRun, summary: Summary, page: Path | None) -> None:
-    """Say where results and report are, and how to go on where something failed."""
+    """Print where results and report are, and how to go on where something failed."""
     for what, path in (("Results", run.store), ("Report", page)):
         if path:
             say(f"{what}: {path}", quiet=run.quiet)
@@ -162,12 +190,12 @@ def store_for(traces: Path, measured: str = "coverage") -> Path:
     >>> store_for(Path("runs/traces.jsonl")).as_posix()
     'traces-coverage.sqlite'
     """
-    return Path(f"{name_of(traces)}-{measured}.sqlite")
+    return Path(f"{output_name(traces)}-{measured}.sqlite")
 
 
 def report_for(traces: Path, measured: str = "coverage") -> Path:
     """Name the report of an evaluation of this file, in the current directory."""
-    return Path(f"{name_of(traces)}-{measured}.html")
+    return Path(f"{output_name(traces)}-{measured}.html")
 
 
 def _explain_interruption(path: Path | None) -> str:

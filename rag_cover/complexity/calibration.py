@@ -15,7 +15,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.stats.calibrations import read_calibration
 from rag_cover.stats.logistic import PROBABILITY_EDGE, logit_of, probabilities_of
 
-__all__ = ["Calibration", "features_of"]
+__all__ = ["Calibration", "complexity_features"]
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "reading": get_args(ReadingName),
@@ -80,7 +80,7 @@ class Calibration:
         verdict = self.verdict(evidence)
         if verdict.max_answer_probability is None or (verdict.completeness is None and self.constraints != "answerability"):
             return None
-        features = features_of(verdict.max_answer_probability, verdict.completeness or 0.0, self.constraints)
+        features = complexity_features(verdict.max_answer_probability, verdict.completeness or 0.0, self.constraints)
         return float(probabilities_of(self.weights, [features])[0]) if len(self.weights) == 1 + len(features) else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,10 +97,10 @@ class Calibration:
         return read_calibration(cls, data, name="calibration")
 
 
-def features_of(answer: float, completeness: float, constraints: ConstraintName) -> list[float]:
+def complexity_features(answer: float, completeness: float, constraints: ConstraintName) -> list[float]:
     """Return what the probability is read from: the highest answer probability as log-odds, and completeness.
 
-    >>> features_of(0.5, 0.8, "both"), features_of(0.5, 0.8, "completeness")
+    >>> complexity_features(0.5, 0.8, "both"), complexity_features(0.5, 0.8, "completeness")
     ([0.0, 0.8], [0.8])
     """
     odds = logit_of(float(answer), edge=PROBABILITY_EDGE)

@@ -19,9 +19,8 @@ import numpy as np
 from rag_cover.backends import Failure, Relevance, Scorer, ScoringItem, fingerprint_of
 from rag_cover.complexity.result import DocumentEvidence
 from rag_cover.errors import ModelFailedError
-from rag_cover.model_calls import bisect_failures, probabilities
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage
+from rag_cover.model_calls import ask_probabilities, bisect_failures
+from rag_cover.questions import Passage, prepend_title
 
 __all__ = ["Case", "Read", "read_documents"]
 
@@ -81,7 +80,7 @@ def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance |
     A blank document is not sent to the scorer: it answers with probability 0.
     """
     wanted = tuple(dict.fromkeys(item for case in cases for items in case.items for item in items))
-    scores = bisect_failures(wanted, lambda items: list(probabilities(scorer, items).values()))
+    scores = bisect_failures(wanted, lambda items: list(ask_probabilities(scorer, items).values()))
     return [_read_evidence(case, scores, relevance) for case in cases]
 
 

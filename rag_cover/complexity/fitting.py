@@ -14,13 +14,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.complexity.calibration import Calibration, features_of
+from rag_cover.complexity.calibration import Calibration, complexity_features
 from rag_cover.complexity.completeness import READINGS, UNPEAKED, ReadingName, completeness_of
 from rag_cover.complexity.rrcp import ConstraintName, Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.folds import folds_of
-from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.logistic import fit_weights
 
 __all__ = ["LEAST", "TEMPERATURES", "CalibrationResult", "Labelled", "calibrate"]
@@ -87,7 +87,9 @@ class _Measured:
             for setting, values in self.completeness.items()
         }
         setting = max(found, key=lambda each: found[each].f1)
-        features = [features_of(*each, constraints) for each in zip(self.answers, self.completeness[setting], strict=True)]
+        features = [
+            complexity_features(*each, constraints) for each in zip(self.answers, self.completeness[setting], strict=True)
+        ]
         return Calibration(
             t_ans=found[setting].t_ans,
             t_com=found[setting].t_com,
@@ -148,8 +150,8 @@ def calibrate(
     sums = _sums(is_complex, measured)
     return CalibrationResult(
         calibration=replace(fitted, name=name, references=first.references, twofold=first.twofold),
-        accuracy=bootstrap(sums, lambda s: (s[..., 0] + s[..., 3]) / s.sum(axis=-1), seed=seed),
-        f1=bootstrap(sums, _f1, seed=seed),
+        accuracy=jackknife_share(sums, lambda s: (s[..., 0] + s[..., 3]) / s.sum(axis=-1)),
+        f1=jackknife_share(sums, _f1),
         majority=float(max(measured.truth.mean(), 1 - measured.truth.mean())),
         warnings=_warnings(measured, fitted),
     )
@@ -236,7 +238,7 @@ def _refuse_mixed(labelled: Sequence[Labelled], constraints: ConstraintName) -> 
     untold = sum(each.relevance is None for each in found)
     if untold and constraints != "answerability":
         message = (
-            f"{untold} of {len(found)} questions have no relevance to read completeness from; name a model that tells it, or"
+            f"{untold} of {len(found)} questions have no relevance to read completeness from; name a relevance model, or"
             " calibrate answerability alone"
         )
         raise InvalidValueError(message)

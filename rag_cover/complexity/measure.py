@@ -110,6 +110,6 @@ class ComplexityMeasure:
     def score(self, result: Complexity) -> Score:
         """Return P(complex) where that was fitted for the judge, else 1 - P(the best passage answers): lower is easier."""
         if result.max_answer_probability is None:
-            return Score(None, "nothing was retrieved that could tell how complex the question is")
+            return Score(None, "nothing was retrieved by which the complexity of the question could be judged")
         value = 1 - result.max_answer_probability if result.probability is None else result.probability
         return Score(value, str(standing_of(result)))

@@ -15,7 +15,7 @@ from rag_cover.measures.texts import ModelName, PassageKey, Text
 __all__ = ["AnswerSource", "CompletenessMethod", "Complexity", "Constraints", "DocumentEvidence"]
 
 AnswerSource = Literal["gold", "draft", "none"]
-"""What told right answers from wrong: gold references, a draft answer in their place, or nothing (reference-free)."""
+"""What right answers were judged by: gold references, a draft answer in their place, or nothing (reference-free)."""
 
 Constraints = Literal["both", "answerability", "completeness"]
 """Which constraints decide: complex iff not answerable and complete, iff not answerable, iff complete."""

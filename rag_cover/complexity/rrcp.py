@@ -56,7 +56,7 @@ class Evidential(Protocol):
 
     @property
     def references(self) -> SourceName:
-        """Return what told right answers from wrong."""
+        """Return what right answers were judged by."""
         ...
 
     @property
@@ -126,7 +126,7 @@ def verdict_of(
     """
     refuse_improbable(answer_probabilities)
     if relevance is None and constraints == "completeness":
-        message = "completeness cannot decide without relevance; name a model that tells it, or ask for answerability"
+        message = "completeness cannot decide without relevance; name a relevance model, or ask for answerability"
         raise InvalidValueError(message)
     best = max(answer_probabilities, default=None)
     answerable = best is not None and best >= t_ans

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.result import AnswerSource, Constraints
-from rag_cover.stats.calibrations import shipped_numbers
+from rag_cover.stats.calibrations import read_shipped_numbers
 
 __all__ = ["NUMBERS", "calibration_for", "load_calibrations"]
 
@@ -29,5 +29,5 @@ def load_calibrations() -> Mapping[str, Mapping[str, Calibration]]:
     """Read the shipped calibrations: by fingerprint, then by answer source and constraints (``gold/both``)."""
     return {
         fingerprint: {kind: Calibration.from_dict(each) for kind, each in kinds.items()}
-        for fingerprint, kinds in shipped_numbers(NUMBERS).items()
+        for fingerprint, kinds in read_shipped_numbers(NUMBERS).items()
     }

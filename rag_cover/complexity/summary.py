@@ -14,7 +14,7 @@ from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.measures import TraceResult
 from rag_cover.question_keys import question_key
-from rag_cover.stats.intervals import Interval, bootstrap, wilson
+from rag_cover.stats.intervals import Interval, jackknife_share, wilson
 from rag_cover.stats.question_rows import QuestionRows
 
 __all__ = ["NO_KIND", "ComplexitySummary", "ComplexitySums", "KindGroup"]
@@ -29,7 +29,7 @@ NO_KIND = "none of these"
 class KindGroup:
     """The questions of one kind: shares of them that are complex and answerable. A question of two kinds is in two groups.
 
-    The intervals are Wilson's; where a question stands in several traces, bootstrap intervals over questions.
+    The intervals are Wilson's; where a question stands in several traces, of as many trials as vary as much.
     """
 
     name: str
@@ -60,9 +60,9 @@ class _Group:
         row = np.array([is_complex, answerable, 1.0], dtype=np.float64)
         self.rows.add(question, row)
 
-    def summary(self, name: str, seed: int) -> KindGroup:
+    def summary(self, name: str) -> KindGroup:
         rows = self.rows.matrix()
-        return KindGroup(name, _share(rows[:, [0, 2]], seed), _share(rows[:, [1, 2]], seed), int(rows[:, 2].sum()))
+        return KindGroup(name, _share(rows[:, [0, 2]]), _share(rows[:, [1, 2]]), int(rows[:, 2].sum()))
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class ComplexitySums:
             self.kinds.setdefault(name, _Group()).add(key, is_complex=standing == Standing.COMPLEX, answerable=found.answerable)
         self.notes.update(_notes_on(found))
 
-    def summary(self, *, seed: int = 0) -> ComplexitySummary | None:
+    def summary(self) -> ComplexitySummary | None:
         """Sum up; None where no result has a complexity."""
         if not self.questions:
             return None
@@ -98,7 +98,7 @@ class ComplexitySums:
             questions=len(self.questions),
             standings={standing: self.standings[standing] for standing in Standing},
             with_references=self.with_references,
-            by_kind=tuple(self.kinds[name].summary(str(name), seed) for name in ordered),
+            by_kind=tuple(self.kinds[name].summary(str(name)) for name in ordered),
             notes=tuple(f"{note}: {count} of {self.standings.total()} traces" for note, count in sorted(self.notes.items())),
         )
 
@@ -121,10 +121,10 @@ def _notes_on(found: Complexity) -> list[str]:
     return notes
 
 
-def _share(rows: Floats, seed: int) -> Interval:
+def _share(rows: Floats) -> Interval:
     if (rows[:, 1] == 1).all():
         return wilson(int(rows[:, 0].sum()), len(rows))
-    interval = bootstrap(rows, lambda sums: np.asarray(sums[..., 0] / sums[..., 1]), seed=seed)
+    interval = jackknife_share(rows, lambda sums: np.asarray(sums[..., 0] / sums[..., 1]))
     if interval is None:  # a group begins with its first member
         message = "a group of questions is empty"
         raise ValueError(message)

@@ -65,7 +65,7 @@ def complexity_from(
 ) -> Complexity:
     """Decide from what models said; documents that they failed on count in nothing.
 
-    ``told`` says whether a model was asked for relevance. Where none was, or the question has no tokens to be relevant to,
+    ``told`` is whether a model was asked for relevance. Where none was, or the question has no tokens to be relevant to,
     answerability decides alone, and a note says why.
     """
     judged = [document for document in documents if document.failure is None]

@@ -6,7 +6,8 @@ Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing respon
 from rag_cover.augmentation import Augmenter, augment, by_rules
 from rag_cover.augmentation.reranking import RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
 from rag_cover.augmentation.self_consistency import EstimatedUtility, estimate_utilities
-from rag_cover.coverage.judging import judge_coverage, table_of
+from rag_cover.coverage.corpus_search import SEARCH_DEPTH, CorpusPassage, CorpusSearch
+from rag_cover.coverage.judging import coverage_table, judge_coverage
 from rag_cover.coverage.measure import CoverageMeasure
 from rag_cover.coverage.metrics import (
     METRICS,
@@ -19,6 +20,7 @@ from rag_cover.coverage.metrics import (
     statistics_as_rated,
     statistics_of,
 )
+from rag_cover.coverage.nugget_scores import NuggetScores, mean_scores, score_nuggets
 from rag_cover.coverage.ratings import RATING_WEIGHTS, pairwise_accuracy, rating, win_rate
 from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
@@ -33,9 +35,12 @@ __all__ = [
     "METRICS",
     "RATING_WEIGHTS",
     "RETRIEVAL_WEIGHT",
+    "SEARCH_DEPTH",
     "Augmenter",
     "BatchDecomposer",
     "Controls",
+    "CorpusPassage",
+    "CorpusSearch",
     "CoverageMeasure",
     "CoverageMetrics",
     "CoverageResult",
@@ -50,6 +55,7 @@ __all__ = [
     "Loss",
     "LossEvidence",
     "Metric",
+    "NuggetScores",
     "RankedPassage",
     "Reranking",
     "Scenarios",
@@ -59,18 +65,20 @@ __all__ = [
     "augment",
     "by_rules",
     "coverage_metrics",
+    "coverage_table",
     "decompose",
     "estimate_utilities",
     "groundedness",
     "judge_coverage",
+    "mean_scores",
     "pairwise_accuracy",
     "per_question",
     "rating",
     "rerank",
     "scenarios_of",
+    "score_nuggets",
     "statistics_as_rated",
     "statistics_of",
-    "table_of",
     "type_roles",
     "win_rate",
 ]

@@ -7,32 +7,38 @@ judged as a reply to the user's question, by a sub-question's references where i
 then answer without them, too, since a name may stand in it for another reason.
 
 A loss follows from two verdicts, on the answer and on the passages, and is named only where their joint probability is at least
-a half (`SubQuestionCoverage.is_loss_clear`); in a report the others are unclear.
+a half and the answer itself does not contradict it (`LossEvidence.is_clear`); in a report the others are unclear.
+
+A trace that brings nuggets and no sub-questions is measured on these: one with a question as that sub-question, one without as
+a statement that a text states or not (`rag_cover.statements`). Vital ones take the role of core sub-questions, okay ones that
+of background ones; a part of a nugget does not cover it.
 
 Of what no chunk and no prompt passage covers, what a failed step was asked for is told apart from what was searched for and not
-found.
+found. With a corpus, core ones that were not found are looked for in it: what it does not say cannot be retrieved
+(`rag_cover.coverage.corpus_search`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from rag_cover.backends import (
     Abstention,
     AbstentionDetector,
-    CertainCuts,
     Embedder,
     Locator,
     Mode,
+    Retriever,
     Scorer,
     ScoringItem,
-    Span,
     certain_cuts_of,
-    mode_of,
     reads_references,
     reply_threshold_of,
 )
+from rag_cover.coverage.corpus_search import SearchedCorpus
+from rag_cover.coverage.judged_texts import Bench, CoverageFacet, Item, JudgedText
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
 from rag_cover.coverage.replies import count_words, repeats
 from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
@@ -40,120 +46,54 @@ from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_pos
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
 from rag_cover.llm.session import Remote
-from rag_cover.model_calls import abstentions, fragments, probabilities, threshold_in_range
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage, Role, RoleSource, SubQuestion
-from rag_cover.searching import plain
-from rag_cover.stats.logistic import recentre
+from rag_cover.model_calls import abstentions, fragments, threshold_in_range
+from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_query, prepend_title
+from rag_cover.statements import STATED
 from rag_cover.traces import Trace
 
-__all__ = ["judge_coverage", "table_of"]
+__all__ = ["coverage_table", "judge_coverage"]
 
 REFERENCE_CUT = 0.5
 _REFUSAL = "I cannot tell. The documents do not say."
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """A text as the judge reads it; ``title`` characters at its start are not the passage's own.
-
-    ``user_question`` is what an answer replies to, empty for passages.
-    """
-
-    text: str
-    title: int = 0
-    user_question: str = ""
-
-    def item(self, sub_question: SubQuestion) -> ScoringItem:
-        return ScoringItem(sub_question.text, self.text, sub_question.references, self.user_question)
-
-    def items(self, sub_question: SubQuestion) -> tuple[ScoringItem, ...]:
-        """List what must be true of the text: a passage that agrees with a reference must answer the sub-question, too."""
-        item = self.item(sub_question)
-        return (item,) if self.user_question or not item.references else (item, replace(item, references=()))
-
-    def abstention_items(self, sub_questions: Sequence[SubQuestion]) -> Iterator[ScoringItem]:
-        """List what the detector is asked about an answer: the whole question, then each sub-question."""
-        for text in (self.user_question, *(each.text for each in sub_questions)):
-            yield ScoringItem(text, self.text, user_question=self.user_question)
-
-    def own(self, span: Span | None) -> Span | None:
-        """Map a fragment to the passage's own text; None where it lies in the title."""
-        if span is None or span.end <= self.title:
-            return None
-        return Span(max(0, span.start - self.title), span.end - self.title)
-
-
-@dataclass(frozen=True, slots=True)
 class _Case:
     """One trace, and all that is to be judged of it; None where the trace does not say.
 
-    ``failed`` is what steps were asked for that ended in an error, as `plain` writes it.
+    ``failed`` is what steps were asked for that ended in an error, as `plain_query` writes it. ``read_by`` names, for each
+    passage that a model read which wrote a part of the answer, the engine that asked it. ``most_retrieved`` is how many
+    passages a search brought at most.
     """
 
-    sub_questions: tuple[SubQuestion, ...]
+    facets: tuple[CoverageFacet, ...]
+    on_nuggets: bool
+    from_own_passages: bool
     decomposed_by: RoleSource
     chunk_keys: tuple[str, ...]
-    chunks: tuple[_Judged, ...] | None
-    prompt: tuple[_Judged, ...] | None
+    chunks: tuple[JudgedText, ...] | None
+    prompt: tuple[JudgedText, ...] | None
     prompt_assumed: bool
-    answer: _Judged | None
+    answer: JudgedText | None
     failed: frozenset[str]
-    controls: tuple[_Judged, ...] = ()
+    read_by: Mapping[str, str | None]
+    most_retrieved: int = 0
+    controls: tuple[JudgedText, ...] = ()
 
     @property
-    def core(self) -> list[SubQuestion]:
-        return [each for each in self.sub_questions if each.role == Role.CORE]
+    def core(self) -> list[CoverageFacet]:
+        return [each for each in self.facets if each.role == Role.CORE]
 
-    def texts_to_locate(self) -> tuple[_Judged, ...]:
+    def texts_to_locate(self) -> tuple[JudgedText, ...]:
         """List the texts whose fragments are reported."""
         return (*(self.chunks or ()), *((self.answer,) if self.answer else ()))
 
-    def items(self) -> Iterator[ScoringItem]:
+    def items(self) -> Iterator[Item]:
         for judged in (*self.texts_to_locate(), *(self.prompt or ())):
             if judged.text:
-                yield from (item for sub_question in self.sub_questions for item in judged.items(sub_question))
+                yield from (item for facet in self.facets for item in judged.items(facet))
         for control in self.controls:
             yield from map(control.item, self.core)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bench:
-    """What the models said, and the cut from which it counts."""
-
-    cuts: Mapping[Mode, float]
-    certain: CertainCuts
-    scores: Mapping[ScoringItem, float]
-    spans: Mapping[ScoringItem, Span | None]
-    abstentions: Mapping[ScoringItem, Abstention]
-
-    def covers(self, judged: _Judged, sub_question: SubQuestion) -> bool:
-        items = judged.items(sub_question)
-        return bool(judged.text) and all(self.scores[item] >= self.cuts[mode_of(item)] for item in items)
-
-    def is_certain(self, item: ScoringItem) -> bool:
-        if not item.text or (cuts := self.certain.get(mode_of(item))) is None:
-            return True
-        return not cuts[0] < self.scores[item] < cuts[1]
-
-    def probability(self, judged: _Judged, sub_question: SubQuestion) -> float:
-        """Return the probability that a text covers, as if its cut were a half."""
-        if not judged.text:
-            return 0.0
-        items = judged.items(sub_question)
-        return min(recentre(self.scores[item], cut=self.cuts[mode_of(item)]) for item in items)
-
-    def verdict(self, judged: _Judged, sub_question: SubQuestion) -> Verdict:
-        items = judged.items(sub_question)
-        covered = self.covers(judged, sub_question)
-        asked = ScoringItem(sub_question.text, judged.text, user_question=judged.user_question)
-        return Verdict(
-            min(self.scores.get(item, 0.0) for item in items),
-            covered,
-            judged.own(self.spans.get(items[0])),
-            certain=all(map(self.is_certain, items)),
-            refused=not covered and self.abstentions.get(asked) == "wholly",
-        )
 
 
 def judge_coverage(  # noqa: PLR0913  # one model or option each
@@ -166,25 +106,28 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     untyped: Untyped = "embedded",
     embedder: Embedder | None = None,
     abstention: AbstentionDetector | None = None,
+    corpus: Retriever | None = None,
     weights: Mapping[Role, float] = RATING_WEIGHTS,
 ) -> list[CoverageResult]:
     """Judge every (sub-question, chunk), (sub-question, prompt passage) and (sub-question, answer) of the traces.
 
     Args:
-        traces: what to judge; a trace without sub-questions is decomposed.
-        scorer: the judge.
+        traces: what to judge; a trace without sub-questions is measured on its nuggets, one without either is decomposed.
+        scorer: the judge; for nuggets without a question one that entails (`Entailer`) or judges statements (`StatementJudge`).
         locator: finds the fragment that covers; without one, fragments and positions are None.
         threshold: the probability from which a text covers; the scorer's own for passages and for replies unless given. Where
-            a sub-question has references, it is 0.5.
+            a sub-question has references, and for statements unless given, it is 0.5.
         decomposer: makes the sub-questions of traces that bring none; by rules unless given.
         untyped: whether sub-questions without a role are typed by the embedder (by rules without one), by rules, or left to
             count in no role.
         embedder: types sub-questions without a role.
         abstention: tells answers that decline to answer; without one, `CoverageResult.abstained` is None.
+        corpus: searches the corpus for what no retrieved passage covers.
         weights: of the rating.
 
     Raises:
-        ModelFailedError: a model returned something that is no verdict.
+        ModelFailedError: a model returned something that is no verdict, or nuggets have no question and the judge cannot judge
+            statements.
     """
     cuts: dict[Mode, float] = {
         "passage": threshold_in_range(scorer.threshold if threshold is None else threshold),
@@ -193,37 +136,66 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     }
     cases = [_case(trace, decomposer, untyped, embedder) for trace in traces]
     if not reads_references(scorer):
-        cases = [replace(case, sub_questions=_without_references(case.sub_questions)) for case in cases]
+        cases = [replace(case, facets=_without_references(case.facets)) for case in cases]
     if not isinstance(scorer, Remote):  # two more questions for each core sub-question, which somebody would pay for
         cases = [_with_controls(case, trace) for case, trace in zip(cases, traces, strict=True)]
-    scores = probabilities(scorer, (item for case in cases for item in case.items()))
     certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
-    bench = _Bench(cuts, certain, scores, {}, _abstentions(abstention, cases))
+    bench = Bench(
+        cuts, STATED if threshold is None else cuts["passage"], certain, abstentions=_abstentions(abstention, cases)
+    ).judging(scorer, (item for case in cases for item in case.items()))
     if locator is not None:
-        bench = replace(bench, spans=fragments(locator, _items_to_score(cases, bench)))
-    return [_result(case, bench, weights) for case in cases]
+        located = fragments(locator, _items_to_locate(cases, bench))
+        bench = replace(bench, spans=dict(chain(bench.spans.items(), located.items())))
+    results = [_result(case, bench, weights) for case in cases]
+    return results if corpus is None else _search_missing(cases, results, corpus, scorer, bench)
 
 
-def table_of(result: CoverageResult) -> CoverageTable:
+def coverage_table(result: CoverageResult) -> CoverageTable:
     """Reduce a result to what the metrics count."""
     return CoverageTable(tuple(map(_row, result.sub_questions)))
 
 
 def _case(trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedder: Embedder | None) -> _Case:
-    sub_questions, source = _sub_questions(trace, decomposer)
-    sub_questions = assign_roles(trace.question, _with_references(trace, sub_questions), untyped, embedder)
-    retrieved = any(not step.replaces for step in trace.steps)
+    on_nuggets = trace.sub_questions is None and trace.nuggets is not None
+    facets, source = _nuggets(trace) if on_nuggets else _sub_questions(trace, decomposer, untyped, embedder)
+    own = on_nuggets and _are_of_own_passages(trace)
+    retrieved = any(not step.replaces for step in trace.steps) and not own
     prompt, assumed = trace.effective_prompt
     return _Case(
-        sub_questions=tuple(sub_questions),
+        facets=facets,
+        on_nuggets=on_nuggets,
+        from_own_passages=own,
         decomposed_by=source,
-        chunk_keys=tuple(passage.key for passage in trace.chunks),
+        chunk_keys=() if own else tuple(passage.key for passage in trace.chunks),
         chunks=tuple(map(_text_to_judge, trace.chunks)) if retrieved else None,
         prompt=None if prompt is None else tuple(map(_text_to_judge, prompt)),
         prompt_assumed=assumed,
-        answer=None if trace.answer is None else _Judged(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
-        failed=_failing_queries(trace, sub_questions),
+        answer=None
+        if trace.answer is None
+        else JudgedText(trace.answer if trace.answer.strip() else "", 0, trace.question.text),
+        failed=_failing_queries(trace, facets),
+        read_by=_find_readers(trace),
+        most_retrieved=max((len(step.passages) for step in trace.steps if not step.replaces), default=0),
     )
+
+
+def _find_readers(trace: Trace) -> dict[str, str | None]:
+    """Name the engine whose model first read each chunk to write an answer or a part of it, by the chunk's key."""
+    readers: dict[str, str | None] = {}
+    for call in trace.calls or ():
+        named = set(call.passages or ()) if call.purpose == "answer" else ()
+        for passage in trace.chunks:
+            if passage.key in named or passage.id in named:
+                readers.setdefault(passage.key, call.engine)
+    return readers
+
+
+def _are_of_own_passages(trace: Trace) -> bool:
+    """Return whether all nuggets come from passages that this trace retrieved, so that these say nothing of its retrieval."""
+    keys = {passage.key for passage in trace.chunks} | {passage.id for passage in trace.chunks if passage.id}
+    sources = [source for nugget in trace.nuggets or () for source in nugget.sources]
+    sourced = all(nugget.sources for nugget in trace.nuggets or ())
+    return bool(sources) and sourced and all(source.kind == "passage" and source.id in keys for source in sources)
 
 
 def _with_controls(case: _Case, trace: Trace) -> _Case:
@@ -231,27 +203,39 @@ def _with_controls(case: _Case, trace: Trace) -> _Case:
     if case.answer is None or not case.answer.text:
         return case
     question = trace.question.text
-    return replace(case, controls=tuple(_Judged(text, 0, question) for text in (question, _REFUSAL)))
+    return replace(case, controls=tuple(JudgedText(text, 0, question) for text in (question, _REFUSAL)))
 
 
-def _controls(case: _Case, bench: _Bench) -> Controls | None:
+def _controls(case: _Case, bench: Bench) -> Controls | None:
     if not case.controls or not case.core:
         return None
     echoed, refused = (sum(bench.covers(control, each) for each in case.core) for control in case.controls)
     return Controls(echoed, refused, len(case.core))
 
 
-def _failing_queries(trace: Trace, sub_questions: Sequence[SubQuestion]) -> frozenset[str]:
+def _failing_queries(trace: Trace, facets: Sequence[CoverageFacet]) -> frozenset[str]:
     """Return what failed steps were asked for: everything, where no other step retrieved at all."""
     searches = [step for step in trace.steps if not step.replaces]
     errors = [step for step in searches if step.error is not None]
     queries = [step.query for step in errors]
     if errors and len(errors) == len(searches):
-        queries += [sub_question.text for sub_question in sub_questions]
-    return frozenset(map(plain, queries)) - {""}  # a step without a query searched for nothing known
+        queries += [facet.question or facet.text for facet in facets]
+    return frozenset(map(plain_query, queries)) - {""}  # a step without a query searched for nothing known
 
 
-def _sub_questions(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequence[SubQuestion], RoleSource]:
+def _nuggets(trace: Trace) -> tuple[tuple[CoverageFacet, ...], RoleSource]:
+    return tuple(map(CoverageFacet.of_nugget, trace.nuggets or ())), "given"
+
+
+def _sub_questions(
+    trace: Trace, decomposer: Decomposer | None, untyped: Untyped, embedder: Embedder | None
+) -> tuple[tuple[CoverageFacet, ...], RoleSource]:
+    found, source = _split(trace, decomposer)
+    typed = assign_roles(trace.question, _with_references(trace, found), untyped, embedder)
+    return tuple(map(CoverageFacet.of_sub_question, typed)), source
+
+
+def _split(trace: Trace, decomposer: Decomposer | None) -> tuple[Sequence[SubQuestion], RoleSource]:
     if trace.sub_questions is not None:
         return trace.sub_questions, "given"
     if decomposer is not None:
@@ -271,75 +255,88 @@ def _with_references(trace: Trace, sub_questions: Sequence[SubQuestion]) -> Sequ
 
 
 def _bare(question: str) -> str:
-    return plain(question).rstrip(" ?.!")
+    return plain_query(question).rstrip(" ?.!")
 
 
-def _without_references(sub_questions: Sequence[SubQuestion]) -> tuple[SubQuestion, ...]:
-    return tuple(each.model_copy(update={"references": ()}) for each in sub_questions)
+def _without_references(facets: Sequence[CoverageFacet]) -> tuple[CoverageFacet, ...]:
+    return tuple(replace(each, references=()) for each in facets)
 
 
 def _abstentions(detector: AbstentionDetector | None, cases: Sequence[_Case]) -> Mapping[ScoringItem, Abstention]:
     if detector is None:
         return {}
-    answered = ((case.answer, case.sub_questions) for case in cases if case.answer is not None and case.answer.text)
-    return abstentions(detector, (item for answer, subs in answered for item in answer.abstention_items(subs)))
+    answered = ((case.answer, case.facets) for case in cases if case.answer is not None and case.answer.text)
+    return abstentions(detector, (item for answer, facets in answered for item in answer.abstention_items(facets)))
 
 
-def _text_to_judge(passage: Passage) -> _Judged:
+def _text_to_judge(passage: Passage) -> JudgedText:
     if not passage.text.strip():
-        return _Judged("")
+        return JudgedText("")
     text = prepend_title(passage.title, passage.text)
-    return _Judged(text, len(text) - len(passage.text))
+    return JudgedText(text, len(text) - len(passage.text))
 
 
-def _items_to_score(cases: Sequence[_Case], bench: _Bench) -> Iterator[ScoringItem]:
+def _items_to_locate(cases: Sequence[_Case], bench: Bench) -> Iterator[ScoringItem]:
     for case in cases:
         for judged in case.texts_to_locate():
-            yield from (judged.item(each) for each in case.sub_questions if bench.covers(judged, each))
+            items = (judged.item(each) for each in case.facets if bench.covers(judged, each))
+            yield from (item for item in items if isinstance(item, ScoringItem))
 
 
-def _result(case: _Case, bench: _Bench, weights: Mapping[Role, float]) -> CoverageResult:
-    judged = tuple(_sub_question(case, bench, sub_question) for sub_question in case.sub_questions)
-    abstained = None if case.answer is None else bench.abstentions.get(next(case.answer.abstention_items(())))
+def _result(case: _Case, bench: Bench, weights: Mapping[Role, float]) -> CoverageResult:
+    judged = tuple(_sub_question(case, bench, facet) for facet in case.facets)
+    stated = bool(case.facets) and all(facet.question is None for facet in case.facets)
+    reply = None if stated or bench.cuts["reply"] == bench.cuts["passage"] else bench.cuts["reply"]
+    abstained = None if case.answer is None else bench.abstention(case.answer)
     return CoverageResult(
         sub_questions=judged,
         chunk_keys=case.chunk_keys,
-        threshold=bench.cuts["passage"],
+        threshold=bench.statement_cut if stated else bench.cuts["passage"],
         rating=rating(CoverageTable(tuple(map(_row, judged))), weights=weights),
         prompt_assumed=case.prompt_assumed,
         decomposed_by=case.decomposed_by,
-        reply_threshold=None if bench.cuts["reply"] == bench.cuts["passage"] else bench.cuts["reply"],
+        reply_threshold=reply,
         abstained=abstained,
         controls=_controls(case, bench),
         answer_words=None if case.answer is None else count_words(case.answer.text),
         repeats_question=abstained != "wholly" and _repeats_question(case, judged),
+        on_nuggets=case.on_nuggets,
+        from_own_passages=case.from_own_passages,
     )
 
 
 def _repeats_question(case: _Case, judged: Sequence[SubQuestionCoverage]) -> bool:
-    """Tell whether an answer that covers no core sub-question only repeats the question."""
+    """Return whether an answer that covers no core sub-question only repeats the question."""
     covers = any(each.answer.covered for each in judged if each.role == Role.CORE and each.answer is not None)
     return case.answer is not None and not covers and repeats(case.answer.user_question, case.answer.text)
 
 
-def _sub_question(case: _Case, bench: _Bench, sub_question: SubQuestion) -> SubQuestionCoverage:
-    answer = bench.verdict(case.answer, sub_question) if case.answer else None
-    chunks = None if case.chunks is None else tuple(bench.verdict(chunk, sub_question) for chunk in case.chunks)
-    in_prompt = None if case.prompt is None else any(bench.covers(passage, sub_question) for passage in case.prompt)
+def _sub_question(case: _Case, bench: Bench, facet: CoverageFacet) -> SubQuestionCoverage:
+    answer = bench.verdict(case.answer, facet) if case.answer else None
+    chunks = None if case.chunks is None else tuple(bench.verdict(chunk, facet) for chunk in case.chunks)
+    in_prompt = None if case.prompt is None else any(bench.covers(passage, facet) for passage in case.prompt)
+    loss = _loss(answer, chunks, in_prompt=in_prompt, failed=plain_query(facet.question or facet.text) in case.failed)
+    if case.from_own_passages and loss is not Loss.UNUSED:
+        loss = None
+    covering = [key for key, chunk in zip(case.chunk_keys, chunks or (), strict=False) if chunk.covered]
+    read = [case.read_by[key] for key in covering if key in case.read_by]
+    is_in_sub_answer = loss is Loss.DROPPED and bool(read)
     return SubQuestionCoverage(
-        text=sub_question.text,
-        role=sub_question.role,
-        role_source=sub_question.role_source,
+        text=facet.text,
+        role=facet.role,
+        role_source=facet.role_source,
         answer=answer,
         position=_position(case.answer, answer),
         chunks=chunks,
         in_prompt=in_prompt,
-        loss=_loss(answer, chunks, in_prompt=in_prompt, failed=plain(sub_question.text) in case.failed),
-        evidence=_evidence(case, bench, sub_question),
+        loss=Loss.SUB_ANSWER if is_in_sub_answer else loss,
+        lost_by=read[0] if is_in_sub_answer else None,
+        evidence=_evidence(case, bench, facet),
+        question=facet.question if case.on_nuggets else None,
     )
 
 
-def _position(judged: _Judged | None, verdict: Verdict | None) -> float | None:
+def _position(judged: JudgedText | None, verdict: Verdict | None) -> float | None:
     if judged is None or verdict is None or verdict.fragment is None:
         return None
     return addressing_position(judged.text, verdict.fragment.of(judged.text))
@@ -356,15 +353,76 @@ def _loss(answer: Verdict | None, chunks: tuple[Verdict, ...] | None, *, in_prom
     return Loss.FAILED if failed else Loss.NOT_RETRIEVED
 
 
-def _evidence(case: _Case, bench: _Bench, sub_question: SubQuestion) -> LossEvidence | None:
+def _evidence(case: _Case, bench: Bench, facet: CoverageFacet) -> LossEvidence | None:
     if case.answer is None or case.prompt is None:
         return None
 
-    def highest(texts: Sequence[_Judged] | None) -> float:
-        return max((bench.probability(each, sub_question) for each in texts or ()), default=0.0)
+    def highest(texts: Sequence[JudgedText] | None) -> float:
+        return max((bench.probability(each, facet) for each in texts or ()), default=0.0)
 
     left_out = [chunk for chunk in case.chunks or () if chunk not in case.prompt]
-    return LossEvidence(bench.probability(case.answer, sub_question), highest(case.prompt), highest(left_out))
+    return LossEvidence(
+        bench.probability(case.answer, facet),
+        highest(case.prompt),
+        highest(left_out),
+        contradicted=_is_contradicted(case, bench, facet),
+    )
+
+
+def _is_contradicted(case: _Case, bench: Bench, facet: CoverageFacet) -> bool:
+    """Return whether the answer says that it lacks what an unsure verdict says that its prompt has.
+
+    An answer that declines the whole question is no evidence on a single part: it may decline whatever it was given.
+    """
+    answer = case.answer
+    if answer is None or bench.abstention(answer) == "wholly" or not bench.verdict(answer, facet).refused:
+        return False
+    verdicts = [bench.verdict(passage, facet) for passage in case.prompt or ()]
+    return not any(verdict.covered and verdict.certain for verdict in verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """A core sub-question that was not retrieved: its places, what the corpus is searched for, and what is judged of it."""
+
+    case: int
+    row: int
+    facet: CoverageFacet
+    question: str
+
+    @property
+    def query(self) -> str:
+        return self.facet.question or self.facet.text
+
+
+def _search_missing(
+    cases: Sequence[_Case], results: Sequence[CoverageResult], corpus: Retriever, scorer: Scorer, bench: Bench
+) -> list[CoverageResult]:
+    """Look for core sub-questions that were not retrieved in the corpus: each search and each pair once."""
+    missing = [
+        _Missing(at, row, case.facets[row], case.answer.user_question)
+        for at, (case, result) in enumerate(zip(cases, results, strict=True))
+        for row, each in enumerate(result.sub_questions)
+        if case.answer is not None and each.role == Role.CORE and each.loss is Loss.NOT_RETRIEVED
+    ]
+    if not missing:
+        return list(results)
+    searched = SearchedCorpus(corpus, [query for each in missing for query in (each.query, each.question)])
+    near = [[_text_to_judge(passage) for passage in searched.nearest(each.query)] for each in missing]
+    pairs = ((text, each.facet) for each, texts in zip(missing, near, strict=True) for text in texts if text.text)
+    judged = bench.judging(scorer, (item for text, facet in pairs for item in text.items(facet)))
+    rows = [list(result.sub_questions) for result in results]
+    for each, texts in zip(missing, near, strict=True):
+        found = searched.summed_up(
+            each.query,
+            each.question,
+            [judged.probability(text, each.facet) for text in texts],
+            retrieved=cases[each.case].most_retrieved,
+        )
+        is_missing = found.error is None and found.covering is None
+        loss = Loss.NOT_IN_CORPUS if is_missing else Loss.NOT_RETRIEVED
+        rows[each.case][each.row] = replace(rows[each.case][each.row], corpus=found, loss=loss)
+    return [replace(result, sub_questions=tuple(each)) for result, each in zip(results, rows, strict=True)]
 
 
 def _row(judged: SubQuestionCoverage) -> CoverageRow:

@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.coverage.judging import judge_coverage, table_of
+from rag_cover.backends import Failure
+from rag_cover.coverage.judging import coverage_table, judge_coverage
 from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.notes import declines_in_words
 from rag_cover.coverage.ratings import RATING_WEIGHTS
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.decomposition.embedded_roles import Untyped
+from rag_cover.decomposition.given_nuggets import add_nuggets
 from rag_cover.decomposition.strategies import split_failures
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric, Unit
@@ -32,7 +34,7 @@ Floats = NDArray[np.float64]
 
 def coverage_sums(result: CoverageResult) -> Floats:
     """Return what one trace adds to the sums that the metrics #1 to #6 and the rating are made of (`statistics_as_rated`)."""
-    return statistics_as_rated(table_of(result), result.rating)
+    return statistics_as_rated(coverage_table(result), result.rating)
 
 
 def abstention_sums(result: CoverageResult) -> tuple[float, float]:
@@ -40,7 +42,7 @@ def abstention_sums(result: CoverageResult) -> tuple[float, float]:
     return result.abstained == "wholly", result.abstained is not None
 
 
-def retrieved_abstention_sums(result: CoverageResult) -> tuple[float, float]:
+def abstention_sums_of_retrieved(result: CoverageResult) -> tuple[float, float]:
     """Return, of an answer that declines as a whole, whether retrieved passages cover a core sub-question all the same."""
     retrieved = result.core_retrieved
     if result.abstained != "wholly" or retrieved is None:
@@ -120,7 +122,7 @@ class CoverageMeasure:
     name: ClassVar[str] = "coverage"
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer, retrieval steps or a prompt",)
     required_models: ClassVar[tuple[ModelKind, ...]] = ("scorer",)
-    optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention")
+    optional_models: ClassVar[tuple[ModelKind, ...]] = ("locator", "decomposer", "embedder", "abstention", "nuggets", "corpus")
     version: ClassVar[int] = 2
     result_type: ClassVar[type[CoverageResult]] = CoverageResult
     metrics: ClassVar[tuple[SummaryMetric[CoverageResult], ...]] = (
@@ -137,7 +139,7 @@ class CoverageMeasure:
             "abstentions_though_retrieved",
             "declined though it was retrieved",
             "answers that decline although a retrieved passage covers a core sub-question / answers that decline",
-            retrieved_abstention_sums,
+            abstention_sums_of_retrieved,
             higher_is_better=False,
             undefined_because="no answer to a question with retrieved passages declines",
         ),
@@ -202,10 +204,14 @@ class CoverageMeasure:
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Split the questions that need it, then judge all the traces, in one call to the scorer and one to the locator."""
         decomposer = models.get("decomposer")
-        failed = split_failures(traces, decomposer)
+        found = dict(enumerate(add_nuggets(traces, models.get("nuggets"))))
+        failed = {index: each for index, each in found.items() if isinstance(each, Failure)}
+        able = {index: each for index, each in found.items() if not isinstance(each, Failure)}
+        unsplit = split_failures(list(able.values()), decomposer)
+        failed |= {index: unsplit[place] for place, index in enumerate(able) if place in unsplit}
         judged = iter(
             judge_coverage(
-                [trace for index, trace in enumerate(traces) if index not in failed],
+                [trace for index, trace in able.items() if index not in failed],
                 models["scorer"],
                 locator=models.get("locator"),
                 threshold=self.threshold,
@@ -213,6 +219,7 @@ class CoverageMeasure:
                 untyped=self.untyped,
                 embedder=models.get("embedder"),
                 abstention=models.get("abstention"),
+                corpus=models.get("corpus"),
                 weights=self.weights,
             )
         )
@@ -222,6 +229,8 @@ class CoverageMeasure:
         """Return the share of core sub-questions that the answer covers, in [0, 1] (metric #1)."""
         core = [each.answer for each in result.sub_questions if each.role == Role.CORE and each.answer is not None]
         if result.core_coverage is None:
-            return Score(None, f"none of its {len(result.sub_questions)} sub-questions is core")
-        said = f"{sum(each.covered for each in core)} of {len(core)} core sub-questions are answered"
+            of = f"none of its {len(result.sub_questions)} {result.noun_of(None)}s"
+            return Score(None, f"{of} is {'vital' if result.on_nuggets else 'core'}")
+        done = "stated" if result.on_nuggets else "answered"
+        said = f"{sum(each.covered for each in core)} of {len(core)} {result.noun_of(Role.CORE)}s are {done}"
         return Score(result.core_coverage, "; ".join(part for part in (said, declines_in_words(result)) if part))

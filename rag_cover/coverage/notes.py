@@ -5,24 +5,31 @@ from __future__ import annotations
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.questions import RoleSource
 
-__all__ = ["declines_in_words", "in_words", "notes_on"]
+__all__ = ["declines_in_words", "in_words", "notes_on_sub_questions"]
 
 
-def notes_on(result: CoverageResult) -> list[str]:
+def notes_on_sub_questions(result: CoverageResult) -> list[str]:
     """Note what was not given but generated, typed or assumed."""
-    made_by = result.decomposed_by
+    made_by, what = result.decomposed_by, f"{result.noun_of(None)}s"
     typed_by = {each.role_source for each in result.sub_questions if each.role_source} - {made_by}
-    found = [f"sub-questions made by {in_words(made_by)}"] if made_by != "given" else []
-    found += [f"sub-questions typed by {in_words(source)}" for source in sorted(typed_by - {"given"})]
+    found = [f"{what} made by {in_words(made_by)}"] if made_by != "given" else []
+    typed = "weighed" if result.on_nuggets else "typed"
+    found += [f"{what} {typed} by {in_words(source)}" for source in sorted(typed_by - {"given"})]
     if result.prompt_assumed and any(each.chunks for each in result.sub_questions):
         found.append("prompt unknown, taken to be the last step's context")
     if any(each.role is None for each in result.sub_questions):
-        found.append("untyped sub-questions, counted in no role")
+        found.append(
+            "nuggets without an importance, counted as neither vital nor okay"
+            if result.on_nuggets
+            else "untyped sub-questions, counted in no role"
+        )
+    if result.from_own_passages:
+        found.append("the nuggets come from these passages, so that retrieval is not judged by them")
     return found
 
 
 def declines_in_words(result: CoverageResult) -> str:
-    """Say that an answer declines to answer, wholly or in part; empty where it does not, or where that is not known."""
+    """Write that an answer declines to answer, wholly or in part; empty where it does not, or that is unknown."""
     match result.abstained:
         case "wholly":
             return "the answer declines to answer"

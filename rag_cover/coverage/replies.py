@@ -32,7 +32,7 @@ def count_words(reply: str) -> int:
 
 
 def repeats(question: str, reply: str) -> bool:
-    """Tell whether a reply has hardly a content word that the question has not.
+    """Return whether a reply has hardly a content word that the question has not.
 
     >>> repeats("What is the capital of France?", "What is the capital of France?")
     True
@@ -52,7 +52,7 @@ def repeats(question: str, reply: str) -> bool:
 
 
 def _are_alike(word: str, other: str) -> bool:
-    """Tell whether two words differ at most in their endings."""
+    """Return whether two words differ at most in their endings."""
     if word == other:
         return True
     needed = max(_LEAST_LETTERS, min(len(word), len(other)) - 1)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from rag_cover.backends import Abstention, Span
+from rag_cover.coverage.corpus_search import CorpusSearch
+from rag_cover.coverage.nugget_scores import NuggetScores, score_nuggets
 from rag_cover.measures.texts import PassageKey, Text
+from rag_cover.nuggets import Assignment, importance_for
 from rag_cover.questions import Role, RoleSource
 
 __all__ = ["CLEAR_LOSS", "Controls", "CoverageResult", "Loss", "LossEvidence", "SubQuestionCoverage", "Verdict"]
@@ -22,11 +25,16 @@ class Loss(StrEnum):
     """Where an uncovered sub-question was lost, in the order of its way into the answer.
 
     ``FAILED``: a retrieve or tool step whose query is the sub-question ended in an error, and nothing else brought it.
+    ``SUB_ANSWER``: a model was shown a passage that covers it and wrote a part of the answer, such as a sub-engine's reply; but
+    what the last model was shown covers it no more. ``NOT_IN_CORPUS``: the corpus was searched, and nothing that covers it was
+    found (`CorpusSearch`); without a corpus that is among the ``NOT_RETRIEVED``.
     """
 
+    NOT_IN_CORPUS = "not in the corpus"
     FAILED = "its retrieval failed"
     NOT_RETRIEVED = "not retrieved"
     DROPPED = "retrieved, then dropped"
+    SUB_ANSWER = "left out of a sub-answer"
     UNUSED = "in the prompt, not used"
 
 
@@ -47,12 +55,14 @@ class LossEvidence:
     """The probabilities that a loss follows from, each as if its cut were a half.
 
     ``answer`` that the answer covers the sub-question; ``prompt`` and ``retrieved`` the highest of the prompt's passages and of
-    the chunks that the prompt has not, 0 where there are none.
+    the chunks that the prompt has not, 0 where there are none. ``contradicted`` tells that the answer, which answers something
+    else, declines to answer the sub-question, while no verdict that a prompt passage covers it is certain.
     """
 
     answer: float
     prompt: float
     retrieved: float
+    contradicted: bool = False
 
     def probability_of(self, loss: Loss) -> float:
         """Return the probability of the verdicts that a loss follows from, those on answer and passages taken as independent.
@@ -63,11 +73,23 @@ class LossEvidence:
         match loss:
             case Loss.UNUSED:
                 passages = self.prompt
-            case Loss.DROPPED:
+            case Loss.DROPPED | Loss.SUB_ANSWER:
                 passages = (1 - self.prompt) * self.retrieved
             case _:
                 passages = 1 - max(self.prompt, self.retrieved)
         return (1 - self.answer) * passages
+
+    def is_clear(self, loss: Loss) -> bool:
+        """Return whether a loss is at least as likely right as not, and nothing contradicts it.
+
+        Whoever wrote an answer in part and says that the rest is not in the documents has read them: that stands against an
+        unsure verdict that the prompt has it.
+
+        >>> LossEvidence(0.1, 0.8, 0.0).is_clear(Loss.UNUSED), LossEvidence(0.1, 0.8, 0.0, True).is_clear(Loss.UNUSED)
+        (True, False)
+        """
+        contradicted = self.contradicted and loss is Loss.UNUSED
+        return not contradicted and self.probability_of(loss) >= CLEAR_LOSS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +98,8 @@ class Verdict:
 
     ``fragment`` are code points of the answer, or of the passage's own text without its title; None where it is not covered
     or the judge offers no Locator. ``certain`` is False where the probability lies between the judge's two cuts
-    (`rag_cover.backends.CertainCuts`). ``refused`` (replies only): the text declines to answer the sub-question.
+    (`rag_cover.backends.CertainCuts`). ``refused`` (replies only): the text declines to answer the sub-question. ``partial``
+    (nuggets only, by judges that can tell it): the text states a part of the nugget, which does not cover it.
     """
 
     probability: float
@@ -84,9 +107,10 @@ class Verdict:
     fragment: Span | None = None
     certain: bool = True
     refused: bool = False
+    partial: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Write as JSON data; ``certain`` and ``refused`` only where they are not as usual."""
+        """Write as JSON data; ``certain``, ``refused`` and ``partial`` only where they are not as usual."""
         data: dict[str, Any] = {"p": self.probability, "covered": self.covered}
         if self.fragment:
             data["fragment"] = [self.fragment.start, self.fragment.end]
@@ -94,6 +118,8 @@ class Verdict:
             data["certain"] = False
         if self.refused:
             data["refused"] = True
+        if self.partial:
+            data["partial"] = True
         return data
 
     @classmethod
@@ -106,17 +132,28 @@ class Verdict:
             Span(*fragment) if fragment else None,
             certain=data.get("certain", True),
             refused=data.get("refused", False),
+            partial=data.get("partial", False),
         )
+
+    @property
+    def assignment(self) -> Assignment:
+        """Return the verdict in the words of the TREC 2024 RAG track."""
+        if self.covered:
+            return Assignment.SUPPORT
+        return Assignment.PARTIAL_SUPPORT if self.partial else Assignment.NOT_SUPPORT
 
 
 @dataclass(frozen=True, slots=True)
 class SubQuestionCoverage:
-    """One sub-question of one trace.
+    """One sub-question of one trace, or one nugget, of which ``text`` is the statement.
 
     ``answer`` is None where the trace has no answer, ``chunks`` (aligned with `CoverageResult.chunk_keys`) is None where it
     has no retrieval steps, ``in_prompt`` where what the answer was written from is unknown too. ``position`` is where in the
     answer its fragment begins, in (0, 1] of its words. ``loss`` is set for a sub-question that the answer does not cover,
-    None where that cannot be told; ``evidence`` is None where it could not be told even of one that is not covered.
+    None where that is unknown; ``evidence`` is None where it would be unknown even for one that is not covered. ``lost_by``
+    names the part of the pipeline that left it out of a sub-answer, where that is known. In ``question`` is what a nugget was
+    judged by, where it brought one. ``corpus`` is what the corpus has on a core sub-question that was not retrieved; None where
+    it was not searched.
     """
 
     text: Annotated[str, Text()]
@@ -128,13 +165,16 @@ class SubQuestionCoverage:
     in_prompt: bool | None = None
     loss: Loss | None = None
     evidence: LossEvidence | None = None
+    lost_by: Annotated[str, Text()] | None = None
+    question: Annotated[str, Text()] | None = None
+    corpus: CorpusSearch | None = None
 
     @property
     def is_loss_clear(self) -> bool:
-        """Tell whether the loss is at least as likely right as not; one whose evidence was not kept counts as clear."""
+        """Return whether the loss may be named (`LossEvidence.is_clear`); one whose evidence was not kept counts as clear."""
         if self.loss is None:
             return False
-        return self.evidence is None or self.evidence.probability_of(self.loss) >= CLEAR_LOSS
+        return self.evidence is None or self.evidence.is_clear(self.loss)
 
     @property
     def retrieved(self) -> bool | None:
@@ -153,6 +193,9 @@ class SubQuestionCoverage:
             "in_prompt": self.in_prompt,
             "loss": self.loss,
             **({"evidence": list(astuple(self.evidence))} if self.evidence else {}),
+            **({} if self.lost_by is None else {"lost_by": self.lost_by}),
+            **({"question": self.question} if self.question else {}),
+            **({"corpus": self.corpus.to_dict()} if self.corpus else {}),
         }
 
     @classmethod
@@ -168,6 +211,9 @@ class SubQuestionCoverage:
             in_prompt=data["in_prompt"],
             loss=Loss(data["loss"]) if data["loss"] else None,
             evidence=LossEvidence(*data["evidence"]) if data.get("evidence") else None,
+            lost_by=data.get("lost_by"),
+            question=data.get("question"),
+            corpus=CorpusSearch.from_dict(data["corpus"]) if data.get("corpus") else None,
         )
 
 
@@ -180,7 +226,9 @@ class CoverageResult:
     ``threshold``. ``abstained`` tells whether the answer declines to answer; None without an answer or without a detector.
     ``controls`` are None without an answer, without core sub-questions, and where a remote judge would be paid for them.
     ``answer_words`` counts the answer's words, None without an answer; ``repeats_question`` tells that they only repeat the
-    question (`rag_cover.coverage.replies`).
+    question (`rag_cover.coverage.replies`). ``on_nuggets`` tells that ``sub_questions`` are nuggets: vital ones stand in
+    the place of core sub-questions, okay ones in that of background ones. ``from_own_passages`` tells that all of them come
+    from passages that this trace retrieved: its retrieval is then not judged by them, and no loss before the prompt is told.
     """
 
     sub_questions: tuple[SubQuestionCoverage, ...]
@@ -194,6 +242,14 @@ class CoverageResult:
     controls: Controls | None = None
     answer_words: int | None = None
     repeats_question: bool = False
+    on_nuggets: bool = False
+    from_own_passages: bool = False
+
+    def noun_of(self, role: Role | None) -> str:
+        """Name what was judged: a sub-question of a role, or a nugget of an importance."""
+        if not self.on_nuggets:
+            return f"{role} sub-question" if role else "sub-question"
+        return f"{'vital' if role == Role.CORE else 'okay'} nugget" if role else "nugget"
 
     @property
     def core_coverage(self) -> float | None:
@@ -214,8 +270,25 @@ class CoverageResult:
 
     @property
     def values(self) -> Mapping[str, float | None]:
-        """Return the share of core sub-questions that the answer covers, in [0, 1], and the rating."""
-        return {"core_coverage": self.core_coverage, "rating": self.rating}
+        """Return the share of core sub-questions that the answer covers, in [0, 1], and the rating.
+
+        Of nuggets the scores, too: ``nuggets_all``, ``nuggets_vital_strict`` and so on (`NuggetScores`).
+        """
+        scores = asdict(self.nugget_scores) if self.nugget_scores else {}
+        return {
+            "core_coverage": self.core_coverage,
+            "rating": self.rating,
+            **{f"nuggets_{name}": scores[name] for name in scores},
+        }
+
+    @property
+    def nugget_scores(self) -> NuggetScores | None:
+        """Return the scores of the answer by the TREC 2024 RAG track; None without an answer, and of sub-questions."""
+        if not self.on_nuggets or any(each.answer is None for each in self.sub_questions):
+            return None
+        return score_nuggets(
+            (importance_for(each.role), each.answer.assignment) for each in self.sub_questions if each.answer is not None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""
@@ -231,6 +304,8 @@ class CoverageResult:
             **({"controls": list(astuple(self.controls))} if self.controls else {}),
             **({} if self.answer_words is None else {"answer_words": self.answer_words}),
             **({"repeats_question": True} if self.repeats_question else {}),
+            **({"on_nuggets": True} if self.on_nuggets else {}),
+            **({"from_own_passages": True} if self.from_own_passages else {}),
         }
 
     @classmethod
@@ -248,4 +323,6 @@ class CoverageResult:
             controls=Controls(*data["controls"]) if data.get("controls") else None,
             answer_words=data.get("answer_words"),
             repeats_question=data.get("repeats_question", False),
+            on_nuggets=data.get("on_nuggets", False),
+            from_own_passages=data.get("from_own_passages", False),
         )

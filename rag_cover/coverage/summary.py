@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rag_cover.coverage.nugget_scores import NuggetScores, mean_scores
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Role
 
-__all__ = ["AnswerCounts", "AnswerSums"]
+__all__ = ["AnswerCounts", "AnswerSums", "CorpusCounts", "CorpusSums", "NuggetCounts", "NuggetSums"]
 
 _SHORT = 2  # words
 
@@ -72,8 +73,99 @@ class AnswerSums:
         return self._single / self._measured if self._measured else None
 
 
+@dataclass(frozen=True, slots=True)
+class NuggetCounts:
+    """What was measured on nuggets, and the scores of its answers.
+
+    Args:
+        traces: that were measured on nuggets.
+        of: traces that were measured for coverage.
+        answers: of these, how many answers were scored.
+        partial: verdicts on answers that found a part of a nugget.
+        scores: means over the answers (TREC 2024 RAG track).
+    """
+
+    traces: int
+    of: int
+    answers: int
+    partial: int
+    scores: NuggetScores
+
+
+class NuggetSums:
+    """Counts results that were measured on nuggets, added one by one."""
+
+    def __init__(self) -> None:
+        self._measured = self._on_nuggets = self._partial = 0
+        self._scores: list[NuggetScores] = []
+
+    def add(self, result: TraceResult) -> None:
+        """Count a trace, where its coverage was measured."""
+        if (coverage := result.coverage) is None:
+            return
+        self._measured += 1
+        self._on_nuggets += coverage.on_nuggets
+        if (scores := coverage.nugget_scores) is not None:
+            self._scores.append(scores)
+            self._partial += sum(each.answer is not None and each.answer.partial for each in coverage.sub_questions)
+
+    @property
+    def share(self) -> float:
+        """Return the share of the traces measured for coverage that were measured on nuggets; 0 where none was."""
+        return self._on_nuggets / self._measured if self._measured else 0.0
+
+    @property
+    def counts(self) -> NuggetCounts | None:
+        """Return the counts, None where nothing was measured on nuggets."""
+        if not self._on_nuggets:
+            return None
+        means = mean_scores(self._scores)
+        return NuggetCounts(self._on_nuggets, self._measured, len(self._scores), self._partial, means)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusCounts:
+    """What the corpus has on the core sub-questions that were not retrieved, of clear losses.
+
+    Args:
+        searched: that were looked for in the corpus.
+        absent: of these, nothing found covers them.
+        by_query: the sub-question as the query would have brought a passage that covers.
+        by_k: a larger k would have.
+        by_retriever: another retriever would have, with the same query and k.
+        failed: the search failed, and nothing is known.
+    """
+
+    searched: int = 0
+    absent: int = 0
+    by_query: int = 0
+    by_k: int = 0
+    by_retriever: int = 0
+    failed: int = 0
+
+
+class CorpusSums:
+    """Counts what the corpus has on what was not retrieved, over results added one by one."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, result: TraceResult) -> None:
+        """Count a trace's searches of the corpus."""
+        for each in result.coverage.sub_questions if result.coverage else ():
+            if each.corpus is not None and each.is_loss_clear:
+                search = each.corpus
+                absent = "failed" if search.error is not None else "absent"
+                self._counts.update(("searched", absent if search.remedy is None else f"by_{search.remedy}"))
+
+    @property
+    def counts(self) -> CorpusCounts | None:
+        """Return the counts, None where the corpus was not searched."""
+        return CorpusCounts(**self._counts) if self._counts else None
+
+
 def is_single(coverage: CoverageResult) -> bool:
-    """Tell whether rules left the question whole: it is its own only core sub-question."""
+    """Return whether rules left the question whole: it is its own only core sub-question."""
     return coverage.decomposed_by == "rules" and [each.role for each in coverage.sub_questions].count(Role.CORE) == 1
 
 

@@ -1,4 +1,4 @@
-"""What a sub-question is to its question, told without a language model: the local typer.
+"""The local typer: the role of a sub-question, without a language model.
 
 A linear model over `features_of`, whose numbers (``embedded_roles.json``) `benchmarks/coverage/fit_typer.py` fits by ridge
 regression on sub-questions written for this project and a few published ones. They hold for one space of sentence embeddings,
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder
-from rag_cover.decomposition.role_features import features_of, texts_to_embed
+from rag_cover.decomposition.role_features import describe_sub_questions, texts_to_embed
 from rag_cover.decomposition.roles import role_of
 from rag_cover.questions import Question, Role, SubQuestion
 
@@ -80,7 +80,7 @@ def likeliest_roles(question: str, sub_questions: Sequence[str], embedder: Embed
     numbers = _numbers()
     if canary.shape != numbers.canary.shape or float(canary @ numbers.canary) < _SAME_SPACE:
         return None
-    scores = features_of(question, sub_questions, vectors[1:]) @ numbers.weights
+    scores = describe_sub_questions(question, sub_questions, vectors[1:]) @ numbers.weights
     return [list(Role)[best] for best in scores.argmax(axis=1)]
 
 

@@ -25,7 +25,7 @@ from rag_cover.traces import content_hash
 __all__ = ["MOST", "GeneratedDecomposer"]
 
 MOST = 20
-"""Sub-questions of one question, unless told otherwise; the paper asks for about as many."""
+"""Sub-questions of one question, by default; the paper asks for about as many."""
 
 Decomposed = tuple[SubQuestion, ...]
 Roles = tuple[Role | None, ...]
@@ -102,7 +102,7 @@ class GeneratedDecomposer:
 
     def split(self, questions: Sequence[Question]) -> list[Decomposed | Failure]:
         """Split questions, each distinct text once; in place of one that could not be split, why."""
-        return self._memory.made_of([question.text for question in questions])
+        return self._memory.make_all([question.text for question in questions])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to another process without memories: a lock cannot."""

@@ -6,13 +6,12 @@ own, escaped and fenced as data (`rag_cover.llm.prompt_safety`), so that no edit
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Self
 
-from rag_cover.errors import InputError, InvalidValueError, nearest
+from rag_cover.llm.prompt_files import read_prompts, refuse_blank_prompts
 from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
 
@@ -34,10 +33,7 @@ class DecompositionPrompts:
 
     def __post_init__(self) -> None:
         """Refuse instructions that say nothing."""
-        for name in _NAMES:
-            if not str(getattr(self, name)).strip():
-                message = f"the prompt {name!r} is blank; leave it out of the file to keep the shipped one"
-                raise InvalidValueError(message)
+        refuse_blank_prompts(self, _NAMES)
 
     @classmethod
     def read(cls, path: Path | None = None) -> Self:
@@ -46,17 +42,7 @@ class DecompositionPrompts:
         Raises:
             InputError: the file cannot be read or holds something else.
         """
-        shipped = _table(SHIPPED_PROMPTS)
-        given = {} if path is None else _table(path)
-        for name, text in given.items():
-            if name not in _NAMES:
-                problem = f"no prompt is called {name!r}.{nearest(name, _NAMES)} There are: {', '.join(_NAMES)}."
-                raise InputError(problem, file=path)
-            if not isinstance(text, str) or not text.strip():
-                problem = f"the prompt {name!r} must be a text; leave it out to keep the shipped one"
-                raise InputError(problem, file=path)
-        chosen = {name: str(text) for name, text in (shipped | given).items()}
-        return cls(decompose=chosen["decompose"], type=chosen["type"])
+        return cls(**read_prompts(SHIPPED_PROMPTS, path, printed_by="rag-cover decompose"))
 
     def splitting(self, question: str, *, most: int) -> Conversation:
         """Ask for the sub-questions of a question."""
@@ -71,14 +57,3 @@ class DecompositionPrompts:
 
 
 _NAMES = tuple(each.name for each in fields(DecompositionPrompts))
-
-
-def _table(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as denied:
-        problem = f"the file cannot be read ({denied.strerror}); check the path"
-        raise InputError(problem, file=path) from denied
-    except ValueError as wrong:  # not UTF-8, or not TOML
-        problem = f"prompts are TOML such as decompose = '''…''' ({wrong}); 'rag-cover decompose --show-prompts' prints one"
-        raise InputError(problem, file=path) from wrong

@@ -17,21 +17,21 @@ from rag_cover.decomposition.roles import role_of
 from rag_cover.english.words import content_words, words_of
 from rag_cover.questions import Role
 
-__all__ = ["FORM", "features_of", "mask_topic", "texts_to_embed"]
+__all__ = ["FORM", "describe_sub_questions", "mask_topic", "texts_to_embed"]
 
 FORM: tuple[str, ...] = ("words of the question", "new words", "length", "same beginning", "a name")
-"""What is told of the form of a sub-question, each about 0 to 1; see `_form`."""
+"""Features of a sub-question's form, each about 0 to 1; see `_form`."""
 
 _MEANING = 2.0  # the weight of vectors beside what is 0 or 1, since ridge regression shrinks by scale
 _WORD = re.compile(r"[\w'’-]+")
 
 
 def texts_to_embed(question: str, sub_questions: Sequence[str]) -> list[str]:
-    """List the 1 + 2n texts whose vectors `features_of` takes: the question, its n sub-questions, and these masked."""
+    """List the 1 + 2n texts whose vectors `describe_sub_questions` takes: the question, n sub-questions, these masked."""
     return [question, *sub_questions, *(mask_topic(question, text) for text in sub_questions)]
 
 
-def features_of(question: str, sub_questions: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+def describe_sub_questions(question: str, sub_questions: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return (n, 3 + 2d + 5 + 1) features; ``vectors`` are the (1 + 2n, d) embeddings of `texts_to_embed`."""
     n = len(sub_questions)
     asked, plain, without_topic = vectors[0], vectors[1 : n + 1], vectors[n + 1 :]

@@ -1,4 +1,4 @@
-"""What a sub-question is to its question, told by rules.
+"""The role of a sub-question, by rules.
 
 Core, background and follow-up as Xie et al. (NAACL 2025, §3.1) define them. A sub-question that asks what a reader must know
 first (what something is, its kinds, its history) is background; one that asks what to do about it, how it will go on, or, of

@@ -43,6 +43,10 @@ _PASSIVES = re.compile(
 _BEGINS_ADVERBIAL = (SIMPLE_PREPOSITIONS - {"of"}) | frozenset(
     words_of("without during after before under over through as when if")
 )
+_STORY = re.compile(r"[a-z]{3}[.!]\s+[A-Z]")
+_ORDINAL = re.compile(r"^(?:first|second|third|last|next)$", re.IGNORECASE)
+_PLACED = re.compile(rf"\b{one_of(_BEGINS_ADVERBIAL)}\b", re.IGNORECASE)
+"""What makes of a list a name: "heather in beauty and the beast"."""
 _ADVERBIAL = re.compile(rf"{one_of(_BEGINS_ADVERBIAL)}\b", re.IGNORECASE)
 _AGENTS = re.compile(r"(?P<ask>who) (?P<verbs>\w+(?:ed|te|nt|lt) and \w+(?:ed|te|nt|lt)) (?P<object>[^?]+)", re.IGNORECASE)
 _WHERE_AND_WHEN = re.compile(
@@ -105,12 +109,22 @@ def _parts(text: str) -> list[str]:
 
 def _items(question: str) -> list[str]:
     """Split the causes and effects of x; the capital of x and y."""
-    if (match := _ATTRIBUTES.fullmatch(question)) and (names := split_list(match["list"])):
+    if (
+        (match := _ATTRIBUTES.fullmatch(question))
+        and (names := split_list(match["list"]))
+        and not any(map(_ORDINAL.match, names))
+    ):
         bare = [name.removeprefix("the ") for name in names]
         return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in bare]
-    if (match := _SHARED.fullmatch(question)) and (names := split_list(match["list"])):
+    if (match := _SHARED.fullmatch(question)) and (names := _names(match["list"])):
         return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
     return []
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Split a list of things; empty where a part tells where one is, or which: "heather in beauty", "the first"."""
+    names = split_list(text)
+    return () if any(_PLACED.search(name) or _ORDINAL.search(name) for name in names) else names
 
 
 def _split_shared_object(question: str) -> list[str]:
@@ -125,5 +139,10 @@ def _split_shared_object(question: str) -> list[str]:
 
 
 def _steps(question: str) -> list[str]:
-    """List the steps of a multi-hop question that stand on their own."""
+    """List the steps of a multi-hop question that stand on their own; where a story comes before it, none.
+
+    "The person who …" is asked for already, by the part that the person was taken from.
+    """
+    if _STORY.search(question) or "the person who" in question:
+        return []
     return [step for step in hops_of(question) if "#" not in step]

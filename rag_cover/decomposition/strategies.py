@@ -135,12 +135,12 @@ class GivenDecomposer:
 
 
 def split_failures(traces: Sequence[Trace], decomposer: Decomposer | None) -> dict[int, Failure]:
-    """Split the questions of traces that bring no sub-questions, all at once where the decomposer can; say which failed.
+    """Split the questions of traces without sub-questions and nuggets, all at once where the decomposer can; say which failed.
 
     A decomposer that can remembers the others, so that asking it for one of them costs nothing. Of one that cannot, no
     failure is known before it is asked.
     """
-    bare = [index for index, trace in enumerate(traces) if trace.sub_questions is None]
+    bare = [index for index, trace in enumerate(traces) if trace.sub_questions is None and trace.nuggets is None]
     if not bare or not isinstance(decomposer, BatchDecomposer):
         return {}
     split = decomposer.split([traces[index].question for index in bare])

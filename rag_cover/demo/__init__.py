@@ -17,7 +17,7 @@ were composed by hand too, so scores and durations are plausible numbers, not me
 
 from pathlib import Path
 
-__all__ = ["corpus_path", "labels_path", "trace_paths"]
+__all__ = ["corpus_path", "kept_results_paths", "labels_path", "trace_paths"]
 
 
 def corpus_path() -> Path:
@@ -29,6 +29,16 @@ def trace_paths() -> tuple[Path, Path]:
     """Return the trace files of the pipelines ``narrow`` and ``forgetful``, in this order."""
     here = Path(__file__)
     return here.with_name("narrow.jsonl"), here.with_name("forgetful.jsonl")
+
+
+def kept_results_paths() -> tuple[Path, Path]:
+    """Return the stores of what the judge that ships says of the two trace files, in their order.
+
+    Whoever goes on with a copy of them (``resume=True``) judges anew what another judge, or another version of it, would have
+    judged.
+    """
+    here = Path(__file__).with_name("results")
+    return here / "narrow.sqlite", here / "forgetful.sqlite"
 
 
 def labels_path() -> Path:

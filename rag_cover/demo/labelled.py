@@ -8,10 +8,10 @@ from rag_cover.demo import labels_path, trace_paths
 from rag_cover.labels import LabelledText
 from rag_cover.stores import read_traces
 
-__all__ = ["labelled_answers"]
+__all__ = ["read_labelled_answers"]
 
 
-def labelled_answers(pipeline: str) -> tuple[LabelledText, ...]:
+def read_labelled_answers(pipeline: str) -> tuple[LabelledText, ...]:
     """Return the labels of one pipeline's answers, a row for each sub-question.
 
     Args:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rag_cover.english.lexicon import BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
-from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in
+from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words
 
 __all__ = ["MARKS", "asks", "finish_question", "holds_several", "questions_in"]
@@ -26,10 +26,13 @@ _ASKS = re.compile(
     rf"(?:(?:in|to|for|by|on|at)\ )?(?:{one_of(QUESTION_WORDS)}|{_AUXILIARY}|isn't|aren't|don't|doesn't)\b",
     re.VERBOSE | re.IGNORECASE,
 )
+_DIRECTLY = re.compile(rf"{_AUXILIARY}\b", re.IGNORECASE)
 _MEASURE = "to|many|much|long|often|far|old|big|deep|tall|high|fast|heavy|wide|hot|soon|late|early|well"
+_STATED = "(?:the|a|an|my|our|your|his|her|its|their|this|these|those|he|she|it|they|we|i|you)\\b"
+"""What makes "what" a conjunction: "what the government should do"."""
 _AND_ASKS = re.compile(
     rf""",?\s+(?:and|but)\s+(?:also\s+)?(?=(?:
-        (?:when|where|why)\ {_AUXILIARY}|what|who|which|how\ (?:{_AUXILIARY}|{_MEASURE})
+        (?:when|where|why)\ {_AUXILIARY}|what(?!\ {_STATED})|who|which|how\ (?:{_AUXILIARY}|{_MEASURE})
         |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -38,24 +41,61 @@ _DIRECT = re.compile(rf"{_WHICH_DIRECTLY}|{_AUXILIARY}\b", re.VERBOSE | re.IGNOR
 _LISTED = re.compile(rf",?\ and\ (?={_WHICH_DIRECTLY})|,\ (?={_WHICH_DIRECTLY})", re.VERBOSE | re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|they|them|he|she|him|its|their|his)\b", re.IGNORECASE)
 _ELLIPTIC = re.compile(
-    r"^(?:what|how)\ about\b|\b(?:some|others|ones?|those|these|here)\b(?!\ (?:of|people|more)\b)", re.VERBOSE | re.IGNORECASE
+    r"""^(?:what|how)\ about\b|^why\ or\ why\ not\b
+    |\b(?:some|others?|ones?|those|these|here|each|such|both)\b(?!\ (?:of|people|more)\b)""",
+    re.VERBOSE | re.IGNORECASE,
 )
+_DEMONSTRATIVE = re.compile(
+    rf"""\b{one_of(YES_NO_OPENERS)}\ (?:that|this)(?:$|\ (?:take|cost|mean|happen|work|help|apply|matter|include|last|require
+    |be|the|a|so|still|also|to|for|in|on|at)\b)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands for a whole clause: "how long does that take"."""
+_EVENT = re.compile(r"why\b", re.IGNORECASE)
+_LAST_IT = re.compile(rf"\bit[\s{MARKS}]*$", re.IGNORECASE)
+"""What a last "it" means after "why did the pipe burst": in "who could prevent it" not the pipe."""
+_UNFINISHED = re.compile(r"\b(?:most|least|more|less|best|worst|fewest|highest|lowest)$", re.IGNORECASE)
+"""The end of a clause whose noun comes later: "which president appointed the most and which the least judges"."""
 _THERE = re.compile(r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\b", re.IGNORECASE)
 _PLACE = re.compile(
     r"\b(?:where|capital|city|town|country|village|island|region|place|museum|museums|hotel|park|state)\b", re.IGNORECASE
 )
 _PERSON = re.compile(r"(?:he|she|him|her|his)$", re.IGNORECASE)
+_PERSONS = re.compile(r"\b(?:he|she|him|her|his)\b", re.IGNORECASE)
+_MAKER = re.compile(
+    r"""(?:the\ )?(?:[\w-]+\ )?(?:founder|author|writer|director|composer|inventor|designer|owner|singer|painter|architect
+    |president|king|queen|ceo|mayor|leader|editor|publisher|actor|producer|captain|coach)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_THING = re.compile(r"its?$", re.IGNORECASE)
+"""After "the founder of Google" it is Google."""
+_POSSESSIVE = re.compile(r"['’]s?\b|s['’]")
 _NAME_OF = re.compile(r"the\ (?:\w+\ )?names?$", re.VERBOSE | re.IGNORECASE)
 _WHO = re.compile(r"who\b", re.IGNORECASE)
 _PLURAL = re.compile(r"(?:they|them|their)$", re.IGNORECASE)
 _PARTICIPLE = re.compile(
-    r"\ (?:\w+ed|built|born|made|written|found|sold|held|known|sung|drawn|given|taken|won|lost|begun|done|seen|paid)$"
+    r"(?:\ (?:first|last|originally))?\ (?:\w+ed|built|born|made|written|found|sold|held|known|sung|drawn|given|taken|won|lost"
+    r"|begun|done|seen|paid)$"
 )
 _YES_OR_NO = re.compile(rf"{one_of(BE)}\b", re.IGNORECASE)
 _PREPOSITION = re.compile(rf"^{one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
-_EXPLETIVE = re.compile(r"\bit\ (?:\w+\ )?(?:take|cost|mean|to|that|if|possible|worth|rains?)\b", re.VERBOSE | re.IGNORECASE)
+_EXPLETIVE = re.compile(
+    rf"\bit\ (?:\w+\ )?(?:mean|rains?)\b|\bit\ (?:take|cost)\ (?:\w+\ ){{0,2}}to\b"
+    rf"|\b{_AUXILIARY}\ it\ (?:(?:\w+|a\ \w+\ \w+)\ )?(?:to|that|if|possible|worth)\b",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PERSONAL_ACT = re.compile(rf"\b{_AUXILIARY}\ (?:i|we|you|one)\b", re.IGNORECASE)
+_EFFORT = re.compile(r"\bit\ (?:take|cost)\b", re.IGNORECASE)
+"""After "how do I bake bread" the "it" of "how long does it take" is the baking."""
+_WHO_DID = re.compile(
+    r"who\ (?P<did>(?:(?:first|originally)\ )?(?:\w+ed|wrote|built|made|won|led|sang|drew|found|held|began|sold|ran)\ [^?]+)",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Who did something, and to what: "he" is then the person who did it."""
+_WHO_IS = re.compile(rf"who\ {one_of(BE)}\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE)
 _ABOUT = re.compile(
-    rf"""(?:(?:what|who|which|when|where|why|how(?:\ \w+)?)\ )?(?:(?P<do>{one_of(DO)})|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
+    rf"""(?:(?:what|who|which|when|where|why|how(?:\ \w+)?|(?:what|which)(?:\ \w+){{1,2}}(?=\ {one_of(DO)}\b))\ )?
+    (?:(?P<do>{one_of(DO)})|{_AUXILIARY})\ (?P<rest>[^{MARKS}]+)
     |(?:who|what)\ \w+\ (?P<object>[^{MARKS}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -91,8 +131,13 @@ def questions_in(text: str) -> list[str]:
     """
     whole = " ".join(text.split())
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
-    questions = [clause for piece in pieces if _ASKS.match(piece) for clause in _clauses(piece)]
-    context = any(not _ASKS.match(piece) for piece in pieces if piece)
+    marked = any(mark in text for mark in MARKS)
+    asking = [piece for piece in pieces if _ASKS.match(piece) and not (marked and piece[-1] == "." and _DIRECTLY.match(piece))]
+    questions = [clause for piece in asking for clause in _clauses(piece)]
+    others = [piece for piece in pieces if piece and piece not in asking]
+    if any(piece[-1] in MARKS for piece in others) or any(piece[-1] == "!" for piece in asking):  # a title, or no known form
+        return [whole]
+    context = bool(others)
     standing = _resolve_pronouns(questions, context=context)
     return standing or ([whole] if whole else [])
 
@@ -150,24 +195,65 @@ def _stand_alone(clauses: Sequence[str]) -> bool:
 
 def _resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
     """Put the first question's subject in the place of later pronouns; nothing where that cannot be done."""
-    if any(_leans_on(questions[0], later) or _ELLIPTIC.search(later) for later in questions[1:]):
+    if any(_leans_on(questions[0], later) for later in questions[1:]):
         return []
     refer = [each for each in questions[0 if context else 1 :] if _REFERS.search(each) or _THERE.search(each)]
     if not refer:
         return list(questions)
-    subject = None if context else _subject(questions[0])
-    if subject is None or any(map(_EXPLETIVE.search, refer)):
+    first = questions[0]
+    if context or not _can_refer(first, refer):  # with context, what "it" means may stand in what is not asked
         return []
-    standing = [questions[0]]
-    for each in questions[1:]:
-        meant = _referent(subject, each, asks_who=bool(_WHO.match(questions[0])))
-        if meant is None:
-            return []
-        if _THERE.search(each) and not _PLACE.search(questions[0]):
-            return []
-        resolved = _REFERS.sub(lambda match, meant=meant: _instead(match.group(), meant), each)  # type: ignore[misc]
-        standing.append(_THERE.sub(f"in {meant}", resolved))
-    return standing
+    if open_ := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
+        return list(questions) if all(_pronouns(each) <= open_ and not _THERE.search(each) for each in refer) else []
+    subject = _subject(first)
+    resolved = [None if subject is None else _resolve(each, subject, first) for each in questions[1:]]
+    return [] if None in resolved else [first, *(each for each in resolved if each is not None)]
+
+
+def _can_refer(first: str, later: Sequence[str]) -> bool:
+    """Check whether the pronouns of later questions stand for something that the first one names."""
+    if _EXPLETIVE.search(first) or _EFFORT.search(first) or any(map(_EXPLETIVE.search, later)):
+        return False
+    efforts = [each for each in later if _EFFORT.search(each)]
+    return not efforts or not (_PERSONAL_ACT.search(first) or any(_PERSONS.search(each) for each in efforts))
+
+
+def _pronouns(question: str) -> set[str]:
+    return {match.group().lower() for match in _REFERS.finditer(question)}
+
+
+def _resolve(question: str, subject: str, first: str) -> str | None:
+    """Put what the first question speaks of in the place of a later one's pronouns; None where one of them fits nothing.
+
+    >>> _resolve("why did she sell it", "the firm", "Who founded the firm")
+    'why did the person who founded the firm sell the firm'
+    """
+    if _THERE.search(question) and not _PLACE.search(first):
+        return None
+    person = _person_in(first)
+    if person and len(_PERSONS.findall(question)) > 1:
+        return None
+    thing = _referent(subject, _REFERS.sub(_without_person, question) if person else question, asks_who=bool(_WHO.match(first)))
+    if thing is None:
+        return None
+
+    def instead(match: re.Match[str]) -> str:
+        return _instead(match.group(), person if person and _PERSON.match(match.group()) else thing)
+
+    return _THERE.sub(f"in {thing}", _REFERS.sub(instead, question))
+
+
+def _without_person(pronoun: re.Match[str]) -> str:
+    return "" if _PERSON.match(pronoun.group()) else pronoun.group()
+
+
+def _person_in(first: str) -> str | None:
+    """Name whom "he" and "she" mean after a question that asks who: "who was x" x, "who made x" the person who made x."""
+    if (match := _WHO_IS.fullmatch(first)) and is_noun_phrase(match["x"]) and not _POSSESSIVE.search(match["x"]):
+        return match["x"]
+    if (match := _WHO_DID.fullmatch(first)) and not _POSSESSIVE.search(match["did"]):
+        return f"the person who {match['did']}"
+    return None
 
 
 def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
@@ -178,10 +264,10 @@ def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
     pronoun = _REFERS.search(question)
     if pronoun is None:
         return subject
-    if asks_who and _PERSON.match(pronoun.group()):
+    if _PERSON.match(pronoun.group()) and (asks_who or _POSSESSIVE.search(subject)):
         return None
     head, of, rest = subject.partition(" of ")
-    if of and _NAME_OF.match(head):
+    if of and (_NAME_OF.match(head) or (_MAKER.match(head) and _THING.match(pronoun.group()))):
         return rest
     plural = bool(_PLURAL.match(pronoun.group()))
     if is_plural(head) == plural:
@@ -190,12 +276,18 @@ def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
 
 
 def _leans_on(first: str, later: str) -> bool:
-    """Check whether a later question speaks of "the game" that only the first one names in full."""
-    return any(noun in content_words(first) for noun in re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower()))
+    """Check whether a later question speaks of what only the first one names in full: "the game", "that", what happened."""
+    if any(noun in content_words(first) for noun in re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower())):
+        return True
+    if (_EVENT.match(first) and _LAST_IT.search(later)) or _UNFINISHED.search(first) or not content_words(later):
+        return True
+    return bool(_ELLIPTIC.search(later) or _DEMONSTRATIVE.search(later))
 
 
 def _instead(pronoun: str, subject: str) -> str:
-    return f"{subject}'s" if pronoun.lower() in ("its", "their", "his") else subject
+    if pronoun.lower() not in ("its", "their", "his"):
+        return subject
+    return f"{subject}'" if subject.endswith("s") and is_plural(subject) else f"{subject}'s"
 
 
 def _subject(question: str) -> str | None:
@@ -208,6 +300,8 @@ def _subject(question: str) -> str | None:
     if match["do"] and (subject := subject_in(match["rest"])):  # "do heat pumps work": of a clause, its subject
         return subject
     found = _PREPOSITION.sub("", (match["object"] or match["rest"]).strip())
+    if match["do"]:  # "does shipping to Iceland cost"
+        found = without_last_verb(found)
     bare = _PARTICIPLE.sub("", found)
     if bare == found and match["rest"] and _YES_OR_NO.match(question):  # "is the visa free": without what is said of it
         bare = found.rpartition(" ")[0]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from rag_cover.english.lexicon import ARTICLES, FUNCTION_WORDS, POSSESSIVES, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.words import words_of
 
-__all__ = ["is_noun_phrase", "is_plural", "split_list", "subject_in"]
+__all__ = ["is_noun_phrase", "is_plural", "split_list", "subject_in", "without_last_verb"]
 
 _LONGEST = 6  # words of what still passes for a noun phrase
 # without "that", "those" and "each", which as often stand for a noun themselves
@@ -39,6 +39,8 @@ _PREDICATES = frozenset(
         born built held written found lost won sold shown chosen sent paid taught thought"""
     )
 )
+_TIMES = frozenset(words_of("last next yesterday today tonight tomorrow again"))
+"""Words that follow a verb: "the server crash last night"."""
 _AFTER_HEAD = re.compile(rf"\s+{one_of(SIMPLE_PREPOSITIONS - {'by'})}\s+")  # "by" follows participles
 _AND = re.compile(r",\s*(?:and|or)\s+|\s+(?:and|or)\s+|,\s*")
 _BINOMIALS = re.compile(
@@ -94,6 +96,16 @@ def subject_in(clause: str) -> str | None:
     return phrase if end and is_noun_phrase(phrase) else None
 
 
+def without_last_verb(clause: str) -> str:
+    """Drop the verb that ends a clause, where it is a common one; the clause itself where it is its only word.
+
+    >>> without_last_verb("shipping to Iceland cost"), without_last_verb("the old bridge")
+    ('shipping to Iceland', 'the old bridge')
+    """
+    before, _, last = clause.rpartition(" ")
+    return before if before and last.lower() in _VERBS else clause
+
+
 def split_list(text: str) -> tuple[str, ...]:
     """Split a list of two or more short noun phrases; empty where the text is no such list, or a fixed pair of words.
 
@@ -110,7 +122,8 @@ def _end_of_subject(tokens: Sequence[str]) -> int:
     for index, token in enumerate(tokens[1:], 1):
         if _ends_subject(tokens, index, token.lower()):
             return index
-        if token.lower() in FUNCTION_WORDS - _INSIDE - _DETERMINERS:
+        is_time = token.lower() in _TIMES and tokens[index - 1].lower() not in _DETERMINERS
+        if is_time or token.lower() in FUNCTION_WORDS - _INSIDE - _DETERMINERS:
             return max(0, index - 1)
     return len(tokens) - 1
 

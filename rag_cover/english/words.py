@@ -1,4 +1,4 @@
-"""The words of a text that carry its content, for rules that go by them."""
+"""Splitting a text into words, and picking those that carry its content."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def select_measures(measures: Sequence[str | Measure] | None) -> tuple[Measure, 
             results could not be stored.
     """
     if isinstance(measures, str) or (measures is not None and not isinstance(measures, Iterable)):
-        message = f"measures is {measures!r}; give a list, if only of one: [{measures!r}]"
+        message = f"measures is {measures!r}; give a list, even of one: [{measures!r}]"
         raise InvalidValueError(message)
     asked: Sequence[str | Measure] = DEFAULT_MEASURES if measures is None else measures
     chosen = tuple(map(_measure, asked))
@@ -154,7 +154,7 @@ def content_key(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) ->
 
 
 def surroundings(measures: Sequence[Measure], models: Mapping[ModelKind, Any]) -> dict[str, Any]:
-    """Tell as JSON data what results depend on beside their traces: the measures, the models, the schema."""
+    """Return as JSON data what results depend on besides their traces: measures, models, schema."""
     return {
         "schema": RESULT_SCHEMA,
         "measures": {measure.name: _version(measure) | dict(measure.parameters) for measure in measures},

@@ -10,22 +10,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from string import ascii_lowercase
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rag_cover.backends import Generator
-from rag_cover.coverage.summary import AnswerSums
+from rag_cover.coverage.summary import AnswerSums, NuggetSums
 from rag_cover.errors import IncomparableError, InvalidValueError
 from rag_cover.evaluation.run import Evaluation
-from rag_cover.measures import TraceResult
+from rag_cover.measures import SummaryMetric, TraceResult
 from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_answers
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
 from rag_cover.questions import Role
-from rag_cover.stats.intervals import SIGNIFICANT, Interval, permutation_p_value
+from rag_cover.stats.intervals import SIGNIFICANT, Interval, jackknife, permutation_p_value
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, OwnedMetric, Sums, metrics_of_installed
 
 __all__ = ["compare", "compare_pairwise"]
 
+Floats = NDArray[np.float64]
 SubQuestionsAsked = Mapping[str, frozenset[str]]
 """The sub-questions of each question."""
 
@@ -41,11 +45,13 @@ class _Side:
     pipelines: Counter[str] = field(default_factory=Counter)
     measured: set[str] = field(default_factory=set)
     answers: AnswerSums = field(default_factory=AnswerSums)
+    nuggets: NuggetSums = field(default_factory=NuggetSums)
 
     def add(self, result: TraceResult) -> None:
         key = question_key(result.trace.question)
         self.sums.add(result)
         self.answers.add(result)
+        self.nuggets.add(result)
         self.texts.setdefault(key, result.trace.question.text)
         self.pipelines[result.trace.pipeline or ""] += 1
         self.measured |= result.outcomes.keys()
@@ -69,7 +75,7 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         a: the one side.
         b: the other; differences are b - a.
         sub_questions: ``"same"`` refuses questions whose sub-questions differ between the sides, ``"any"`` compares them.
-        seed: of the permutations.
+        seed: seed of the random generator.
 
     Raises:
         IncomparableError: no question in common, or their sub-questions differ.
@@ -94,6 +100,7 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         unclear_a=unclear_a,
         unclear_b=unclear_b,
         single_sub_questions=min(side.answers.single or 0.0 for side in (one, other)),
+        share_on_nuggets=min(side.nuggets.share for side in (one, other)),
     )
 
 
@@ -103,7 +110,6 @@ def compare_pairwise(
     judge: Literal["rating"] | Generator = "rating",
     names: Sequence[str] | None = None,
     sub_questions: Literal["same", "any"] = "same",
-    seed: int = 0,
 ) -> PairwiseComparison:
     """Compare two or more evaluations answer by answer, on the questions that all of them have, joined as `compare` does.
 
@@ -115,7 +121,6 @@ def compare_pairwise(
             better, in both orders.
         names: what to call evaluations whose traces name no pipeline; by default a, b, and so on.
         sub_questions: ``"same"`` refuses to compare ratings by sub-questions that differ between the sides, ``"any"`` does it.
-        seed: of the intervals.
 
     Raises:
         InvalidValueError: fewer than two evaluations, not as many names, or a judge that is neither.
@@ -133,7 +138,7 @@ def compare_pairwise(
         notes = (*_notes(evaluations), *notes)
         if sub_questions == "same":
             _refuse_ratings_by_different(sides, shared)
-    return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes, seed=seed)
+    return compare_answers(sides, shared, generator=generator, any_sub_questions=sub_questions == "any", notes=notes)
 
 
 def _gather(evaluation: Evaluation) -> _Side:
@@ -158,8 +163,8 @@ def _refuse_different(one: SubQuestionsAsked, other: SubQuestionsAsked, shared: 
     different = [text for key, text in shared.items() if key in one and key in other and one[key] != other[key]]
     if different:
         message = (
-            f"{len(different)} of {len(shared)} shared questions have different sub-questions on the two sides, such as "
-            f"{different[0]!r}; give both the same ones, or compare them anyway with sub_questions='any'."
+            f"{len(different)} of {len(shared)} shared questions have different sub-questions or nuggets on the two sides, "
+            f"such as {different[0]!r}; give both the same ones, or compare them anyway with sub_questions='any'."
         )
         raise IncomparableError(message)
 
@@ -178,7 +183,7 @@ def _name(evaluations: Sequence[Evaluation], names: Sequence[str] | None) -> dic
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Tell those of one name apart by their letters, such as ``broad (a)`` and ``broad (b)``."""
+    """Add letters to sides that have the same name, such as ``broad (a)`` and ``broad (b)``."""
     if len(set(names)) == len(names):
         return list(names)
     return _distinct([name if names.count(name) == 1 else f"{name} ({_letter(index)})" for index, name in enumerate(names)])
@@ -229,7 +234,7 @@ def _metrics(one: _Side, other: _Side) -> Mapping[str, OwnedMetric]:
 
 def _compare_metric(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequence[str], seed: int) -> MetricComparison:
     a, b = (side.sums.rows_of(owned, shared) for side in (one, other))
-    first, second = owned.interval(a, seed=seed), owned.interval(b, seed=seed)
+    first, second = owned.interval(a), owned.interval(b)
     metric = owned.metric
     judged = one.sums.verdicts.difference(other.sums.verdicts, metric.name, shared, seed=seed)
     p_value = permutation_p_value(a, b, metric.statistic, seed=seed) if first and second else None
@@ -245,7 +250,19 @@ def _compare_metric(owned: OwnedMetric, one: _Side, other: _Side, shared: Sequen
         low=metric.low,
         high=metric.high,
         with_judge_error=_with_chance(judged, p_value),
+        interval=_difference_interval(a, b, metric) if first and second else None,
     )
+
+
+def _difference_interval(a: Floats, b: Floats, metric: SummaryMetric[Any]) -> Interval | None:
+    """Return the difference of a metric with its interval over the questions that count on a side."""
+    sums, width, span = np.hstack([a, b]), a.shape[1], metric.high - metric.low
+    counts = sums.any(axis=1)
+
+    def difference(drawn: Floats) -> Floats:
+        return np.asarray(metric.statistic(drawn[..., width:]) - metric.statistic(drawn[..., :width]))
+
+    return jackknife(sums[counts], difference, low=-span, high=span)
 
 
 def _with_chance(interval: Interval | None, p_value: float | None) -> Interval | None:

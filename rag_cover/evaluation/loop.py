@@ -180,7 +180,7 @@ class StoreSink:
 
 
 def _explain(results: Sequence[TraceResult]) -> int:
-    """Tell the plugins that watch about every result; return how many have a failure."""
+    """Pass every result to the plugins' hook ``on_result``; return how many results have a failure."""
     for result in results:
         notify_plugins(result)
     return sum(bool(result.failures) for result in results)

@@ -13,6 +13,7 @@ from rag_cover.belief import UtilityMeasure
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
 from rag_cover.evaluation.blocks import OnFailure, content_key, judge_among, measure_block, model_kinds, select_measures
+from rag_cover.forks import reset_after_fork
 from rag_cover.known_measures import DEFAULT_MEASURES, own_measure_names
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, ResponseCache, bind_models
@@ -47,6 +48,13 @@ class EvaluationPlan:
     without_gold: tuple[Measure, ...] | None = None
     _opened: list[Mapping[ModelKind, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Open the models in a process that is forked off by a lock of its own: a thread of the parent may hold this one."""
+        reset_after_fork(self._renew_lock)
+
+    def _renew_lock(self) -> None:
+        object.__setattr__(self, "_lock", threading.Lock())
 
     @classmethod
     def of(  # what is measured by whom: all but the first three by name
@@ -121,7 +129,7 @@ class EvaluationPlan:
 
     @property
     def judged_by(self) -> dict[str, Any]:
-        """Say as JSON data who judges, and how far its probabilities lie off on labelled sets, where that is known."""
+        """Return as JSON data which judge is used, and its calibration shifts on labelled sets, where known."""
         shifts = self.shifts
         return {"judge": self.judge} | ({"shifts": {mode: each.to_dict() for mode, each in shifts.items()}} if shifts else {})
 

@@ -6,36 +6,41 @@ block finishes (`rag_cover.evaluation.loop`), so that an interrupted evaluation 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_cover.backends import CalibrationShift, Mode, read_shifts
+from rag_cover.backends import CalibrationShift, Mode, Retriever, read_shifts
 from rag_cover.engines import Engine
-from rag_cover.errors import StoreError, needs_extra
+from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure, select_measures
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.frames import rows_of
-from rag_cover.importers import read_labels
+from rag_cover.importers import read_any, read_labels, trace_count
 from rag_cover.labels import LabelledText
 from rag_cover.llm.cache import cache_for
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession
 from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import Measure, TraceResult
+from rag_cover.nuggets import Nugget
+from rag_cover.questions import Passage
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
-from rag_cover.stores import Store, read_traces
+from rag_cover.short_forms import quote
+from rag_cover.stores import Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
 from rag_cover.summaries import JudgeKnowledge, Summary, summarise
-from rag_cover.traces import Trace, assign_ids
+from rag_cover.traces import assign_ids
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from rag_cover.reports.people import BesidePeople
 
 __all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
 
@@ -111,7 +116,7 @@ class Evaluation:
         return JudgeKnowledge.of(self.shifts, self.labels)
 
     def summary(self) -> Summary:
-        """Sum up the results, with 95% bootstrap intervals clustered by question, and others that hold the judge's errors."""
+        """Sum up the results, with 95% intervals clustered by question, and others that hold the judge's errors."""
         return summarise(
             self.results, judge=self.judge, seed=self.seed, measures=self.given, known_of_judge=self.known_of_judge
         )
@@ -122,26 +127,41 @@ class Evaluation:
             import pandas as pd
         return pd.DataFrame.from_records([row for result in self.results for row in rows_of(result)])
 
+    def __repr__(self) -> str:
+        """Return a short form: how many traces, which measures, which judge."""
+        count = f"{len(self.results):,} {'trace' if len(self.results) == 1 else 'traces'}"
+        return f"Evaluation({count}, measures={', '.join(self.measures)}, judge={quote(self.judge)})"
+
     def _repr_html_(self) -> str:
         """Show the summary in a notebook."""
         from rag_cover.reports.notebook import summary_fragment
 
         return summary_fragment(self.summary())
 
+    def compare_with_labels(self) -> BesidePeople | None:
+        """Hold the judge's verdicts on core sub-questions against people's labels of the same answers; None without labels."""
+        from rag_cover.reports.people import beside_people
+
+        if not self.labels:
+            return None
+        pipelines = dict.fromkeys(result.trace.pipeline for result in self.results if result.trace.pipeline)
+        return beside_people(", ".join(pipelines), self.results, self.known_of_judge)
+
     def to_html(self, path: Path | str) -> None:
         """Write the report: one self-contained HTML file."""
         from rag_cover.reports.html import write_report
 
-        write_report(Path(path), self.results, self.summary())
+        write_report(Path(path), self.results, self.summary(), people=self.compare_with_labels())
 
 
 def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by name
-    traces: Iterable[Trace] | Path | str,
+    traces: Iterable[Any] | Path | str,
     *,
     measures: Sequence[str | Measure] | None = None,
     models: Models = Models(),  # noqa: B008  # frozen
     store: Store | Path | str | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     engine: str | Engine = "local",
     workers: int | None = None,
     on_error: OnFailure = "record",
@@ -150,42 +170,56 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     cache: Path | bool = True,
     deadline_s: float | None = None,
     redact: bool | Redaction = False,
+    nuggets: Path | str | Mapping[str, Sequence[Nugget | str]] | None = None,
+    corpus: Path | str | Retriever | Sequence[Passage] | None = None,
 ) -> Evaluation:
     """Measure every trace.
 
     Args:
-        traces: trace values, or the path of a trace file.
+        traces: traces, dicts with a question each, or the path of a file of any format that `rag_cover.import_traces` reads; a
+            pandas or polars data frame, a Hugging Face dataset, ragas's ``EvaluationDataset``, DeepEval's test cases, LangChain
+            runs, or pairs of a question and LlamaIndex's response.
         measures: names or measure values; None: every measure whose inputs and models are there.
         models: the models to ask; the embedded judge by default.
         store: where results are kept as they come; None keeps them in memory. One process at a time writes a store; any may
             read it meanwhile.
-        resume: go on with what the store holds; otherwise it is begun anew. What it holds is kept and not asked for again,
-            but for traces with a `Failure`: these are measured again, whatever its kind.
+        resume: go on with what the store holds. That is kept and not asked for again, but for traces with a `Failure`: these
+            are measured again, whatever its kind.
+        overwrite: remove what the store holds, and begin anew.
         engine: ``"local"``, the name of an installed engine, or an engine.
         workers: threads of the local engine; None: one per two cores, since judges use several. Actors of ``"ray"``;
             None: as many as there is room for.
         on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
-        seed: of everything drawn at random.
+        seed: seed of the random generator.
         progress: called after every block.
         cache: whether the answers of remote models are kept beside the store, where there is one; or the file to keep them in.
         deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
         redact: replace every text of the results by its hash before anything keeps them; a `Redaction` says by which key. The
             answers of remote models are then kept only in a file that ``cache`` names.
+        nuggets: what full answers state, in whose place neither the traces' sub-questions count nor a decomposer's: a file of
+            them, or a mapping of questions or their ids to nuggets; a short way of writing ``models=Models(nuggets=…)``.
+        corpus: what the pipeline could have retrieved: a file of passages, passages, or a retriever over them. What no
+            retrieved passage covers is looked for in it; a short way of writing ``models=Models(corpus=…)``.
 
     Raises:
-        InputError: a trace that cannot be read.
+        InputError: a trace that cannot be read, or something that traces are not read from.
         StoreInUseError: another process writes the store.
-        StoreError: a store that cannot be used, or that holds an unfinished evaluation and ``resume`` is False.
+        StoreError: a store that cannot be used, or that holds an evaluation that is neither to be resumed nor written over.
+        InvalidValueError: ``resume`` and ``overwrite`` together.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
-    traces = Path(traces) if isinstance(traces, str) else traces
+    refuse_both(resume=resume, overwrite=overwrite)
     store = Path(store) if isinstance(store, str) else store
-    redaction = Redaction.asked_for(redact)
+    if nuggets is not None:
+        models = replace(models, nuggets=Path(nuggets) if isinstance(nuggets, str) else nuggets)
+    if corpus is not None:
+        models = replace(models, corpus=Path(corpus) if isinstance(corpus, str) else corpus)
+    redaction = Redaction.from_option(redact)
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
-    total = len(traces) if isinstance(traces, Sized) else None
-    stream = assign_ids(read_traces(traces) if isinstance(traces, Path) else traces)
+    total = trace_count(traces)
+    stream = assign_ids(read_any(traces))
     runner = resolve_engine(engine, workers, run.clock)
     if store is None:
         held = MemorySink(stream, total, progress)
@@ -199,11 +233,22 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         if resume:
             refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
             _refuse_fewer_measures(kept, plan.names)
-        kept.begin(about, resume=resume)
+        kept.begin(about, resume=resume, overwrite=overwrite)
         if redaction and not resume:
             kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
         fill(StoreSink(kept, enumerate(stream), plan.key_of, total, progress), runner, plan)
     return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures, plan.shifts)
+
+
+def refuse_both(*, resume: bool, overwrite: bool) -> None:
+    """Refuse to go on with results and to remove them.
+
+    Raises:
+        InvalidValueError: both are wanted.
+    """
+    if resume and overwrite:
+        message = "resume (--resume) goes on with what is kept and overwrite (--force) removes it; choose one"
+        raise InvalidValueError(message)
 
 
 def _refuse_fewer_measures(store: Store, names: Sequence[str]) -> None:
@@ -213,6 +258,6 @@ def _refuse_fewer_measures(store: Store, names: Sequence[str]) -> None:
     if lost and len(store):
         message = (
             f"{store.path} holds results of {', '.join(lost)}, which this run does not measure: they would be lost. Name "
-            f"{'it' if len(lost) == 1 else 'them'} too, name another store, or begin anew without resume=True (--resume)."
+            f"{'it' if len(lost) == 1 else 'them'} too, name another store, or begin anew with overwrite=True (--force)."
         )
         raise StoreError(message)

@@ -2,5 +2,6 @@
 
 from rag_cover.importers.formats import FORMATS, import_traces
 from rag_cover.importers.labels import LABEL_COLUMNS, read_labels
+from rag_cover.importers.python_values import read_any, trace_count
 
-__all__ = ["FORMATS", "LABEL_COLUMNS", "import_traces", "read_labels"]
+__all__ = ["FORMATS", "LABEL_COLUMNS", "import_traces", "read_any", "read_labels", "trace_count"]

@@ -8,7 +8,7 @@ from typing import TypeVar
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Record, Row
 from rag_cover.spans.model import CallSpan, trees
-from rag_cover.spans.traces import trace_of
+from rag_cover.spans.traces import trace_of_tree
 from rag_cover.traces import Trace
 
 __all__ = ["Found", "from_rows", "from_spans"]
@@ -49,7 +49,7 @@ def from_spans(spans_of: Callable[[Row], Iterator[CallSpan]], records: Iterable[
             places |= {span.trace_id: record for span in spans if span.trace_id not in places}
     for tree in trees(gathered):
         record = places[tree.root.trace_id]
-        trace = _attempt(trace_of, tree, record)
+        trace = _attempt(trace_of_tree, tree, record)
         yield trace if isinstance(trace, InputError) else (record, trace)
 
 
@@ -57,6 +57,6 @@ def _attempt(make: Callable[[_Source], _Made], source: _Source, record: Record) 
     try:
         return make(source)
     except InputError as bad:
-        return record.located(bad)
+        return record.locate(bad)
     except RecursionError:
-        return record.located(InputError("this is nested too deeply"))
+        return record.locate(InputError("this is nested too deeply"))

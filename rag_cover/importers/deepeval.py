@@ -11,7 +11,7 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Row
-from rag_cover.importers.row_values import listed, metadata_of, present, question_in, tags_in, text_in, texts_in
+from rag_cover.importers.row_values import list_of_cell, metadata_of, present, row_question, row_texts, tags_in, text_in
 from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
@@ -23,7 +23,7 @@ _CONVERSATION = ("turns", "scenario")
 
 
 def recognises(row: Row) -> bool:
-    """Tell a test case or golden by its columns."""
+    """Return whether this is a test case or a golden, by its columns."""
     names = {_snake(name) for name in row}
     return bool(names & {"turns", "scenario"}) or ("input" in names and bool(names & {*_USED[1:4], "context"}))
 
@@ -34,9 +34,9 @@ def traces_of(row: Row) -> tuple[Trace]:
     if "input" not in case and any(name in case for name in _CONVERSATION):
         problem = "this is a conversation of several turns; rag_cover reads single-turn test cases and goldens"
         raise InputError(problem)
-    question = question_in(case, ("input",))
+    question = row_question(case, ("input",))
     data = {
-        "question": {"text": question, "references": texts_in(case, ("expected_output",)) or ()},
+        "question": {"text": question, "references": row_texts(case, ("expected_output",)) or ()},
         "answer": text_in(case, ("actual_output",)),
         "steps": retrieval(question, _contexts(case), field="$.retrieval_context"),
         "tags": tags_in(case, ("tags",)),
@@ -49,7 +49,7 @@ def _contexts(case: Row) -> list[Any] | None:
     """Read the retrieved texts; DeepEval joins them with ``|`` in CSV files."""
     if present(case, ("retrieval_context",)) is None:
         return None
-    items = listed(case["retrieval_context"], "retrieval_context")
+    items = list_of_cell(case["retrieval_context"], "retrieval_context")
     match items:
         case [str() as joined] if isinstance(case["retrieval_context"], str):
             return joined.split("|")

@@ -9,20 +9,20 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.questions import json_value
-from rag_cover.spans.payloads import decoded
+from rag_cover.spans.payloads import decode_value
 from rag_cover.stores.validation import json_path
 
-__all__ = ["documents_under", "flattened"]
+__all__ = ["documents_under", "flatten_attributes"]
 
 _LISTS = ("documents", "input_documents", "output_documents", "input_messages", "output_messages")
 _WHOLE = ("metadata", "tags", "variables", "invocation_parameters", "vector")  # values of their own, never cut up
 _COLUMNS = {"contents": "content", "ids": "id", "scores": "score", "metadatas": "metadata"}  # Arize's exports
 
 
-def flattened(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Bring nested, half-nested and dotted attributes to one form: dotted names and plain values.
 
-    >>> flattened({"retrieval": {"documents": [{"document.content": "A"}]}})
+    >>> flatten_attributes({"retrieval": {"documents": [{"document.content": "A"}]}})
     {'retrieval.documents.0.document.content': 'A'}
     """
     found: dict[str, Any] = {}
@@ -60,7 +60,7 @@ def documents_under(attributes: Mapping[str, Any], prefix: str, *, inner: str = 
 
 
 def _list_of(value: Any, name: str) -> Any:
-    found = decoded(value)
+    found = decode_value(value)
     if isinstance(found, str) and found.strip():
         problem = "this is a list that was written neither as JSON nor as a Python literal; export the spans as JSON or Parquet"
         raise InputError(problem, field="$" + json_path([name]))
@@ -69,7 +69,7 @@ def _list_of(value: Any, name: str) -> Any:
 
 def _document(fields: Mapping[str, Any]) -> dict[str, Any]:
     content, name, score = fields.get("content"), fields.get("id"), fields.get("score")
-    metadata = decoded(fields.get("metadata"))
+    metadata = decode_value(fields.get("metadata"))
     dotted = {key.removeprefix("metadata."): value for key, value in fields.items() if key.startswith("metadata.")}
     others = {
         key: value for key, value in fields.items() if key.partition(".")[0] not in ("content", "id", "score", "metadata")

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
-from rag_cover.importers import deepeval, langsmith, openinference, ragas, ragchecker, tables
+from rag_cover.importers import deepeval, langsmith, nuggetizer, openinference, ragas, ragchecker, tables
 from rag_cover.importers.conversion import Found, from_rows, from_spans
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.tabular_files import csv_records, parquet_records
@@ -20,7 +20,7 @@ from rag_cover.stores.jsonl import OnBadLine, Skipped
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["FORMATS", "format_of", "from_format", "import_traces", "is_parquet"]
+__all__ = ["FORMATS", "format_of", "from_format", "from_records", "import_traces", "is_parquet"]
 
 _Records = Iterable[Record | InputError]
 
@@ -41,7 +41,7 @@ class _Format:
 
 
 def _is_own(row: Row) -> bool:
-    """Know a trace by its question; one with a misspelt field is still a trace, and is told so.
+    """Return whether this is a trace: it has a question. One with a misspelt field is a trace, too: its error names the field.
 
     A question with gold answers beside it, where a trace has them inside, is a row of a table.
     """
@@ -57,6 +57,9 @@ _FORMATS: Mapping[str, _Format] = {
     "langsmith": _Format("LangSmith runs (JSON, JSONL, CSV, Parquet)", langsmith.recognises, spans_of=langsmith.spans_of),
     "ragchecker": _Format(
         "RAGChecker inputs, results and preference pairs (JSON, JSONL)", ragchecker.recognises, ragchecker.traces_of
+    ),
+    "nuggetizer": _Format(
+        "nuggetizer's and TREC's nuggets and assignments (JSONL)", nuggetizer.recognises, nuggetizer.traces_of
     ),
     _OWN: _Format("rag_cover traces (JSONL, or a JSON array)", _is_own, lambda row: (trace_from(row),)),
     "ragas": _Format(
@@ -101,7 +104,7 @@ def import_traces(
         problem = "on_error='skip' needs skipped=…, a callable that is given every error, such as a list's append"
         raise InvalidValueError(problem)
     require_file(Path(path))
-    found = _read_found(Path(path), "table" if columns else format, columns or {}, user_ids=user_ids)
+    found = _read_found(_records(Path(path)), "table" if columns else format, columns or {}, user_ids=user_ids)
     return _traces(Path(path), found, skipped if on_error == "skip" else None)
 
 
@@ -117,13 +120,22 @@ def format_of(row: Record) -> str:
     return name
 
 
+def from_records(records: Iterable[Record]) -> Iterator[Trace]:
+    """Convert the records that a program has at hand, all by the format of the first; who asked is left out but of traces.
+
+    Raises:
+        InputError: a record cannot be read, or two traces have the same id.
+    """
+    yield from _traces(None, _read_found(records, None, {}, user_ids=False), None)
+
+
 def from_format(name: str, records: Iterable[Record]) -> Found:
     """Convert rows of a table, each by itself."""
     return _without_users(from_rows(_FORMATS[name].traces_of, records))
 
 
 def is_parquet(path: Path) -> bool:
-    """Tell a Parquet file by its first bytes or its name.
+    """Return whether this is a Parquet file, by its first bytes or its name.
 
     Raises:
         InputError: it cannot be read.
@@ -133,7 +145,7 @@ def is_parquet(path: Path) -> bool:
     return magic == _PARQUET or ".parquet" in {suffix.lower() for suffix in path.suffixes}
 
 
-def _traces(path: Path, all_found: Found, skipped: Skipped | None) -> Iterator[Trace]:
+def _traces(path: Path | None, all_found: Found, skipped: Skipped | None) -> Iterator[Trace]:
     places: SpillingDict[str] = SpillingDict()
     found: tuple[Record, Trace] | InputError | None = None
     for found in all_found:
@@ -158,9 +170,9 @@ def _without_users(found: Found) -> Found:
         yield each if isinstance(each, InputError) else (each[0], each[1].model_copy(update={"user_id": None}))
 
 
-def _read_found(path: Path, name: str | None, columns: Mapping[str, str], *, user_ids: bool) -> Found:
+def _read_found(some: _Records, name: str | None, columns: Mapping[str, str], *, user_ids: bool) -> Found:
     """Read the records, choose the format by the first of them, and convert them all."""
-    records = iter(_records(path))
+    records = iter(some)
     for record in records:
         if isinstance(record, InputError):
             yield record
@@ -178,7 +190,7 @@ def _check_columns(columns: Mapping[str, str], first: Record) -> Mapping[str, st
     try:
         tables.check_columns(columns, first.data)
     except InputError as bad:
-        raise first.located(bad) from bad
+        raise first.locate(bad) from bad
     return columns
 
 
@@ -200,7 +212,7 @@ def _detect(first: Record) -> str:
         f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}.{close} Name the "
         "format (--format), or map its columns (--column question=…)"
     )
-    raise first.located(InputError(problem))
+    raise first.locate(InputError(problem))
 
 
 def _convert(chosen: _Format, records: _Records, columns: Mapping[str, str]) -> Found:
@@ -219,4 +231,4 @@ def _refuse_a_duplicate(record: Record, trace: Trace, places: SpillingDict[str])
         line, _, at = earlier.partition(":")
         where = f"line {line}" if line else at
         problem = f"trace id {trace.id!r} was given at {where} already; ids must be unique, or left out"
-        raise record.located(InputError(problem, field="$.id"))
+        raise record.locate(InputError(problem, field="$.id"))

@@ -9,11 +9,11 @@ from typing import Any
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Record, Row, json_records
-from rag_cover.importers.row_values import identifier_in, listed, present, text_in, texts_in
+from rag_cover.importers.row_values import identifier_in, list_of_cell, present, row_texts, text_in
 from rag_cover.importers.tabular_files import csv_records
 from rag_cover.labels import LabelledText
 from rag_cover.stores.files import require_file
-from rag_cover.stores.validation import described, json_path
+from rag_cover.stores.validation import describe_value, json_path
 
 __all__ = ["LABEL_COLUMNS", "read_labels"]
 
@@ -131,9 +131,9 @@ def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> Label
             _user_question(row, names),
         )
     except InvalidValueError as invalid:
-        raise record.located(InputError(str(invalid))) from invalid
+        raise record.locate(InputError(str(invalid))) from invalid
     except InputError as bad:
-        raise record.located(bad) from bad
+        raise record.locate(bad) from bad
 
 
 def _names(kind: str, row: Row, columns: Mapping[str, str]) -> Sequence[str]:
@@ -174,8 +174,8 @@ def _label(row: Row, names: Sequence[str]) -> bool | None:
         return None
     if word not in _LABELS:
         problem = (
-            f"{described(value)} is no label; write 1 or 0 (true or false, yes or no, covered or not, answered or unanswered), "
-            "or nothing where the row is unlabelled"
+            f"{describe_value(value)} is no label; write 1 or 0 (true or false, yes or no, covered or not, answered or "
+            "unanswered), or nothing where the row is unlabelled"
         )
         raise InputError(problem, field=_field(name))
     return _LABELS[word]
@@ -186,9 +186,9 @@ def _references(row: Row, names: Sequence[str]) -> tuple[str, ...]:
     if name is None:
         return ()
     value: Any = row[name]
-    if isinstance(value, str) and listed(value, name) == [value]:
+    if isinstance(value, str) and list_of_cell(value, name) == [value]:
         return tuple(part.strip() for part in value.split("|") if part.strip())
-    return tuple(text for text in texts_in(row, names) or () if text.strip())
+    return tuple(text for text in row_texts(row, names) or () if text.strip())
 
 
 def _key(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:

@@ -15,7 +15,7 @@ from rag_cover.questions import json_value
 from rag_cover.spans.calls import call_data, first_of, whole_number
 from rag_cover.spans.model import CallSpan, SpanKind
 from rag_cover.spans.passages import passages_from
-from rag_cover.spans.payloads import answer_of, decoded, documents_of
+from rag_cover.spans.payloads import answer_of, decode_value, documents_of
 
 __all__ = ["recognises", "spans_of"]
 
@@ -27,7 +27,7 @@ _KINDS: Mapping[str, SpanKind] = {"retriever": "retriever", "tool": "tool", "llm
 
 
 def recognises(row: Row) -> bool:
-    """Tell a run by its fields."""
+    """Return whether this is a run, by its fields."""
     return "run_type" in row and ("inputs" in row or "outputs" in row)
 
 
@@ -38,13 +38,13 @@ def spans_of(run: Row) -> Iterator[CallSpan]:
         row, trace_id, parent_id = waiting.pop()
         span = _span(row, trace_id, parent_id)
         yield span
-        inner = decoded(row.get("child_runs"))
+        inner = decode_value(row.get("child_runs"))
         children = [child for child in inner if isinstance(child, Mapping)] if isinstance(inner, list) else []
         waiting.extend((child, span.trace_id, span.id) for child in reversed(children))
 
 
 def _span(row: Row, trace_id: str | None, parent_id: str | None) -> CallSpan:
-    outputs = decoded(row.get("outputs"))
+    outputs = decode_value(row.get("outputs"))
     kind = _kind(row, outputs)
     span_id = _find_text(row, "id", "run_id")
     given = _find_given(row)
@@ -57,7 +57,7 @@ def _span(row: Row, trace_id: str | None, parent_id: str | None) -> CallSpan:
         parent_id=_find_text(row, "parent_run_id") or parent_id,
         kind=kind,
         name=_find_text(row, "name") or "",
-        input=decoded(row.get("inputs")),
+        input=decode_value(row.get("inputs")),
         output=outputs,
         passages=_passages(kind, outputs),
         consumed=_consume(kind, row),
@@ -104,19 +104,19 @@ def _references(row: Row) -> tuple[str, ...]:
 
 def _find_given(row: Row) -> dict[str, Any]:
     """Read the metadata that was given with a run."""
-    extra = decoded(row.get("extra"))
+    extra = decode_value(row.get("extra"))
     given = extra.get("metadata") if isinstance(extra, Mapping) else None
     return dict(given) if isinstance(given, Mapping) else {}
 
 
 def _tags(row: Row) -> tuple[str, ...]:
-    tags = decoded(row.get("tags"))
+    tags = decode_value(row.get("tags"))
     return tuple(str(tag) for tag in tags if str(tag).strip()) if isinstance(tags, list) else ()
 
 
 def _call(row: Row, outputs: Any, given: Row) -> dict[str, Any]:
-    """Read what is told of a model's call: by the run itself, by its metadata, by how it was invoked, by its output."""
-    extra = decoded(row.get("extra"))
+    """Read what is known of a model's call, from the run, its metadata, its invocation parameters and its output."""
+    extra = decode_value(row.get("extra"))
     asked = extra.get("invocation_params") if isinstance(extra, Mapping) else None
     invoked = {"model": first_of(asked, ("model", "model_name"))}
     counted = {name: whole_number(row.get(name)) for name in ("prompt_tokens", "completion_tokens")}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.importers.documents import documents_under, flattened
+from rag_cover.importers.documents import documents_under, flatten_attributes
 from rag_cover.importers.records import Row
 from rag_cover.importers.timestamps import moment_of
 from rag_cover.llm_calls import read_finish_reason
@@ -18,7 +18,7 @@ from rag_cover.questions import json_value
 from rag_cover.spans.calls import call_data, whole_number
 from rag_cover.spans.model import CallSpan, SpanKind
 from rag_cover.spans.passages import passages_from
-from rag_cover.spans.payloads import decoded, documents_of
+from rag_cover.spans.payloads import decode_value, documents_of
 
 __all__ = ["recognises", "spans_of"]
 
@@ -40,7 +40,7 @@ _PROJECT = ("openinference.project.name", "service.name")
 
 
 def recognises(row: Row) -> bool:
-    """Tell an OTLP export or a Phoenix span by its fields."""
+    """Return whether this is an OTLP export or a Phoenix span, by its fields."""
     if any(name in row for name in (*_TREE[0], "span_kind", "context.span_id")) or {"traceId", "spanId"} <= row.keys():
         return True
     context = row.get("context")
@@ -106,7 +106,7 @@ def _payload(attributes: Row, side: str) -> Any:
     """Return what went in or came out: its value, else the messages of a model's call."""
     value = attributes.get(f"{side}.value")
     if value is not None:
-        return decoded(value)
+        return decode_value(value)
     found = documents_under(attributes, f"llm.{side}_messages", inner="message")
     return [{"role": message.get("role"), "content": _content(message)} for message in found] or None
 
@@ -122,7 +122,7 @@ def _call(attributes: Row, output: Any) -> dict[str, Any]:
 
 
 def _tags(attributes: Row) -> tuple[str, ...]:
-    tags = decoded(attributes.get("tag.tags"))
+    tags = decode_value(attributes.get("tag.tags"))
     listed = tags if isinstance(tags, list | tuple) else [tags]
     return tuple(str(tag) for tag in listed if isinstance(tag, str) and tag.strip())
 
@@ -130,18 +130,20 @@ def _tags(attributes: Row) -> tuple[str, ...]:
 def _content(message: Row) -> str:
     """Return a message's content, or its text parts joined, dotted or nested."""
     listed = message.get("contents")
-    parts = [flattened(part) for part in listed if isinstance(part, Mapping)] if isinstance(listed, list) else [message]
+    parts = (
+        [flatten_attributes(part) for part in listed if isinstance(part, Mapping)] if isinstance(listed, list) else [message]
+    )
     texts = [text for part in parts for name, text in part.items() if name.endswith("message_content.text")]
     return str(message.get("content") or "".join(map(str, texts)))
 
 
 def _attributes(value: Any) -> dict[str, Any]:
     """Read attributes: OTLP's list of keys and values, or an object, dotted or nested, or JSON text of one."""
-    value = decoded(value)
+    value = decode_value(value)
     if isinstance(value, list):
         pairs = (item for item in value if isinstance(item, Mapping) and "key" in item)
         value = {str(item["key"]): _any_value(item.get("value")) for item in pairs}
-    return flattened(value) if isinstance(value, Mapping) else {}
+    return flatten_attributes(value) if isinstance(value, Mapping) else {}
 
 
 def _any_value(value: Any) -> Any:
@@ -163,7 +165,7 @@ def _expand_dotted(row: Row) -> dict[str, Any]:
     """Read the ``attributes.…`` columns of a dataframe of spans."""
     start = "attributes."
     columns = {name.removeprefix(start): value for name, value in row.items() if name.startswith(start)}
-    return flattened({name: value for name, value in columns.items() if value is not None and value == value})  # noqa: PLR0124 -- NaN
+    return flatten_attributes({name: value for name, value in columns.items() if value is not None and value == value})  # noqa: PLR0124 -- NaN
 
 
 def _error(row: Row, attributes: Row) -> str | None:
@@ -180,7 +182,7 @@ def _metadata(attributes: Row) -> dict[str, Any]:
     own = _mapping(kept.get("metadata"))
     if "user_id" in own:
         kept["metadata"] = {name: value for name, value in own.items() if name != "user_id"}
-    return {name: json_value(decoded(value) if name == "metadata" else value) for name, value in kept.items()}
+    return {name: json_value(decode_value(value) if name == "metadata" else value) for name, value in kept.items()}
 
 
 def _first(*values: Any) -> str | None:
@@ -204,5 +206,5 @@ def _make_list(row: Row, names: tuple[str, ...]) -> list[Row]:
 
 
 def _mapping(value: Any) -> Row:
-    value = decoded(value)
+    value = decode_value(value)
     return value if isinstance(value, Mapping) else {}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover.errors import InputError
-from rag_cover.stores.files import content_of, open_input
+from rag_cover.stores.files import open_input, read_whole_file
 from rag_cover.stores.jsonl import json_of, number_lines
-from rag_cover.stores.validation import described
+from rag_cover.stores.validation import describe_value
 
 __all__ = ["Record", "Row", "json_records"]
 
@@ -39,11 +39,11 @@ class Record:
     """One object of a file: its data, its line where the format has lines, its JSON path or row."""
 
     data: Row
-    file: Path
+    file: Path | None
     line: int | None = None
     at: str = "$"
 
-    def located(self, error: InputError) -> InputError:
+    def locate(self, error: InputError) -> InputError:
         """Add the record's place to an error that only knows the field."""
         field = error.field or ""
         path = self.at + field.removeprefix("$") if self.at.startswith("$") else ", ".join(filter(None, (self.at, field)))
@@ -65,7 +65,7 @@ def json_records(path: Path) -> Iterator[Record | InputError]:
 
 
 def _is_lines(path: Path) -> bool:
-    """Tell JSON lines from one document by the first line: it is a whole object in the one, and rarely in the other."""
+    """Return whether a file is JSON Lines: its first line is a complete object, which it rarely is in a single document."""
     first = next((line for _, line in number_lines(path)), b"").strip()
     if first.startswith(b"[") or first == b"{":
         return False
@@ -79,7 +79,7 @@ def _is_lines(path: Path) -> bool:
 
 def _document(path: Path) -> object:
     with open_input(path) as file:
-        content = content_of(file, path).removeprefix(codecs.BOM_UTF8)
+        content = read_whole_file(file, path).removeprefix(codecs.BOM_UTF8)
     if not content.strip():
         return []
     try:
@@ -96,7 +96,7 @@ def _records(value: object, path: Path, line: int | None) -> Iterator[Record | I
         if isinstance(record.data, Mapping):
             yield record
         else:
-            yield record.located(InputError(f"expected a JSON object, got {described(record.data)}"))
+            yield record.locate(InputError(f"expected a JSON object, got {describe_value(record.data)}"))
 
 
 def _unpack(value: Any, place: Record) -> Iterator[Record]:

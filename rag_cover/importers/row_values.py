@@ -16,9 +16,19 @@ from typing import Any
 from rag_cover.errors import InputError
 from rag_cover.importers.records import Row
 from rag_cover.questions import json_value
-from rag_cover.stores.validation import described, json_path
+from rag_cover.stores.validation import describe_value, json_path
 
-__all__ = ["identifier_in", "items_in", "listed", "metadata_of", "present", "question_in", "tags_in", "text_in", "texts_in"]
+__all__ = [
+    "identifier_in",
+    "items_in",
+    "list_of_cell",
+    "metadata_of",
+    "present",
+    "row_question",
+    "row_texts",
+    "tags_in",
+    "text_in",
+]
 
 
 def present(row: Row, names: Iterable[str]) -> str | None:
@@ -26,7 +36,7 @@ def present(row: Row, names: Iterable[str]) -> str | None:
     return next((name for name in names if not _is_missing(row.get(name))), None)
 
 
-def question_in(row: Row, names: Sequence[str]) -> str:
+def row_question(row: Row, names: Sequence[str]) -> str:
     """Return the row's question.
 
     Raises:
@@ -54,23 +64,23 @@ def text_in(row: Row, names: Iterable[str]) -> str | None:
 identifier_in = text_in
 
 
-def texts_in(row: Row, names: Iterable[str]) -> tuple[str, ...] | None:
+def row_texts(row: Row, names: Iterable[str]) -> tuple[str, ...] | None:
     """Return the texts of the first column that has any: a list, or one text."""
     name = present(row, names)
     if name is None:
         return None
-    return tuple(_text(item, name, index) for index, item in enumerate(listed(row[name], name)) if not _is_missing(item))
+    return tuple(_text(item, name, index) for index, item in enumerate(list_of_cell(row[name], name)) if not _is_missing(item))
 
 
 def tags_in(row: Row, names: Iterable[str]) -> tuple[str, ...]:
     """Return the words of the first column that has any, without blank ones."""
-    return tuple(text for text in texts_in(row, names) or () if text.strip())
+    return tuple(text for text in row_texts(row, names) or () if text.strip())
 
 
 def items_in(row: Row, names: Iterable[str]) -> list[Any] | None:
     """Return the items of the first column that has any, as they are."""
     name = present(row, names)
-    return None if name is None else listed(row[name], name)
+    return None if name is None else list_of_cell(row[name], name)
 
 
 def metadata_of(row: Row, used: Iterable[str]) -> dict[str, Any]:
@@ -79,11 +89,13 @@ def metadata_of(row: Row, used: Iterable[str]) -> dict[str, Any]:
     return {str(name): json_value(value) for name, value in row.items() if name not in known and not _is_missing(value)}
 
 
-def listed(value: Any, name: str) -> list[Any]:
+def list_of_cell(value: Any, name: str) -> list[Any]:
     """Read a cell as a list: one already, one written as JSON or as a Python literal, or a single item.
 
-    >>> listed('["a", "b"]', "contexts"), listed("['a', 'b']", "contexts"), listed("[1] is a footnote", "contexts")
-    (['a', 'b'], ['a', 'b'], ['[1] is a footnote'])
+    >>> list_of_cell('["a", "b"]', "contexts"), list_of_cell("['a', 'b']", "contexts")
+    (['a', 'b'], ['a', 'b'])
+    >>> list_of_cell("[1] is a footnote", "contexts")
+    ['[1] is a footnote']
     """
     match value:
         case str() if value.lstrip().startswith("[") and value.rstrip().endswith("]"):
@@ -105,7 +117,7 @@ def _text(value: object, name: str, *index: int) -> str:
         case bool() | int() | float() | Decimal() | date():
             return str(value)
         case _:
-            problem = f"expected text, got {described(value)}"
+            problem = f"expected text, got {describe_value(value)}"
             raise InputError(problem, field="$" + json_path([name, *index]))
 
 

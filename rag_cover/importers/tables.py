@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Row
-from rag_cover.importers.row_values import identifier_in, items_in, metadata_of, question_in, tags_in, text_in, texts_in
+from rag_cover.importers.row_values import identifier_in, items_in, metadata_of, row_question, row_texts, tags_in, text_in
 from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
@@ -70,12 +70,12 @@ def check_columns(columns: Mapping[str, str], row: Row) -> None:
 
 
 def recognises(row: Row) -> bool:
-    """Tell a table that needs no column map: it has a question by an obvious name."""
+    """Return whether this is a row of a table that needs no column map: a question stands under a usual name."""
     return any(_plain(name) in COLUMNS["question"] for name in row)
 
 
 def is_labelled(row: Row) -> bool:
-    """Tell a question with gold answers beside it from a trace, which has steps and the like."""
+    """Return whether this is a question with gold answers, and no trace, which has steps or the like."""
     names = {_plain(name) for name in row}
     return isinstance(row.get("question"), str) and bool(names & {*COLUMNS["references"]}) and not names & _OF_TRACES
 
@@ -86,13 +86,13 @@ def traces_of(row: Row, columns: Mapping[str, str] | None = None) -> tuple[Trace
     ``columns`` names the column of each kind, such as ``{"question": "Frage"}``; those it leaves out are found by name.
     """
     names = _names(row, columns or {})
-    question = question_in(row, names["question"] or COLUMNS["question"])
+    question = row_question(row, names["question"] or COLUMNS["question"])
     contexts = items_in(row, names["contexts"])
     data = {
         "question": {
             "text": question,
             "id": identifier_in(row, names["id"]),
-            "references": texts_in(row, names["references"]) or (),
+            "references": row_texts(row, names["references"]) or (),
         },
         "answer": text_in(row, names["answer"]),
         "pipeline": text_in(row, names["pipeline"]),

@@ -29,7 +29,7 @@ def csv_records(path: Path) -> Iterator[Record | InputError]:
         if header is None:
             return
         columns, delimiter = _header(header, path)
-        rows = csv.reader(lines, delimiter=delimiter)
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
         yield from _rows(rows, columns, path)
 
 
@@ -64,9 +64,12 @@ def _header(line: str, path: Path) -> tuple[Sequence[str], str]:
     try:
         cut = {delimiter: next(csv.reader([line], delimiter=delimiter), []) for delimiter in _DELIMITERS}
     except csv.Error as broken:
-        problem = f"not CSV that can be read: {broken}"
-        raise InputError(problem, file=path, line=1) from broken
+        raise InputError(_explain_csv(broken), file=path, line=1) from broken
     delimiter = max(_DELIMITERS, key=lambda delimiter: len(cut[delimiter]))
+    try:
+        next(csv.reader([line], delimiter=delimiter, strict=True), None)
+    except csv.Error as broken:
+        raise InputError(_explain_csv(broken), file=path, line=1) from broken
     columns = [name.strip() for name in cut[delimiter]]
     if duplicates := [name for name, count in Counter(columns).items() if name and count > 1]:
         problem = f"two columns are called {min(duplicates)!r}; rename one"
@@ -81,8 +84,7 @@ def _rows(rows: Any, columns: Sequence[str], path: Path) -> Iterator[Record | In
         try:
             cells = next(rows, None)
         except csv.Error as broken:
-            problem = f"not CSV that can be read: {broken}"
-            raise InputError(problem, file=path, line=line) from broken
+            raise InputError(_explain_csv(broken), file=path, line=line) from broken
         if cells is None:
             return
         if any(cells):
@@ -91,11 +93,19 @@ def _rows(rows: Any, columns: Sequence[str], path: Path) -> Iterator[Record | In
         line = rows.line_num + 2  # the reader has not seen the header
 
 
+def _explain_csv(broken: csv.Error) -> str:
+    if "unexpected end" in str(broken):
+        return 'a quote that is opened in this row is never closed; close it, or double it ("") where it belongs to the text'
+    if "expected after" in str(broken):
+        return 'a closing quote is followed by text; double quotes ("") that belong to the text of a cell'
+    return f"not CSV that can be read: {broken}"
+
+
 def _row(cells: Sequence[str], columns: Sequence[str], place: Record) -> Record | InputError:
     if len(cells) > len(columns):
         problem = (
             f"the row has {len(cells)} cells and the header {len(columns)} columns; quote the cells that hold the delimiter"
         )
-        return place.located(InputError(problem))
+        return place.locate(InputError(problem))
     data = {name: cell or None for name, cell in zip(columns, cells, strict=False) if name}
     return Record(data, place.file, place.line, place.at)

@@ -1,5 +1,6 @@
 """What the adapters of all frameworks share: everything they do that does not depend on the framework."""
 
+from rag_cover.evaluation.loop import Progress, Watcher
 from rag_cover.integration.alternatives import entailment_probability, entailment_shares
 from rag_cover.integration.augmenting import (
     Augmented,
@@ -9,11 +10,12 @@ from rag_cover.integration.augmenting import (
     explain_by_search,
     refuse_mode,
 )
-from rag_cover.integration.choosing import OnRerankError, estimate_passage_utilities, rerank_or_keep, rerank_passages
-from rag_cover.integration.completions import Written, first_choice_of, get_field, sample_from_completion
+from rag_cover.integration.choosing import OnRerankError, rerank_or_keep, rerank_passages, select_useful
+from rag_cover.integration.completions import Written, describe_completion, first_choice_of, get_field, sample_from_completion
+from rag_cover.integration.datasets import Questions
 from rag_cover.integration.feedback import core_of
 from rag_cover.integration.generation import GeneratorByCalls, identity_of
-from rag_cover.integration.inputs import Given, Terms, refuse_misspelt, trace_from
+from rag_cover.integration.inputs import Given, Terms, refuse_misspelt, trace_of_inputs
 from rag_cover.integration.lazy_models import LazyModels
 from rag_cover.integration.model_roles import FrameworkModels
 from rag_cover.integration.options import (
@@ -24,6 +26,7 @@ from rag_cover.integration.options import (
     refuse_unknown_models,
     split_options,
 )
+from rag_cover.integration.pipeline_runs import PipelineInterruptedError, PipelineRun
 from rag_cover.integration.reconstructible import Reconstructible
 from rag_cover.integration.refusals import describe_argument, refuse_below, refuse_blank, refuse_on_error, refuse_utility
 from rag_cover.integration.replays import Replay
@@ -58,11 +61,12 @@ from rag_cover.integration.set_queries import (
 )
 from rag_cover.integration.set_routes import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
 from rag_cover.integration.vectors import unit_vectors
-from rag_cover.spans.field_aliases import ANSWERED, ASKED, DOCUMENTS
+from rag_cover.spans.field_aliases import ANSWERED, ASKED, CITED, DOCUMENTS
 
 __all__ = [
     "ANSWERED",
     "ASKED",
+    "CITED",
     "DOCUMENTS",
     "MIN_CONFIDENCE",
     "OTHERWISE",
@@ -82,6 +86,10 @@ __all__ = [
     "Member",
     "ModelOptions",
     "OnRerankError",
+    "PipelineInterruptedError",
+    "PipelineRun",
+    "Progress",
+    "Questions",
     "RatingScoring",
     "Reconstructible",
     "Replay",
@@ -91,6 +99,7 @@ __all__ = [
     "SetFound",
     "Terms",
     "UtilityScoring",
+    "Watcher",
     "Written",
     "answer_set_query",
     "answer_set_query_if_possible",
@@ -101,11 +110,11 @@ __all__ = [
     "core_of",
     "decide_or_default",
     "describe_argument",
+    "describe_completion",
     "document_attach_options",
     "document_model_options",
     "entailment_probability",
     "entailment_shares",
-    "estimate_passage_utilities",
     "explain_by_search",
     "explain_empty_result",
     "explain_failure",
@@ -126,10 +135,11 @@ __all__ = [
     "rerank_passages",
     "sample_from_completion",
     "score_trace",
+    "select_useful",
     "set_answerer_by",
     "set_route",
     "skill_router_by",
     "split_options",
-    "trace_from",
+    "trace_of_inputs",
     "unit_vectors",
 ]

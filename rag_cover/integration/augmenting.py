@@ -50,7 +50,7 @@ class Finding(Protocol[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Augmented(Generic[T]):
-    """What came of one question: its augmentation, and everything that was found, by `Passage.key`."""
+    """The result for one question: its augmentation, and all passages that were found, by `Passage.key`."""
 
     augmentation: Augmentation
     found: Mapping[str, T]

@@ -13,7 +13,7 @@ from rag_cover.integration.refusals import refuse_blank
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
 
-__all__ = ["OnRerankError", "estimate_passage_utilities", "rerank_or_keep", "rerank_passages"]
+__all__ = ["OnRerankError", "rerank_or_keep", "rerank_passages", "select_useful"]
 
 OnRerankError = Literal["keep", "raise"]
 """What is done where a model fails: keep to what the retriever said, and log it, or raise."""
@@ -92,7 +92,38 @@ def rerank_passages(
     )
 
 
-def estimate_passage_utilities(
+def select_useful(  # all but three by name
+    models: Models,
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    attribution: Attribution,
+    samples: int,
+    seed: int,
+    min_utility: float,
+    keep: int,
+) -> tuple[list[int], EstimatedUtility]:
+    """Return the places of the passages to keep, and what these are worth.
+
+    What is left out by leaving one out is left out one at a time, the least useful first, and the others are measured again: of
+    two that say the same each is worth nothing beside the other, and one of them stays.
+
+    Raises:
+        ModelFailedError: the receiver or the entailer failed.
+    """
+    kept = list(range(len(passages)))
+    while True:
+        left = [passages[place] for place in kept]
+        found = _estimate(models, question, left, attribution=attribution, samples=samples, seed=seed)
+        if attribution != "leave-one-out":
+            return [kept[place] for place in found.keeping(left, min_utility=min_utility, keep=keep)], found
+        worst = found.find_least_useful(left, min_utility=min_utility)
+        if worst is None or len(kept) <= keep:
+            return kept, found
+        del kept[worst]
+
+
+def _estimate(
     models: Models, question: str, passages: Sequence[Passage], *, attribution: Attribution, samples: int, seed: int
 ) -> EstimatedUtility:
     """Estimate what passages are worth, by models that are open (`rag_cover.coverage.estimate_utilities`).

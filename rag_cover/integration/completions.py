@@ -13,11 +13,12 @@ from typing import Any, Literal
 from rag_cover.llm_calls import read_finish_reason
 from rag_cover.traces import Sample
 
-__all__ = ["Written", "first_choice_of", "get_field", "sample_from_completion"]
+__all__ = ["Written", "describe_completion", "first_choice_of", "get_field", "sample_from_completion"]
 
 Finish = Literal["stop", "length", "filter"]
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
+_MODELS = ("model_name", "model", "model_id")
 _USAGES = ("usage", "usage_metadata", "token_usage")
 _ASKED = ("prompt_tokens", "input_tokens", "prompt_token_count", "prompt_eval_count")
 _TOLD = ("completion_tokens", "output_tokens", "candidates_token_count", "eval_count")
@@ -54,6 +55,25 @@ def sample_from_completion(
     return Written(sample, _count(reports, _ASKED), _count(reports, _TOLD))
 
 
+def describe_completion(reports: Sequence[object]) -> dict[str, Any]:
+    """Read what a server told about an answer beside its text: model, tokens, finish reason, as fields of an `LLMCall`.
+
+    What an earlier report tells is believed before a later one; what none tells is left out.
+
+    >>> describe_completion([{"usage": {"prompt_tokens": 3}}, {"model": "small", "stop_reason": "end_turn"}])
+    {'model': 'small', 'prompt_tokens': 3, 'finish_reason': 'stop'}
+    """
+    reports = [report for report in reports if report is not None]
+    models = (get_field(report, name) for report in reports for name in _MODELS)
+    found = {
+        "model": next((each for each in models if isinstance(each, str) and each.strip()), None),
+        "prompt_tokens": _count(reports, _ASKED),
+        "completion_tokens": _count(reports, _TOLD),
+        "finish_reason": read_finish_reason(_reason(reports)),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def first_choice_of(report: object) -> object | None:
     """Return the first of a server's choices, None where it lists none."""
     choices = get_field(report, "choices")
@@ -62,15 +82,19 @@ def first_choice_of(report: object) -> object | None:
 
 def get_field(report: Any, name: str) -> Any:  # whatever a server tells
     """Take a field of a mapping or an object, None where it has no such field."""
-    return report.get(name) if isinstance(report, Mapping) else getattr(report, name, None)
+    return report.get(name) if type(report) is dict or isinstance(report, Mapping) else getattr(report, name, None)
+
+
+def _reason(reports: Sequence[object]) -> object:
+    """Return a server's word for why an answer ended, None where it gives none."""
+    places = [place for report in reports for place in (first_choice_of(report), report) if place is not None]
+    told = [get_field(place, name) for place in places for name in _REASONS]
+    told += [get_field(get_field(report, "incomplete_details"), "reason") for report in reports]
+    return next((each for each in told if each is not None), None)
 
 
 def _finish(reports: Sequence[object]) -> Finish | None:
-    places = (place for report in reports for place in (first_choice_of(report), report))
-    told = [get_field(place, name) for place in places for name in _REASONS]
-    told += [get_field(get_field(report, "incomplete_details"), "reason") for report in reports]
-    reason = next((each for each in told if each is not None), None)
-    match read_finish_reason(reason):
+    match read_finish_reason(_reason(reports)):
         case "tool" | "other":
             return None
         case found:
@@ -79,7 +103,7 @@ def _finish(reports: Sequence[object]) -> Finish | None:
 
 def _count(reports: Sequence[object], names: Sequence[str]) -> int | None:
     places = (place for report in reports for place in (*(get_field(report, usage) for usage in _USAGES), report))
-    counts = (get_field(place, name) for place in places for name in names)
+    counts = (get_field(place, name) for place in places if place is not None for name in names)
     return next((each for each in counts if isinstance(each, int) and not isinstance(each, bool) and each >= 0), None)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rag_cover.belief import TraceUtility, Utility
 from rag_cover.complexity import Complexity, standing_of
 from rag_cover.coverage import CoverageResult, SubQuestionCoverage
+from rag_cover.coverage.explanations import explain_loss
 from rag_cover.coverage.notes import declines_in_words
 from rag_cover.grounding import GroundednessResult
 from rag_cover.questions import Role
@@ -31,8 +32,11 @@ def feedback_on_coverage(result: CoverageResult) -> str:
     """Describe how many core sub-questions an answer covers, which it does not, and where each of those was lost."""
     core = core_of(result)
     lost = [each for each in core if each.answer is not None and not each.answer.covered]
-    lines = [f"The answer covers {len(core) - len(lost)} of {_format_count(len(core), 'core sub-question')}."]
-    lines += [f"Lost: {each.text} ({each.loss or 'where is not known: no contexts were given'})" for each in lost]
+    lines = [f"The answer covers {len(core) - len(lost)} of {_format_count(len(core), result.noun_of(Role.CORE))}."]
+    lines += [
+        f"Lost: {each.text} ({explain_loss(each) if each.loss else 'where is not known: no contexts were given'})"
+        for each in lost
+    ]
     return "\n".join([*lines, *_declines(result), *_makers(result)])
 
 
@@ -88,7 +92,7 @@ def _verdicts_of_role(result: CoverageResult, role: Role) -> list[bool]:
 
 def _describe_coverage(result: CoverageResult, role: Role) -> str:
     covered = _verdicts_of_role(result, role)
-    return f"{sum(covered)} of {_format_count(len(covered), f'{role} sub-question')}"
+    return f"{sum(covered)} of {_format_count(len(covered), result.noun_of(role))}"
 
 
 def _completeness(result: Complexity) -> str:

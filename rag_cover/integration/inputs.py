@@ -16,7 +16,7 @@ from rag_cover.errors import InputError
 from rag_cover.questions import Passage, Question, Role, SubQuestion, legible
 from rag_cover.traces import RetrievalStep, Trace
 
-__all__ = ["Given", "Terms", "refuse_misspelt", "trace_from"]
+__all__ = ["Given", "Terms", "refuse_misspelt", "trace_of_inputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Terms:
     ours: Callable[[object], object] = lambda value: value
 
 
-def trace_from(given: Given, terms: Terms) -> Trace:
+def trace_of_inputs(given: Given, terms: Terms) -> Trace:
     """Make a trace of what was given.
 
     A sub-question that is a text alone is a core one: it is what somebody wants to see answered.

@@ -11,11 +11,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from rag_cover.backends import AbstentionDetector, Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
+from rag_cover.backends import (
+    AbstentionDetector,
+    Embedder,
+    Entailer,
+    Generator,
+    Locator,
+    Receiver,
+    Relevance,
+    Retriever,
+    Scorer,
+)
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration.refusals import describe_argument
 from rag_cover.llm.judge import PromptedJudge
+from rag_cover.recording import UnrecordedRetriever
 from rag_cover.registry import Models, open_embedder, open_generator
 
 __all__ = ["FrameworkModels"]
@@ -53,6 +64,7 @@ class FrameworkModels:
         make_generator: makes a language model a generator; None of what is none.
         make_embedder: makes an embedding model an embedder; None of what is none.
         make_judge: makes what can judge without writing a judge; None of what cannot.
+        make_retriever: makes what searches a corpus a retriever; None of what does not.
     """
 
     language_model: str
@@ -60,6 +72,7 @@ class FrameworkModels:
     make_generator: Callable[[object], Generator | None]
     make_embedder: Callable[[object], Embedder | None]
     make_judge: Callable[[object], Scorer | None] = lambda _: None
+    make_retriever: Callable[[object], Retriever | None] = lambda _: None
 
     def generator_of(self, model: object) -> Generator:
         """Return a model, or what a name opens, as a generator.
@@ -97,6 +110,8 @@ class FrameworkModels:
         return models
 
     def _translate(self, model: object, place: str, made: dict[tuple[int, object], Any]) -> Any:
+        if place == "corpus":
+            return self._corpus(model)
         if model is None or isinstance(model, str):
             return model
         if place == "embedder":
@@ -107,6 +122,13 @@ class FrameworkModels:
             return model
         asked = made.setdefault((id(model), "writer"), writer)
         return made.setdefault((id(model), make), make(asked))
+
+    def _corpus(self, corpus: object) -> Any:
+        """Translate what is searched for what was not retrieved; what a search does there is no part of any trace."""
+        if isinstance(corpus, str):
+            return Path(corpus)
+        made = self.make_retriever(corpus)
+        return corpus if made is None else UnrecordedRetriever(made)
 
     def _open_or_check(self, model: object, place: str, open_by_name: Callable[[str], T]) -> T:
         if isinstance(model, str):
@@ -121,6 +143,7 @@ class FrameworkModels:
             given = model is not None or place == "judge"
             if given and (isinstance(model, type) or not isinstance(model, str | protocol)):  # a class has the methods, too
                 raise self._unfit(model, place)
+        models.check(["corpus"])
         if not isinstance(models.decomposer, str | Path | Generator | None):  # those take other models to open
             models.open(["decomposer"])
 

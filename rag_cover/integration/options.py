@@ -46,6 +46,8 @@ class ModelOptions(TypedDict, Generic[LanguageModel, EmbeddingModel], total=Fals
         embedder: embeds sub-questions, which assigns their roles: also an embedding model of the framework; None: the judge,
             where it can.
         abstention: recognises replies that decline to answer; None: the judge where it can, else the embedded one.
+        corpus: is searched for what was not retrieved, so that what is not in the corpus is told from what was not found: a
+            retriever or an index of the framework, a `Retriever`, passages, or the path of a file of them.
     """
 
     judge: str | Scorer | LanguageModel
@@ -57,6 +59,7 @@ class ModelOptions(TypedDict, Generic[LanguageModel, EmbeddingModel], total=Fals
     decomposer: str | Path | Generator | Decomposer | LanguageModel | None
     embedder: str | Embedder | EmbeddingModel | None
     abstention: str | AbstentionDetector | None
+    corpus: Any
 
 
 class AttachOptions(

@@ -147,6 +147,8 @@ class CoverageScoring:
         if score is None:
             count = len(measured.sub_questions)
             reason = f"none of its {count} sub-questions is core; give some: sub_questions=[SubQuestion(…, role='core')]"
+            if measured.on_nuggets:
+                reason = f"none of its {count} nuggets is vital; give some: nuggets=[Nugget(…, importance='vital')]"
             return Scored(measured=measured, invalid_reason=reason)
         return _at_least(self.fail_under, score, measured, feedback_on_coverage(measured))
 
@@ -183,6 +185,8 @@ class RatingScoring:
         if measured.rating is None:
             count = len(measured.sub_questions)
             reason = f"none of its {count} sub-questions has a role; give some: sub_questions=[SubQuestion(…, role='core')]"
+            if measured.on_nuggets:
+                reason = f"none of its {count} nuggets has an importance; give some: nuggets=[Nugget(…, importance='vital')]"
             return Scored(measured=measured, invalid_reason=reason)
         feedback = feedback_on_rating(measured, self.measure.weights)
         return _at_least(self.fail_under, measured.rating, measured, feedback)
@@ -297,7 +301,7 @@ class ComplexityScoring:
     def read(self, measured: Complexity, trace: Trace) -> Scored:  # noqa: ARG002  # needs no more
         """Return how complex the question is."""
         if measured.max_answer_probability is None:
-            reason = "nothing was retrieved that could tell how complex the question is"
+            reason = "nothing was retrieved by which the complexity of the question could be judged"
             return Scored(measured=measured, invalid_reason=reason)
         fitted = measured.probability
         score = 1 - measured.max_answer_probability if fitted is None else fitted

@@ -9,7 +9,7 @@ from rag_cover.setqueries import ParsedQuery, parse
 __all__ = ["MIN_CONFIDENCE", "OTHERWISE", "SET", "refuse_confidence", "set_route", "why_left_alone"]
 
 MIN_CONFIDENCE = 0.2
-"""The confidence from which a question that was read as a set query is answered as one, unless told otherwise.
+"""The confidence from which a question that was read as a set query is answered as one, by default.
 
 It is low, since it is that of the whole reading: one that is wrong in part mostly is a set query all the same."""
 

@@ -1,6 +1,6 @@
 """How far a judge can be trusted: held against people's labels, and against pairs that any working judge gets right."""
 
-from rag_cover.judge_check.assessment import assess, notes_on
+from rag_cover.judge_check.assessment import assess, notes_on_labels
 from rag_cover.judge_check.result import (
     Agreement,
     CanaryVerdict,
@@ -10,7 +10,7 @@ from rag_cover.judge_check.result import (
     SharesCovered,
 )
 from rag_cover.judge_check.run import check_judge
-from rag_cover.judge_check.sanity_checks import canary_verdicts, failure_of
+from rag_cover.judge_check.sanity_checks import canary_verdicts, explain_canary_failure
 from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS
 
 __all__ = [
@@ -25,6 +25,6 @@ __all__ = [
     "assess",
     "canary_verdicts",
     "check_judge",
-    "failure_of",
-    "notes_on",
+    "explain_canary_failure",
+    "notes_on_labels",
 ]

@@ -11,7 +11,7 @@ from rag_cover.backends import ScoringItem
 from rag_cover.judge_check.result import Agreement, Disagreement, JudgeThreshold, SharesCovered
 from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, area_under_roc, by_cluster, counts, kappa, precision, recall
-from rag_cover.stats.intervals import Interval, Statistic, bootstrap
+from rag_cover.stats.intervals import Interval, jackknife, jackknife_share
 from rag_cover.stats.prediction_powered import (
     LEAST_LABELS,
     LEAST_QUESTIONS,
@@ -21,7 +21,7 @@ from rag_cover.stats.prediction_powered import (
 from rag_cover.stats.reliability import calibration_error, reliability_bins
 from rag_cover.stats.thresholds import best_cut, cross_fitted
 
-__all__ = ["assess", "notes_on"]
+__all__ = ["assess", "notes_on_labels"]
 
 Floats = NDArray[np.float64]
 
@@ -41,9 +41,6 @@ def assess(
     keys = [row.cluster for row in labelled]
     found = by_cluster(counts(judged >= cut, labels), keys)
 
-    def figure(statistic: Statistic) -> Interval | None:
-        return bootstrap(found, statistic, seed=seed)
-
     bins = reliability_bins(judged, labels)
     wrong = [i for i in range(len(labelled)) if (judged[i] >= cut) != labels[i]]
     worst = sorted(wrong, key=lambda i: -abs(judged[i] - labels[i]))[:_DISAGREEMENTS]
@@ -54,10 +51,10 @@ def assess(
         positives=int(labels.sum()),
         unlabelled=len(rows) - len(labelled),
         questions=len(set(keys)),
-        agreement=figure(accuracy),
-        kappa=figure(kappa),
-        precision=figure(precision),
-        recall=figure(recall),
+        agreement=jackknife_share(found, accuracy),
+        kappa=jackknife(found, kappa, low=-1.0, high=1.0),
+        precision=jackknife_share(found, precision),
+        recall=jackknife_share(found, recall),
         area_under_roc=area_under_roc(judged, labels, keys),
         majority=None if share is None else max(share, 1 - share),
         threshold=_fit(judged, labels, keys, cut, seed),
@@ -69,8 +66,8 @@ def assess(
     )
 
 
-def notes_on(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float]) -> list[str]:
-    """Say what should make a reader of the figures careful: labels that contradict each other, a sample that is not random."""
+def notes_on_labels(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float]) -> list[str]:
+    """Return warnings for a reader of the figures: contradicting labels, a sample that is not random."""
     labels: dict[ScoringItem, set[bool]] = {}
     for row in rows:
         if row.label is not None:
@@ -106,7 +103,7 @@ def _fit(judged: Floats, labels: NDArray[np.bool_], keys: Sequence[str], cut: fl
 
     def mean(values: Floats) -> Interval | None:
         rows = by_cluster(np.stack([values, np.ones_like(values)], axis=1), keys)
-        return bootstrap(rows, lambda sums: sums[..., 0] / sums[..., 1], seed=seed)
+        return jackknife(rows, lambda sums: sums[..., 0] / sums[..., 1], low=-1.0, high=1.0)
 
     return JudgeThreshold(cut, best_cut(judged, labels), mean(honest), mean(honest - own))
 

@@ -32,7 +32,7 @@ class CanaryVerdict:
 
     @property
     def passed(self) -> bool:
-        """Tell whether the judge said what was expected."""
+        """Return whether the judge said what was expected."""
         return self.said == self.expected
 
 
@@ -51,7 +51,7 @@ class JudgeThreshold:
 
     @property
     def is_better(self) -> bool:
-        """Tell whether the fitted cut is clearly better: the whole interval of its gain lies above 0."""
+        """Return whether the fitted cut is clearly better: the whole interval of its gain lies above 0."""
         return self.gain is not None and self.gain.lower is not None and self.gain.lower > 0
 
 
@@ -150,7 +150,7 @@ class JudgeCheck:
 
     @property
     def passed(self) -> bool:
-        """Tell whether the judge passes its canaries."""
+        """Return whether the judge passes its canaries."""
         return self.failed_because is None
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from rag_cover.backends import Scorer, fingerprint_of, reply_threshold_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.importers import read_labels
-from rag_cover.judge_check.assessment import assess, notes_on
+from rag_cover.judge_check.assessment import assess, notes_on_labels
 from rag_cover.judge_check.result import JudgeCheck
-from rag_cover.judge_check.sanity_checks import canary_verdicts, failure_of
+from rag_cover.judge_check.sanity_checks import canary_verdicts, explain_canary_failure
 from rag_cover.labels import LabelledText
 from rag_cover.measures import ModelKind
-from rag_cover.model_calls import probabilities
+from rag_cover.model_calls import ask_probabilities
 from rag_cover.registry import Models
 
 __all__ = ["check_judge"]
@@ -39,7 +39,7 @@ def check_judge(
         judge: the name of a judge, or the judge.
         unlabelled: more rows without labels, of which the labelled ones are a random sample: they make shares covered surer.
         columns: where the tables have other names, such as ``{"text": "Antwort"}``.
-        seed: of resampling.
+        seed: seed of the random generator.
 
     Raises:
         InputError: a file that cannot be read; says the line and the field.
@@ -51,16 +51,16 @@ def check_judge(
     rows = (*known, *more)
     opened = Models(judge=judge).open(_KINDS)
     scorer = opened["scorer"]
-    found = probabilities(scorer, (row.item for row in rows))
+    found = ask_probabilities(scorer, (row.item for row in rows))
     canaries = canary_verdicts(scorer, opened.get("entailer"))
     free, referred = ([row for row in rows if bool(row.references) is kind] for kind in (False, True))
     return JudgeCheck(
         judge=fingerprint_of(scorer),
         canaries=canaries,
-        failed_because=failure_of(canaries),
+        failed_because=explain_canary_failure(canaries),
         reference_free=assess(free, found, cut=_free_cut(scorer, free), seed=seed),
         with_references=assess(referred, found, cut=_WITH_REFERENCES, seed=seed),
-        notes=(*_note_repeated(repeated), *notes_on(rows, found)),
+        notes=(*_note_repeated(repeated), *notes_on_labels(rows, found)),
     )
 
 

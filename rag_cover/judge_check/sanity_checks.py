@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from rag_cover.backends import Entailer, Scorer, ScoringItem, reply_threshold_of
 from rag_cover.judge_check.result import CanaryVerdict
-from rag_cover.model_calls import probabilities, relations
+from rag_cover.model_calls import ask_probabilities, ask_relations
 
-__all__ = ["canary_verdicts", "failure_of"]
+__all__ = ["canary_verdicts", "explain_canary_failure"]
 
 _ANSWERING = (
     (
@@ -146,8 +146,8 @@ def canary_verdicts(scorer: Scorer, entailer: Entailer | None = None) -> tuple[C
     return (*_answering(scorer), *_special(scorer), *(_entailing(entailer) if entailer else ()))
 
 
-def failure_of(verdicts: Sequence[CanaryVerdict]) -> str | None:
-    """Say why a judge fails its canaries: of a kind, more than one in five went wrong. None where it passes."""
+def explain_canary_failure(verdicts: Sequence[CanaryVerdict]) -> str | None:
+    """Return why a judge fails its canaries (more than one in five of a kind went wrong); None where it passes."""
     problems = []
     for kind in dict.fromkeys(verdict.kind for verdict in verdicts):
         found = [verdict for verdict in verdicts if verdict.kind == kind]
@@ -161,7 +161,7 @@ def failure_of(verdicts: Sequence[CanaryVerdict]) -> str | None:
 
 def _answering(scorer: Scorer) -> list[CanaryVerdict]:
     cases = [(question, text, text == yes) for question, yes, no in _ANSWERING for text in (yes, no)]
-    found = probabilities(scorer, (ScoringItem(question, text) for question, text, _ in cases))
+    found = ask_probabilities(scorer, (ScoringItem(question, text) for question, text, _ in cases))
     verdicts = []
     for question, text, answers in cases:
         p = found[ScoringItem(question, text)]
@@ -177,7 +177,7 @@ def _special(scorer: Scorer) -> list[CanaryVerdict]:
         for kind, found in {**_REPLIES, **_PASSAGES}.items()
         for question, text, answers in found
     ]
-    found = probabilities(scorer, (item for _, item, _ in cases))
+    found = ask_probabilities(scorer, (item for _, item, _ in cases))
     verdicts = []
     for kind, item, answers in cases:
         cut = reply_threshold_of(scorer) if item.user_question else scorer.threshold
@@ -194,7 +194,7 @@ def _entailing(entailer: Entailer) -> list[CanaryVerdict]:
         for premise, follows, contradicts in _ENTAILMENT
         for text, expected in ((follows, "entailment"), (contradicts, "contradiction"))
     ]
-    found = relations(entailer, ((premise, text) for premise, text, _ in cases))
+    found = ask_relations(entailer, ((premise, text) for premise, text, _ in cases))
     return [
         CanaryVerdict(
             "entailment",

@@ -176,7 +176,7 @@ def _inner(schema: type[BaseModel], field: str) -> str | None:
 
 
 def _first_problem(invalid: ValidationError) -> str:
-    """Say in a few words what is wrong, without the reply's own words: the raw text is kept beside it."""
+    """Describe briefly what is wrong without quoting the reply, whose raw text is kept separately."""
     first = invalid.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
     return f"the reply's JSON does not fit: {where or 'as a whole'}: {first['msg']}"[:_EXCERPT]

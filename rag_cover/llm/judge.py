@@ -1,7 +1,8 @@
 """A language model as judge: any Generator made a Scorer and Locator that reads whole texts and quotes what answers.
 
 One call judges a text by the list of its questions. Verdicts that cannot be used are asked for once more, alone and with
-what is wrong with them, and then once afresh; what is still unusable then is a counted failure and never a number.
+what is wrong with them, and then once afresh; what is still unusable then is a counted failure and never a number. Whether a
+text states a nugget is asked by `NuggetAssigner`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from rag_cover.backends import Failure, Generation, Generator, Sampling, ScoringItem, Span, fingerprint_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.llm.judge_prompt import PROMPTS, JudgePrompt, Judgment, ParsedVerdict, Verdicts, best_of, reading_of
+from rag_cover.llm.nugget_assigner import NuggetAssigner
 from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.llm.usage import Usage
+from rag_cover.statements import StatementItem, StatementVerdict
 from rag_cover.texts import sentences, windows
 
 __all__ = ["PromptedJudge"]
@@ -57,6 +60,7 @@ class PromptedJudge:
         self.threshold = threshold
         self._generator, self._longest, self._questions = generator, longest, questions
         self._run = run
+        self._assigner = NuggetAssigner(generator, longest=longest, run=run)
         self._lock = threading.Lock()
         self._judged: OrderedDict[ScoringItem, Judgment] = OrderedDict()
         self._failed: dict[ScoringItem, Failure] = {}
@@ -87,6 +91,14 @@ class PromptedJudge:
         """
         return [judgment.fragment for judgment in self._judgments(items)]
 
+    def judge_statements(self, items: Sequence[StatementItem]) -> list[StatementVerdict]:
+        """Return of each text whether it states the statement, as a whole or in part.
+
+        Raises:
+            ModelFailedError: some verdicts could not be had.
+        """
+        return self._assigner.judge_statements(items)
+
     def _judgments(self, items: Sequence[ScoringItem]) -> list[Judgment]:
         with self._lock:
             known = {item: self._judged[item] for item in items if item in self._judged}
@@ -114,9 +126,9 @@ class PromptedJudge:
         for _ in range(1, _ROUNDS):
             again = {index: sheets[index].about(read.problems) for index, read in enumerate(reads) if read.problems}
             for index, mended in zip(again, self._read(list(again.values())), strict=True):
-                sheets[index], reads[index] = again[index], reads[index].mended(mended)
+                sheets[index], reads[index] = again[index], reads[index].merge(mended)
         self._count(len({item for read in reads for item in read.problems}))
-        return best_of([read.given_up(_ROUNDS) for read in reads])
+        return best_of([read.give_up(_ROUNDS) for read in reads])
 
     def _sheets(self, items: Sequence[ScoringItem]) -> list[JudgePrompt]:
         by_text: dict[str, list[ScoringItem]] = {}

@@ -95,14 +95,14 @@ class JudgePrompt:
 
     @property
     def sampling(self) -> Sampling:
-        """Say how long the reply may be, and in a late round, that it is to be another one."""
+        """Write how long the reply may be and, in a later round, that it must differ from the last one."""
         room = 256 + 160 * _STEP * -(-len(self.items) // _STEP)
         return (
             Sampling(max_tokens=room) if self.round < _FRESH else Sampling(max_tokens=room, temperature=_WARM, seed=self.round)
         )
 
     def _wrong(self) -> dict[str, str]:
-        """Say what was wrong with which questions' verdicts: sentence to numbers."""
+        """Map each problem to the numbers of the questions whose verdicts have it."""
         numbers: dict[str, list[str]] = {}
         for number, item in enumerate(self.items, 1):
             if item in self.remarks:
@@ -124,11 +124,11 @@ class ParsedVerdict:
     problems: Mapping[ScoringItem, Failure]
     failed: Mapping[ScoringItem, Failure]
 
-    def mended(self, again: ParsedVerdict) -> ParsedVerdict:
+    def merge(self, again: ParsedVerdict) -> ParsedVerdict:
         """Take what asking again gave in place of the problems."""
         return ParsedVerdict({**self.judgments, **again.judgments}, again.problems, {**self.failed, **again.failed})
 
-    def given_up(self, attempts: int) -> ParsedVerdict:
+    def give_up(self, attempts: int) -> ParsedVerdict:
         """Count what is a problem still as failed."""
         failed = {item: replace(problem, attempts=attempts) for item, problem in self.problems.items()}
         return ParsedVerdict(self.judgments, {}, {**self.failed, **failed})

@@ -38,8 +38,8 @@ class Memory(Generic[T]):
     _known: dict[str, T | Failure] = field(default_factory=dict, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    def made_of(self, texts: Sequence[str]) -> list[T | Failure]:
-        """Return what is made of each text, in their order; in place of what could not be made, why."""
+    def make_all(self, texts: Sequence[str]) -> list[T | Failure]:
+        """Return what is made of each text, in their order; a `Failure` for a text that failed."""
         with self._lock:
             new = [text for text in dict.fromkeys(texts) if text not in self._known]
             recalled = self._recall(new)

@@ -28,7 +28,7 @@ _POLL_S = 0.5
 
 
 def is_transient(status: int) -> bool:
-    """Tell whether an HTTP status is worth another try.
+    """Return whether an HTTP status is worth another try.
 
     >>> [status for status in (200, 400, 401, 404, 408, 409, 429, 500, 501, 503, 529) if is_transient(status)]
     [408, 429, 500, 503, 529]
@@ -137,16 +137,16 @@ class Caller:
                 sleep=clock.sleep,
             )
         except ModelFailedError as failed:
-            raise call.explained(failed) from None
+            raise call.explain(failed) from None
         return Called(value, call.attempts, call.seconds)
 
     def settle(self, estimated: int, actual: int) -> None:
-        """Tell how many tokens a call really used."""
+        """Correct the token bucket by the tokens that a call really used."""
         self._limiter.settle(estimated, actual)
 
     @contextmanager
-    def admitted(self, tokens: int, clock: Deadline) -> Iterator[None]:
-        """Wait for a free slot, then for the limits: whoever is let through is sent at once."""
+    def admit(self, tokens: int, clock: Deadline) -> Iterator[None]:
+        """Wait for a free slot, then for the rate limits; a request that gets through is sent at once."""
         clock.check()
         while not self._slots.acquire(timeout=_POLL_S):
             clock.check()
@@ -169,7 +169,7 @@ class _Call(Generic[T]):
         self.seconds = 0.0
 
     def attempt(self) -> T:
-        with self._caller.admitted(self._tokens, self._clock):
+        with self._caller.admit(self._tokens, self._clock):
             started = self._clock.now()
             self._began = started if self._began is None else self._began
             self.attempts += 1
@@ -181,8 +181,8 @@ class _Call(Generic[T]):
             self.seconds = self._clock.now() - started
             return value
 
-    def explained(self, failed: ModelFailedError) -> ModelFailedError:
-        """Say after how many attempts it failed, and where the run's time was over, what it was spent on."""
+    def explain(self, failed: ModelFailedError) -> ModelFailedError:
+        """Add to the error how many attempts were made, and, after the deadline, what the time was spent on."""
         fault, self._fault = self._fault, None  # a fault that is kept keeps its frames
         if fault is not None and failed.kind == LATE:
             failed = ModelFailedError(f"{failed}. The last attempt: {fault}", kind=LATE)

@@ -55,7 +55,7 @@ class Usage:
 
     @property
     def tokens_told(self) -> bool:
-        """Tell whether the token counts are those of every answered call."""
+        """Return whether the token counts are those of every answered call."""
         return self.untold == 0
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:

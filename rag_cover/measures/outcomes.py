@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from rag_cover.backends import Failure
 from rag_cover.measures.numbers import NumberResult
 from rag_cover.measures.protocol import MeasureResult, NotApplicable, Outcome
+from rag_cover.short_forms import quote
 from rag_cover.traces import Trace
 
 if TYPE_CHECKING:  # a measure depends on this file, not this file on measures
@@ -58,6 +59,11 @@ class TraceResult:
 
     trace: Trace
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return a short form: the question, and how each measure ended."""
+        ended = ", ".join(f"{name}: {_ended(outcome)}" for name, outcome in self.outcomes.items())
+        return f"TraceResult({quote(self.trace.question.text)}, {ended or 'not measured'})"
 
     def __getitem__(self, measure: str) -> Any:
         """Return the result of a measure.
@@ -156,3 +162,14 @@ def _outcome_from_dict(measure: str, data: Mapping[str, Any], result_type: Resul
         return UnknownResult(data["result"], data.get("type", ""))
     found: MeasureResult = known.from_dict(data["result"])
     return found
+
+
+def _ended(outcome: Outcome) -> str:
+    match outcome:
+        case NotApplicable():
+            return "not applicable"
+        case Failure():
+            return "failed"
+        case NumberResult():
+            return f"{outcome.value:.3g}"
+    return "measured"

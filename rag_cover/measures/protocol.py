@@ -15,7 +15,17 @@ from rag_cover.traces import Trace
 __all__ = ["Measure", "MeasureResult", "ModelKind", "NotApplicable", "Outcome", "Score", "SummaryMetric", "Unit", "ratio"]
 
 ModelKind = Literal[
-    "scorer", "locator", "relevance", "entailer", "receiver", "generator", "embedder", "decomposer", "abstention"
+    "scorer",
+    "locator",
+    "relevance",
+    "entailer",
+    "receiver",
+    "generator",
+    "embedder",
+    "decomposer",
+    "abstention",
+    "nuggets",
+    "corpus",
 ]
 Floats = NDArray[np.float64]
 
@@ -109,7 +119,7 @@ class SummaryMetric(Generic[R]):
 
     @property
     def is_share(self) -> bool:
-        """Tell whether it is a share, in [0, 1]."""
+        """Return whether it is a share, in [0, 1]."""
         return (self.low, self.high) == (0.0, 1.0)
 
 
@@ -157,7 +167,7 @@ class Measure(Protocol):
         ...
 
     def not_applicable_reason(self, trace: Trace) -> str | None:
-        """Say why a trace cannot be measured, or None where it can; asks no model."""
+        """Return why a trace cannot be measured, or None where it can; asks no model."""
         ...
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:

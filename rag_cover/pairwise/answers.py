@@ -52,10 +52,10 @@ class AnswerPair:
 
     @property
     def is_rated_alike(self) -> bool:
-        """Tell whether both were rated, by the same sub-questions."""
+        """Return whether both were rated, by the same sub-questions."""
         return bool(self.answer_a.sub_questions) and self.answer_a.sub_questions == self.answer_b.sub_questions
 
-    def unjudged(self, reason: str, *, failed: bool = False) -> UnjudgedPair:
+    def leave_unjudged(self, reason: str, *, failed: bool = False) -> UnjudgedPair:
         """Leave the pair without a verdict."""
         return UnjudgedPair(self.question, self.a, self.b, reason, failed)
 

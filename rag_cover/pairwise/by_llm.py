@@ -76,7 +76,7 @@ def _judge_without_model(pair: AnswerPair) -> PairVerdict | UnjudgedPair | None:
     """Judge what needs no question; None where one is needed."""
     a, b = pair.answer_a.text, pair.answer_b.text
     if a is None or b is None:
-        return pair.unjudged(f"{pair.a if a is None else pair.b} has no answer")
+        return pair.leave_unjudged(f"{pair.a if a is None else pair.b} has no answer")
     if a.split() == b.split():
         return PairVerdict(pair.question, pair.a, pair.b, "tie", "tie", basis="identical")
     return None
@@ -108,4 +108,4 @@ def _judge_from_preferences(pair: AnswerPair, ab: Preference, ba: Preference) ->
 
 
 def _mark_failed(pair: AnswerPair, failure: Failure) -> UnjudgedPair:
-    return pair.unjudged(f"{failure.kind}: {failure.message}", failed=True)
+    return pair.leave_unjudged(f"{failure.kind}: {failure.message}", failed=True)

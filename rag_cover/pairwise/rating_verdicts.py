@@ -30,6 +30,6 @@ def _judge_by_ratings(pair: AnswerPair) -> PairVerdict | UnjudgedPair:
     a, b = pair.answer_a.rating, pair.answer_b.rating
     if a is None or b is None:
         name, answer = (pair.a, pair.answer_a) if a is None else (pair.b, pair.answer_b)
-        return pair.unjudged(f"{name} has no rating: {answer.unrated_because}", failed=answer.rating_failed)
+        return pair.leave_unjudged(f"{name} has no rating: {answer.unrated_because}", failed=answer.rating_failed)
     winner: Winner = "tie" if math.isclose(a, b, rel_tol=0, abs_tol=_SAME) else "a" if a > b else "b"
     return PairVerdict(pair.question, pair.a, pair.b, winner, winner, basis="rated")

@@ -43,7 +43,7 @@ class PairwiseComparison:
 
     @property
     def agreement_undefined_because(self) -> str | None:
-        """Say why the judge's agreement with the ratings is not known; None where it is."""
+        """Return why the judge's agreement with the ratings is not known; None where it is."""
         if self.agreement is not None:
             return None
         if any(each.basis == "rated" for each in self.verdicts):
@@ -60,7 +60,7 @@ class PairwiseComparison:
             if (found.a, found.b) == (row, column):
                 return found
             if (found.b, found.a) == (row, column):
-                return found.mirrored()
+                return found.mirror()
         unknown = next((name for name in (row, column) if name not in self.pipelines), row)
         message = (
             f"{row!r} and {column!r} are not two pipelines of this comparison.{nearest(unknown, self.pipelines)} "

@@ -30,7 +30,6 @@ def compare_answers(
     generator: Generator | None,
     any_sub_questions: bool = False,
     notes: Sequence[str] = (),
-    seed: int = 0,
 ) -> PairwiseComparison:
     """Judge every two pipelines' answers to these questions, which all of them have; without a generator by their ratings.
 
@@ -51,15 +50,15 @@ def compare_answers(
         judge="rating" if generator is None else str(getattr(generator, "name", None) or fingerprint_of(generator)),
         questions=len(questions),
         left_out={name: len(side.first) - len(questions) for name, side in sides.items()},
-        win_rates=win_rates_of(list(sides), verdicts, unjudged, seed=seed),
-        overall=_overall(list(sides), verdicts, seed),
-        position_bias=position_bias(verdicts, seed=seed),
-        agreement=agreement_with_ratings(verdicts, ratings_of(rated), seed=seed),
+        win_rates=win_rates_of(list(sides), verdicts, unjudged),
+        overall=_overall(list(sides), verdicts),
+        position_bias=position_bias(verdicts),
+        agreement=agreement_with_ratings(verdicts, ratings_of(rated)),
         verdicts=verdicts,
         unjudged=unjudged,
         notes=tuple(notes),
     )
 
 
-def _overall(names: Sequence[str], verdicts: Sequence[PairVerdict], seed: int) -> dict[str, Interval | None]:
-    return {name: overall_win_rate(name, verdicts, seed=seed) for name in names}
+def _overall(names: Sequence[str], verdicts: Sequence[PairVerdict]) -> dict[str, Interval | None]:
+    return {name: overall_win_rate(name, verdicts) for name in names}

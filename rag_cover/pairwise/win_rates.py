@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.coverage.ratings import pairwise_accuracy, win_rate
-from rag_cover.stats.intervals import Interval, bootstrap_share
+from rag_cover.stats.intervals import Interval, jackknife_share
 
 __all__ = [
     "PairVerdict",
@@ -104,7 +104,7 @@ class WinRate:
         """Count the pairs that the rate rests on."""
         return self.wins + self.ties + self.losses
 
-    def mirrored(self) -> WinRate:
+    def mirror(self) -> WinRate:
         """Return the same from b's side: one less the rate."""
         return WinRate(
             a=self.b,
@@ -135,27 +135,27 @@ class PositionBias:
 
 
 def win_rates_of(
-    names: Sequence[str], verdicts: Sequence[PairVerdict], unjudged: Sequence[UnjudgedPair] = (), *, seed: int = 0
+    names: Sequence[str], verdicts: Sequence[PairVerdict], unjudged: Sequence[UnjudgedPair] = ()
 ) -> tuple[WinRate, ...]:
     """Sum up the verdicts on every two pipelines, the one that is named first as a.
 
-    Intervals are bootstrapped by question; that of a side which wins all, or none, is Wilson's.
+    Intervals are clustered by question (`rag_cover.stats.intervals.jackknife_share`).
 
     >>> told = [PairVerdict("1", "x", "y", "a", "a"), PairVerdict("2", "y", "x", "a", "tie")]
     >>> (found,) = win_rates_of(["x", "y"], told)
     >>> found.rate.estimate, found.wins, found.losses
     (0.625, 1, 1)
     """
-    return tuple(_win_rate(a, b, verdicts, unjudged, seed) for a, b in combinations(names, 2))
+    return tuple(_win_rate(a, b, verdicts, unjudged) for a, b in combinations(names, 2))
 
 
-def overall_win_rate(name: str, verdicts: Sequence[PairVerdict], *, seed: int = 0) -> Interval | None:
-    """Say how often a pipeline wins over the others together, every pair counted alike; None where it is in no pair."""
-    return _mean_by_question(((each.question, _credit_of(name, each)) for each in verdicts if name in (each.a, each.b)), seed)
+def overall_win_rate(name: str, verdicts: Sequence[PairVerdict]) -> Interval | None:
+    """Return how often a pipeline wins against all others, each pair weighted equally; None where it is in no pair."""
+    return _mean_by_question((each.question, _credit_of(name, each)) for each in verdicts if name in (each.a, each.b))
 
 
-def position_bias(verdicts: Sequence[PairVerdict], *, seed: int = 0) -> PositionBias:
-    """Say how much the order decides.
+def position_bias(verdicts: Sequence[PairVerdict]) -> PositionBias:
+    """Return how much the order of the two answers decides.
 
     >>> told = [PairVerdict("1", "x", "y", "a", "b"), PairVerdict("2", "x", "y", "a", "a")]
     >>> bias = position_bias(told)
@@ -163,38 +163,32 @@ def position_bias(verdicts: Sequence[PairVerdict], *, seed: int = 0) -> Position
     (0.5, 0.75)
     """
     seen = [each for each in verdicts if each.basis == "asked"]
-    changed = _mean_by_question(((each.question, float(each.ab != each.ba)) for each in seen), seed)
-    first = _mean_by_question(((each.question, _first_won(each)) for each in seen), seed)
+    changed = _mean_by_question((each.question, float(each.ab != each.ba)) for each in seen)
+    first = _mean_by_question((each.question, _first_won(each)) for each in seen)
     return PositionBias(len(seen), changed, first, None if seen else _why_no_order(verdicts))
 
 
-def agreement_with_ratings(
-    verdicts: Sequence[PairVerdict], ratings: Mapping[tuple[str, str], float], *, seed: int = 0
-) -> Interval | None:
-    """Say how often the better rating belongs to the answer that a judge prefers, equal ratings a half.
+def agreement_with_ratings(verdicts: Sequence[PairVerdict], ratings: Mapping[tuple[str, str], float]) -> Interval | None:
+    """Return how often the answer that a judge prefers has the better rating, equal ratings counting half.
 
     Pairs that the judge sees no difference in are left out, and so are those without two ratings; None where none is left.
 
     Args:
         verdicts: the judge's.
         ratings: by question and pipeline.
-        seed: of the interval.
     """
     return _mean_by_question(
-        (
-            (each.question, agreed)
-            for each in verdicts
-            if each.credit != _EVEN and (agreed := _agreement_with_ratings(each, ratings)) is not None
-        ),
-        seed,
+        (each.question, agreed)
+        for each in verdicts
+        if each.credit != _EVEN and (agreed := _agreement_with_ratings(each, ratings)) is not None
     )
 
 
-def _win_rate(a: str, b: str, verdicts: Sequence[PairVerdict], unjudged: Sequence[UnjudgedPair], seed: int) -> WinRate:
+def _win_rate(a: str, b: str, verdicts: Sequence[PairVerdict], unjudged: Sequence[UnjudgedPair]) -> WinRate:
     own = [each for each in verdicts if {each.a, each.b} == {a, b}]
     lacking = [each for each in unjudged if {each.a, each.b} == {a, b}]
     shares = [_credit_of(a, each) for each in own]
-    rate = _mean_by_question(zip((each.question for each in own), shares, strict=True), seed)
+    rate = _mean_by_question(zip((each.question for each in own), shares, strict=True))
     return WinRate(
         a=a,
         b=b,
@@ -236,15 +230,12 @@ def _agreement_with_ratings(verdict: PairVerdict, ratings: Mapping[tuple[str, st
     return pairwise_accuracy([(a, b, "A" if verdict.credit > _EVEN else "B")])
 
 
-def _mean_by_question(values: Iterable[tuple[str, float]], seed: int) -> Interval | None:
-    """Take the mean of shares with its interval, resampling questions whole.
-
-    Where all are 0, or all are 1, every resample is the same; the interval is Wilson's then.
-    """
+def _mean_by_question(values: Iterable[tuple[str, float]]) -> Interval | None:
+    """Take the mean of shares with its interval over questions."""
     rows: dict[str, Floats] = {}
     for question, value in values:
         rows[question] = rows.get(question, np.zeros(2)) + np.array([value, 1.0])
-    return bootstrap_share(list(rows.values()), _ratio, seed=seed)
+    return jackknife_share(list(rows.values()), _ratio)
 
 
 def _ratio(sums: Floats) -> Floats:

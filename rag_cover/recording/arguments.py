@@ -1,4 +1,4 @@
-"""What a recording is given, refused where it cannot be meant."""
+"""Checks of the arguments of a recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_cover.recording.calls import QuestionContext
 
 __all__ = ["make_question_context", "question_context_from", "refuse_closed", "refuse_unkept", "refuse_unusable"]
 
-_SAID = ("text", "id", "references", "sub_questions", "metadata")
+_SAID = ("text", "id", "references", "sub_questions", "metadata", "tags", "thread_id", "user_id")
 
 
 def make_question_context(
@@ -21,14 +21,25 @@ def make_question_context(
     references: str | Sequence[str],
     sub_questions: Sequence[SubQuestion | str] | None,
     metadata: Mapping[str, object] | None,
+    *,
+    tags: Sequence[str] = (),
+    thread_id: str | None = None,
+    user_id: str | None = None,
 ) -> QuestionContext:
     """Put together what somebody says of a question; sub-questions that are texts are core ones.
 
     Raises:
         InvalidValueError: a blank text, one text in place of a list, or references that are no texts.
     """
+    if isinstance(tags, str) or not all(isinstance(each, str) for each in tags):
+        message = f"tags: {tags!r} is no list of texts; give one, if only of one"
+        raise InvalidValueError(message)
+    for name, said in (("thread_id", thread_id), ("user_id", user_id)):
+        if said is not None and (not isinstance(said, str) or not said.strip()):
+            message = f"{name} is {said!r}; give a text, or leave it out"
+            raise InvalidValueError(message)
     if isinstance(sub_questions, str):
-        message = "sub_questions is one text; give a list of them, if only of one"
+        message = "sub_questions is one text; give a list, even of one"
         raise InvalidValueError(message)
     if text is not None and not text.strip():
         message = "the question's text is blank; leave it out, and the one that the pipeline is asked is taken"
@@ -42,11 +53,12 @@ def make_question_context(
     _refuse_answers("references", references)
     given = (references,) if isinstance(references, str) else tuple(references)
     typed = None if sub_questions is None else tuple(map(_sub_question, sub_questions))
-    return QuestionContext(text, None if id_ is None else str(id_), given, typed, dict(metadata or {}))
+    named = None if id_ is None else str(id_)
+    return QuestionContext(text, named, given, typed, dict(metadata or {}), tuple(tags), thread_id, user_id)
 
 
 def question_context_from(said: object) -> QuestionContext:
-    """Put together what is said of a question as data: ``text``, ``id``, ``references``, ``sub_questions``, ``metadata``.
+    """Put together what is said of a question as data: the parameters of `Recording.question`, by their names.
 
     Raises:
         InvalidValueError: it is no mapping, has another key, or a value that cannot be meant.
@@ -59,8 +71,17 @@ def question_context_from(said: object) -> QuestionContext:
             known = ", ".join(_SAID)
             message = f"nothing that is said of a question is called {name!r}.{nearest(str(name), _SAID)} There are: {known}."
             raise InvalidValueError(message)
-    text, id_, references, sub_questions, metadata = (said.get(name) for name in _SAID)
-    return make_question_context(text, id_, () if references is None else references, sub_questions, metadata)
+    text, id_, references, sub_questions, metadata, tags, thread_id, user_id = (said.get(name) for name in _SAID)
+    return make_question_context(
+        text,
+        id_,
+        () if references is None else references,
+        sub_questions,
+        metadata,
+        tags=() if tags is None else tags,
+        thread_id=thread_id,
+        user_id=user_id,
+    )
 
 
 def refuse_closed(is_closed: bool) -> None:  # noqa: FBT001  # what is refused

@@ -8,10 +8,13 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Protocol
 
+from rag_cover.forks import reset_after_fork
 from rag_cover.recording.calls import Call, QuestionContext, TraceDraft
 from rag_cover.spans.model import SpanKind
 
@@ -32,7 +35,7 @@ class CallCollector:
     Args:
         finished: called with every draft that is over, from the thread that ended it.
         sampling: the share of questions that are recorded, in [0, 1].
-        seed: of which ones.
+        seed: seed of the random generator.
         most_drafts: how many questions may be under way.
         most_calls: how many calls one question may make.
     """
@@ -49,6 +52,14 @@ class CallCollector:
         self._finished, self._sampling = finished, sampling
         self._most_drafts, self._most_calls = most_drafts, most_calls
         self._draw = random.Random(seed)  # noqa: S311  # which questions are recorded is no secret
+        self._around: ContextVar[str | None] = ContextVar("rag_cover_around", default=None)
+        self.only_asked = False
+        """Whether questions that nothing was said of (`Recording.question`) are left out: those of somebody else."""
+        self._reset()
+        reset_after_fork(self._reset)
+
+    def _reset(self) -> None:
+        """Begin without an open call; those of a process that this one was forked off are ended there."""
         self._lock = threading.RLock()  # taken twice where a stream is collected, and so settled, while it is held
         self._open: dict[str, tuple[TraceDraft | None, Call | None]] = {}
         self._drafts: dict[str, TraceDraft] = {}
@@ -58,6 +69,7 @@ class CallCollector:
     def begin(self, call_id: str, parent: str | None, call: Call | None, asked: QuestionContext | None = None) -> Call | None:
         """Note that a call began; ``call`` is None for one that says nothing itself. Return it where it is recorded."""
         with self._lock:
+            parent = self._enclosing(parent)
             draft, above = self._open.get(parent, (None, None)) if parent else (None, None)
             if parent in self._open and (draft is None or draft.taken):  # inside a question that is not, or no longer, recorded
                 self._leave([call_id])
@@ -73,7 +85,20 @@ class CallCollector:
     def above(self, call_id: str | None) -> Call | None:
         """Return the nearest call that says something, from an open one outward; None where nothing is recorded."""
         with self._lock:
-            return self._open.get(call_id, (None, None))[1] if call_id else None
+            around = self._enclosing(call_id)
+            return self._open.get(around, (None, None))[1] if around else None
+
+    @contextmanager
+    def within(self, call: Call, asked: QuestionContext | None) -> Iterator[None]:
+        """Put what stands alone in this context under a call of the host's own, which lasts as long as the context."""
+        self.begin(call.id, None, call, asked)
+        try:
+            with self.inside(call.id):
+                yield
+        finally:
+            if call.answer is None and (draft := self.draft_of(call.id)) is not None and draft.root is call:
+                call.answer = draft.last_answer
+            self.settle(call.id)
 
     def knows(self, call_id: str) -> bool:
         """Tell whether a call is open, recorded or not."""
@@ -105,6 +130,19 @@ class CallCollector:
                 draft.over, draft.awaited = True, 0
                 self.skipped += self._take(draft)
 
+    def split(self, call_id: str, parts: Sequence[Call]) -> None:
+        """Make drafts of their own of calls inside an outermost one that only asked several questions."""
+        with self._lock:
+            draft = self.draft_of(call_id)
+            if draft is None or draft.root.id != call_id:
+                return
+            draft.over, draft.awaited = True, 0
+            if not self._take(draft):
+                return
+            self.begun += len(parts) - 1
+        for part in parts:
+            self._finished(draft.part(part))
+
     def await_answer(self, call_id: str) -> None:
         """Keep a draft waiting for an answer that is written after its call is over; `answered` ends that."""
         with self._lock:
@@ -112,10 +150,11 @@ class CallCollector:
             if draft is not None:
                 draft.awaited += 1
 
-    def draft_of(self, call_id: str) -> TraceDraft | None:
-        """Return the draft that an open call belongs to, where it is recorded."""
+    def draft_of(self, call_id: str | None) -> TraceDraft | None:
+        """Return the draft that an open call belongs to, where it is recorded; None is what stands alone in this context."""
         with self._lock:
-            return self._open.get(call_id, (None, None))[0]
+            around = self._enclosing(call_id)
+            return self._open.get(around, (None, None))[0] if around else None
 
     def settle(self, call_id: str) -> None:
         """Take a call that is over out of the open ones; its draft is over with its outermost call."""
@@ -136,7 +175,7 @@ class CallCollector:
         if done:
             self._finished(draft)
 
-    def answered(self, draft: TraceDraft, answer: str | None, *, whole: bool = True) -> None:
+    def set_answer(self, draft: TraceDraft, answer: str | None, *, whole: bool = True) -> None:
         """Give a draft the answer that it waited for, None where nobody read it; part of one is no answer."""
         with self._lock:
             draft.awaited -= 1
@@ -164,8 +203,25 @@ class CallCollector:
             self._left.clear()
         return waiting
 
+    @contextmanager
+    def inside(self, call_id: str) -> Iterator[None]:
+        """Take calls that stand alone in this context for part of one that is open."""
+        token = self._around.set(call_id)
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # an asynchronous generator may be closed in another context
+                self._around.reset(token)
+
+    def _enclosing(self, call_id: str | None) -> str | None:
+        """Return what a call is in: the open call that its framework names, else the one that this context is in."""
+        return call_id if call_id in self._open else self._around.get()
+
     def _start(self, call_id: str, call: Call | None, asked: QuestionContext | None) -> Call | None:
         if call is None or call.kind not in _STARTS:
+            return None
+        if self.only_asked and asked is None:
+            self._leave([call_id])
             return None
         self.begun += 1
         if self._sampling < 1 and self._draw.random() >= self._sampling:
@@ -176,6 +232,8 @@ class CallCollector:
             draft = TraceDraft(call, asked, [call])
             self._drafts[call.id] = draft
             self._open[call_id] = (draft, call)
+            if asked is not None:
+                asked.drafts.append(draft)
             return call
         self._leave([call_id])
         return None

@@ -6,24 +6,24 @@ from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-__all__ = ["identity_of"]
+__all__ = ["equality_key"]
 
 
-def identity_of(value: object) -> Hashable:
+def equality_key(value: object) -> Hashable:
     """Return what two values have in common that do the same: names and settings by value, models by which object they are.
 
     A wrapper of a framework's model, a frozen dataclass, is that model. It holds for as long as the value is alive.
 
     >>> one, other = object(), object()
-    >>> identity_of(("embedded", one)) == identity_of(("embedded", one)), identity_of(one) == identity_of(other)
+    >>> equality_key(("embedded", one)) == equality_key(("embedded", one)), equality_key(one) == equality_key(other)
     (True, False)
     """
     match value:
         case None | str() | int() | float() | Path():
             return (type(value).__qualname__, value)
         case tuple():
-            return tuple(map(identity_of, value))
+            return tuple(map(equality_key, value))
         case _ if is_dataclass(value) and not isinstance(value, type):
-            return (type(value).__qualname__, *(identity_of(getattr(value, field.name)) for field in fields(value)))
+            return (type(value).__qualname__, *(equality_key(getattr(value, field.name)) for field in fields(value)))
         case _:
             return (type(value).__qualname__, id(value))

@@ -41,6 +41,7 @@ class RecordingOptions(TypedDict, total=False):
         own_sub_questions: whether the answer is measured against the sub-questions that the pipeline itself asked, where it
             asked any.
         seed: seed of the random generator.
+        user_ids: record who asked, where the pipeline or `Recording.question` says so.
         redact: replace every text in the results by its hash; a `Redaction` holds the key of the hashes. It excludes
             ``traces``: a trace file holds texts, so traces are kept in memory only.
     """
@@ -56,6 +57,7 @@ class RecordingOptions(TypedDict, total=False):
     pipeline: str | None
     own_sub_questions: bool
     seed: int
+    user_ids: bool
     redact: bool | Redaction
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,26 +12,30 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from uuid import uuid4
 from weakref import finalize
 
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError, RagCoverError
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.plan import EvaluationPlan
+from rag_cover.forks import reset_after_fork
 from rag_cover.known_measures import DEFAULT_MEASURES
 from rag_cover.llm.session import LLMSession
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import make_question_context, refuse_closed, refuse_unkept, refuse_unusable
-from rag_cover.recording.calls import QuestionContext, TraceDraft
+from rag_cover.recording.calls import Call, OpenTrace, QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
-from rag_cover.recording.identities import identity_of
+from rag_cover.recording.identities import equality_key
 from rag_cover.recording.notifications import LOG, FailureLog, notify
 from rag_cover.recording.options import RecordingOptions, document_options
 from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.recording_counts import RecordingCounts
+from rag_cover.recording.score_sender import ScoreSender, SendScore
 from rag_cover.recording.shutdown import close_at_exit, unregister
 from rag_cover.recording.sinks import RecordingSinks
+from rag_cover.recording.telemetry import place
 from rag_cover.recording.trace_builder import References, TraceBuilder
 from rag_cover.recording.worker import Worker
 from rag_cover.redaction import Redaction
@@ -40,7 +45,7 @@ from rag_cover.traces import Trace
 __all__ = ["LIVE_MODELS", "Recording"]
 
 LIVE_MODELS = Models(receiver="embedded")
-"""What a recording asks unless told otherwise: all of it local."""
+"""What a recording asks by default: all of it local."""
 
 _ERRORS = 1000
 
@@ -78,13 +83,14 @@ class Recording:
         pipeline: str | None = None,
         own_sub_questions: bool = True,
         seed: int = 0,
+        user_ids: bool = False,
         redact: bool | Redaction = False,
     ) -> None:
         refuse_unusable(sampling=sampling, capacity=capacity, keep=keep, references=references, on_result=on_result)
         refuse_unkept(measures, traces=traces, store=store, redact=redact)
-        redaction = Redaction.asked_for(redact)
+        redaction = Redaction.from_option(redact)
         self._plan = _plan(measures, models, redaction)
-        self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions)
+        self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions, user_ids)
         names = self._plan.names if self._plan else ()
         self._keeping = RecordingSinks(traces, store, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
@@ -94,22 +100,35 @@ class Recording:
             partial(self.fail, where="recording"),
             capacity=capacity,
             name="rag-cover-recording",
-            key=identity_of((None if measures is None else tuple(measures), models if self._plan else None)),
+            key=equality_key((None if measures is None else tuple(measures), models if self._plan else None)),
         )
         self._unclosed = finalize(self, self._worker.shared.run_later, self._keeping.close)  # where nobody closes it
         self._unclosed.atexit = False
-        self._results = recent_results(keep)
-        self._traces = recent_traces(keep)
-        self._errors: deque[Failure] = deque(maxlen=_ERRORS)
+        self._most_kept = keep
+        self._reset()
+        reset_after_fork(self._reset)
         self._asked: ContextVar[QuestionContext | None] = ContextVar("rag_cover_asked", default=None)
-        self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
-        self._counts = Counter[str]()
         self._failures = FailureLog(redaction)
         self._closed = False
+        self._entered = 0
+        self._held: object = None
         self._detach: Callable[[], object] | None = None
+        self._scores: ScoreSender | None = None
         close_at_exit(self)
+        if self._plan is None and traces is None:
+            LOG.warning(
+                "nothing is measured, and no trace file is named (traces=…): traces stay in memory, and end with the process"
+            )
         if self._plan is not None:
             self._worker.begin(self._plan.open)
+
+    def _reset(self) -> None:
+        """Begin without results; a process that is forked off has none, and counts what it records itself."""
+        self._results = recent_results(self._most_kept)
+        self._traces = recent_traces(self._most_kept)
+        self._errors: deque[Failure] = deque(maxlen=_ERRORS)
+        self._lock = threading.RLock()  # taken twice where a stream is collected while it is held
+        self._counts = Counter[str]()
 
     def __repr__(self) -> str:
         return f"<Recording {'closed' if self._closed else 'open'}: {self.counts}>"
@@ -147,6 +166,7 @@ class Recording:
             dropped=counts.pop("dropped", 0) + self.gathering.refused,
             waiting=self._worker.pending,
             **counts,
+            **(self._scores.counts if self._scores else {}),
         )
 
     @property
@@ -171,32 +191,98 @@ class Recording:
         references: str | Sequence[str] = (),
         sub_questions: Sequence[SubQuestion | str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        tags: Sequence[str] = (),
+        thread_id: str | None = None,
+        user_id: str | None = None,
     ) -> Iterator[None]:
         """Say what is known of the questions that are asked within: gold answers, sub-questions, an id, data of your own.
 
         ``text`` takes the place of what the pipeline was asked, such as a question that a chat turn only hints at.
-        Sub-questions that are given as texts are core ones. It holds for this thread or task and what it starts.
+        Sub-questions that are given as texts are core ones. ``thread_id`` names the conversation, and ``user_id`` who asks,
+        which is kept with ``user_ids=True`` alone. It holds for this thread or task and what it starts.
 
         Raises:
             InvalidValueError: a blank text, one text in place of a list, or references that are no texts.
         """
-        asked = make_question_context(text, id, references, sub_questions, metadata)
+        asked = make_question_context(
+            text, id, references, sub_questions, metadata, tags=tags, thread_id=thread_id, user_id=user_id
+        )
+        with self.asking(asked):
+            yield
+
+    @contextmanager
+    def asking(self, asked: QuestionContext) -> Iterator[None]:
+        """Say what is known of the questions that are asked within, as one value (`question`)."""
         token = self._asked.set(asked)
         try:
             yield
         finally:
             self._asked.reset(token)
 
+    @contextmanager
+    def trace(self, question: str, *, pipeline: str | None = None) -> Iterator[OpenTrace]:
+        """Record all that is called within, on this thread or task and what it starts, as one trace of a question.
+
+        It is for pipelines that are composed by hand, whose parts would be traces of their own. ::
+
+            with recording.trace(question) as trace:
+                nodes = retriever.retrieve(question)
+                trace.answer(write(question, nodes))
+
+        What `Recording.question` says around it holds for the trace. Without `OpenTrace.answer`, the answer is that of the last
+        part within that answers questions itself, such as a response synthesizer; None where there is none.
+
+        Args:
+            question: the question's text.
+            pipeline: the name of the pipeline; "trace" unless given.
+
+        Raises:
+            InvalidValueError: a blank question.
+        """
+        make_question_context(question, None, (), None, None)
+        call = Call(f"trace-{uuid4()}", "question", pipeline or "trace", query=question, place=place())
+        with self.gathering.within(call, self.asked):
+            try:
+                yield OpenTrace(call)
+            except BaseException as error:
+                call.error = f"{type(error).__name__}: {error}"
+                raise
+
     def fail(self, error: BaseException, where: str) -> None:
         """Keep an error that must not reach the pipeline."""
         self._errors.append(self._failures.warn(error, where))
+
+    def hold(self, value: object) -> None:
+        """Keep something alive for as long as this recording is."""
+        self._held = value
 
     def on_detach(self, detach: Callable[[], object]) -> None:
         """Remember how to stop listening; for whoever listens for this recording."""
         self._detach = detach
 
+    @property
+    def is_attached(self) -> bool:
+        """Tell whether somebody listens for this recording."""
+        return self._detach is not None and not self._closed
+
+    def open_models(self) -> None:
+        """Open the models now, in place of when the first trace is measured.
+
+        Raises:
+            RagCoverError: one of them cannot be opened.
+        """
+        if self._plan is not None:
+            self._plan.open()
+
+    def send_scores(self, send: SendScore) -> None:
+        """Send the scores of every result from now on by ``send``, which is called with the id of its outermost call.
+
+        That is done on a thread of its own, and bounded; what fails is counted (`counts`), kept and logged.
+        """
+        self._scores = ScoreSender(send, self.fail)
+
     def detach(self) -> None:
-        """Stop listening: nothing that begins or ends from now on is noted. What is over is measured all the same."""
+        """Stop listening: runs that begin or end from now on are not recorded. Finished runs are still measured."""
         detach, self._detach = self._detach, None
         if detach is not None:
             detach()
@@ -206,7 +292,11 @@ class Recording:
 
         In a coroutine, use ``await asyncio.to_thread(recording.flush)``.
         """
-        return self._worker.flush(timeout_s)
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        if not self._worker.flush(timeout_s):
+            return False
+        left_s = None if until is None else max(0.0, until - time.monotonic())
+        return self._scores is None or self._scores.flush(left_s)
 
     def close(self, timeout_s: float | None = None) -> None:
         """Stop listening, measure what waits, then stop; what is not measured within the time given is recorded unmeasured.
@@ -222,8 +312,9 @@ class Recording:
         unregister(self)
         for draft in self.gathering.abandon():
             self._finish(draft)
+        until = None if timeout_s is None else time.monotonic() + timeout_s
         try:
-            self.flush(timeout_s)
+            self._worker.flush(timeout_s)
         finally:  # also where somebody interrupts the waiting: what waits is kept as it is
             left = self._worker.stop()
             for draft in left:
@@ -238,6 +329,8 @@ class Recording:
                 self._keeping.close()
             except (OSError, RagCoverError) as unwritable:
                 self.fail(unwritable, "closing what is kept")
+            if self._scores is not None:
+                self._scores.close(None if until is None else max(0.0, until - time.monotonic()))
 
     @property
     def is_closed(self) -> bool:
@@ -246,10 +339,16 @@ class Recording:
 
     def __enter__(self) -> Self:
         refuse_closed(self.is_closed)
+        with self._lock:
+            self._entered += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        with self._lock:
+            self._entered -= 1
+            is_last = self._entered == 0
+        if is_last:  # of all who attached the same
+            self.close()
 
     def _finish(self, draft: TraceDraft) -> None:
         if not self._worker.offer(draft):
@@ -261,7 +360,8 @@ class Recording:
 
     def _work(self, drafts: Sequence[TraceDraft]) -> None:
         counted = "recorded" if self._plan is None else ""
-        traces = [trace for draft in drafts if (trace := self._record(draft, count=counted)) is not None]
+        recorded = [(draft.root.id, trace) for draft in drafts if (trace := self._record(draft, count=counted)) is not None]
+        traces = [trace for _, trace in recorded]
         if self._plan is None or not traces:
             return
         try:
@@ -271,8 +371,10 @@ class Recording:
             self.fail(error, "measuring")
             return
         self._keep(self._plan, traces, results)
-        for result in results:
+        for (call_id, _), result in zip(recorded, results, strict=True):
             notify(result, self._on_result, self.fail)
+            if self._scores is not None:
+                self._scores.offer(call_id, result)
 
     def _record(self, draft: TraceDraft, *, count: str) -> Trace | None:
         """Make a draft a trace, and keep it."""

@@ -15,7 +15,8 @@ class RecordingCounts:
     ``dropped`` because the queue was full, too many were under way, or the recording was closed before they were over,
     ``unreadable`` because they made no trace, ``waiting`` to be measured, ``measured``, only ``recorded``: traces that nothing
     was to be measured of, or no time was left to, or ``unmeasured`` because the models could not be opened. Of those
-    ``measured``, some measure ``failed`` on so many.
+    ``measured``, some measure ``failed`` on so many. Where scores are sent (`Recording.send_scores`), so many were
+    ``scores_sent``, and so many ``scores_unsent`` because that failed, or too many waited.
 
     >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
     1
@@ -32,6 +33,8 @@ class RecordingCounts:
     recorded: int = 0
     unmeasured: int = 0
     failed: int = 0
+    scores_sent: int = 0
+    scores_unsent: int = 0
 
     @property
     def lost(self) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_cover.errors import StoreError
+from rag_cover.forks import reset_after_fork
 from rag_cover.measures import TraceResult
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.stores import Store
@@ -119,9 +120,13 @@ class RecordingSinks:
         seed: int,
         redaction: Redaction | None = None,
     ) -> None:
-        self._lock = threading.Lock()
+        self._reset()
+        reset_after_fork(self._reset)
         self._file = None if traces is None else _open_file(Path(traces))
         self._store = None if store is None else PartWriter(Path(store), measures=measures, seed=seed, redaction=redaction)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
         self._torn = False
 
     @property

@@ -1,4 +1,4 @@
-"""Threads behind bounded queues: whoever offers something never waits, and is told when there was no room."""
+"""Threads behind bounded queues: offering never blocks; it returns False where the queue is full."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet, WeakValueDictionary
+
+from rag_cover.forks import reset_after_fork
 
 __all__ = ["Worker", "WorkerThread"]
 
@@ -27,18 +29,23 @@ class WorkerThread:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._users: WeakSet[Worker[Any]] = WeakSet()
+        self._reset()
+        reset_after_fork(self._reset)
+
+    def _reset(self) -> None:
+        """Begin without anything to do; in a process that is forked off, what waits is the parent's to work off."""
         self.changed = threading.Condition()  # over a lock that may be taken twice: a stream that is collected offers, too
         self.enough = threading.Event()
         self.flushing = 0
         self.thread: threading.Thread | None = None
         self._ready: deque[Worker[Any]] = deque()
         self._jobs: deque[Callable[[], object]] = deque()
-        self._users: WeakSet[Worker[Any]] = WeakSet()
         self._is_running = False
 
     @classmethod
-    def shared(cls, name: str, key: Hashable) -> WorkerThread:
-        """Return the thread of this name and key, one in the process for as long as somebody uses it."""
+    def share(cls, name: str, key: Hashable) -> WorkerThread:
+        """Return the process's thread for this name and key; it runs as long as somebody uses it."""
         with _threads_lock:
             return _threads.setdefault((name, key), cls(name))
 
@@ -62,7 +69,7 @@ class WorkerThread:
             self._start()
 
     def run_later(self, job: Callable[[], object]) -> None:
-        """Do something on this thread; what it raises is not told."""
+        """Run a function on this thread; its exceptions are ignored."""
         with self.changed:
             self._jobs.append(job)
             self._start()
@@ -129,13 +136,18 @@ class Worker(Generic[T]):
         key: Hashable | None = None,
     ) -> None:
         self._work, self._failed, self._capacity = work, failed, capacity
-        self.shared = WorkerThread(name) if key is None else WorkerThread.shared(name, key)
+        self.shared = WorkerThread(name) if key is None else WorkerThread.share(name, key)
+        self._stopping = self._is_begun = False
+        self._first: Callable[[], object] | None = None
+        self._reset()
+        reset_after_fork(self._reset)
+        self.shared.join(self)
+
+    def _reset(self) -> None:
+        """Begin with an empty queue; after a fork, with the condition and the event that the thread has made anew."""
         self._waiting: deque[T] = deque()
         self._changed, self._enough = self.shared.changed, self.shared.enough
         self._pending = self._most = 0
-        self._stopping = self._is_begun = False
-        self._first: Callable[[], object] | None = None
-        self.shared.join(self)
 
     def begin(self, first: Callable[[], object]) -> None:
         """Begin now, once, with something to do before anything is offered, such as to open what ``work`` needs.
@@ -148,7 +160,7 @@ class Worker(Generic[T]):
                 self.shared.submit(self)
 
     def offer(self, item: T) -> bool:
-        """Take an item if there is room, without waiting; tell whether it was taken."""
+        """Take an item if there is room, without waiting; return whether it was taken."""
         with self._changed:
             if self._stopping or len(self._waiting) >= self._capacity:
                 return False

@@ -58,7 +58,7 @@ class Redaction:
             raise InvalidValueError(message)
 
     @classmethod
-    def asked_for(cls, redact: bool | Self) -> Self | None:  # noqa: FBT001  # as users say it
+    def from_option(cls, redact: bool | Self) -> Self | None:  # noqa: FBT001  # as users say it
         """Take a redaction as it is given to whatever redacts: True is one without a key, False is none."""
         return cls() if redact is True else redact or None
 
@@ -100,7 +100,7 @@ class Redaction:
         return tuple(map(self.text, texts))
 
     def question(self, question: Question) -> str:
-        """Replace the text of a question, with what it is told apart by where it has no id, and its kinds."""
+        """Replace the text of a question; keep its kinds, and, where it has no id, a hash that identifies it."""
         text = question.text
         if Placeholder.read(text):
             return text
@@ -118,7 +118,8 @@ class Redaction:
     def trace(self, trace_id: str) -> str:
         """Replace the id of a trace.
 
-        That of a repeated trace is made of its redacted name and its number: who has only that name can number it, too.
+        The id of a repeated trace is made of its redacted name and its number, so that repeats can be numbered by the redacted
+        name alone.
 
         >>> by = Redaction()
         >>> by.trace("0123456789abcdef-2") == by.trace(by.trace("0123456789abcdef") + "-2")

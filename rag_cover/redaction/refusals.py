@@ -54,7 +54,7 @@ def redaction_entry(redaction: Redaction | None) -> dict[str, str]:
 
 
 def refuse_other_redaction(about: Mapping[str, object] | None, redaction: Redaction | None, path: Path) -> None:
-    """Refuse to go on with a store whose results are redacted in another way; ``about`` is what it says of its evaluation.
+    """Refuse to go on with a store whose results are redacted in another way; ``about`` is the store's description.
 
     Raises:
         StoreError: one of them is redacted and the other is not, or another key was used.

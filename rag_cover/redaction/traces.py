@@ -57,7 +57,7 @@ def redact_trace(trace: Trace, by: Redaction) -> Trace:
 
 
 def passage_keys(trace: Trace, by: Redaction) -> Mapping[str, str]:
-    """Map the `Passage.key` of each passage of a trace to that of what takes its place."""
+    """Map the `Passage.key` of each passage of a trace to the key of its redacted passage."""
     places = [*(step.passages for step in trace.steps), trace.prompt or ()]
     return {passage.key: _key(passage, by) for passages in places for passage in passages}
 

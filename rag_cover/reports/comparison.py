@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_cover.reports.figures import Bar, ComparisonRow, comparison_row, difference_text, loss_bar
+from rag_cover.reports.loss_text import losses_listed
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.text import (
     SHARE,
     Headline,
     are_questions_whole,
+    core_noun,
     format_count,
-    losses_listed,
     p_value_text,
     percent,
     verdict_on,
@@ -72,8 +73,8 @@ def comparison_headline(comparison: Comparison) -> str:
 
 def _headline(comparison: Comparison) -> Headline:
     a, b = one_line(comparison.name_a, limit=80), one_line(comparison.name_b, limit=80)
-    answered = ("answers", "questions") if are_questions_whole(comparison) else ("covers", "core sub-questions")
-    found = ("retrieves", "core sub-questions")  # without answers, what was retrieved
+    answered = ("answers", "questions") if are_questions_whole(comparison) else ("covers", f"{core_noun(comparison)}s")
+    found = ("retrieves", f"{core_noun(comparison)}s")  # without answers, what was retrieved
     for name, (verb, what) in (("core_coverage", answered), ("core_retrieved", found)):
         metric = comparison.metrics.get(name)
         if metric is not None and metric.a is not None and metric.b is not None and metric.difference is not None:

@@ -9,6 +9,7 @@ from itertools import accumulate
 from rag_cover.coverage import Loss
 from rag_cover.coverage.metrics import Scenarios
 from rag_cover.questions import Role
+from rag_cover.reports.loss_text import losses_listed
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State
 from rag_cover.reports.text import (
@@ -16,7 +17,6 @@ from rag_cover.reports.text import (
     capitalise,
     in_plain_words,
     interval_text,
-    losses_listed,
     p_value_text,
     percent,
     scale_of,
@@ -45,9 +45,11 @@ FEW = 5
 """The number of questions below which a figure is folded away: a single one more would move it far."""
 _WIDE_ENOUGH = 0.09  # of a bar, to write a number into
 _LOSS_STATES: Mapping[Loss, State] = {
+    Loss.NOT_IN_CORPUS: State.ABSENT,
     Loss.FAILED: State.FAILED,
     Loss.NOT_RETRIEVED: State.MISSING,
     Loss.DROPPED: State.DROPPED,
+    Loss.SUB_ANSWER: State.SUB_ANSWER,
     Loss.UNUSED: State.UNUSED,
 }
 

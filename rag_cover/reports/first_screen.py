@@ -13,7 +13,9 @@ __all__ = ["WorstQuestion", "pick_worst_questions"]
 
 _SHOWN = 160  # characters of a question: two lines at most
 _SHOWN_OF_ANSWER = 260  # of which the page shows two lines
-_LOST = frozenset((State.UNUSED, State.DROPPED, State.MISSING, State.FAILED, State.UNCLEAR, State.UNKNOWN))
+_LOST = frozenset(
+    (State.UNUSED, State.SUB_ANSWER, State.DROPPED, State.MISSING, State.ABSENT, State.FAILED, State.UNCLEAR, State.UNKNOWN)
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rag_cover.augmentation import Augmentation, AugmentationMode, Purchase, Sought
 from rag_cover.backends import Failure
-from rag_cover.stats.intervals import Interval, Statistic, bootstrap, bootstrap_share
+from rag_cover.stats.intervals import Interval, Statistic, jackknife, jackknife_share
 from rag_cover.traces import Trace
 
 __all__ = ["AugmentedQuestion", "GainRow", "Gains", "gains_of", "select_most_changed"]
@@ -126,9 +126,9 @@ def gains_of(results: Sequence[AugmentedQuestion], mode: AugmentationMode) -> Ga
         uncompared=sum(len(each.sub_questions) for each in made) - core,
         covered_before=sum(before for before, *_ in sums),
         covered=sum(after for _, after, _ in sums),
-        before=bootstrap_share(sums, lambda s: s[..., 0] / s[..., 2]),
-        after=bootstrap_share(sums, lambda s: s[..., 1] / s[..., 2]),
-        gain=bootstrap(sums, lambda s: (s[..., 1] - s[..., 0]) / s[..., 2]),
+        before=jackknife_share(sums, lambda s: s[..., 0] / s[..., 2]),
+        after=jackknife_share(sums, lambda s: s[..., 1] / s[..., 2]),
+        gain=jackknife(sums, lambda s: (s[..., 1] - s[..., 0]) / s[..., 2], low=-1.0, high=1.0),
         gained=sum(after > before for before, after, _ in sums),
         lost=sum(after < before for before, after, _ in sums),
         searches=sum(each.calls for each in made),
@@ -159,4 +159,4 @@ def _worth(made: Sequence[Augmentation]) -> Interval | None:
     """Return the mean marginal ΔSePer of the extra searches that it was measured for."""
     values = [[each.utility for each in one.bought if each.utility is not None] for one in made]
     mean: Statistic = lambda s: s[..., 0] / s[..., 1]  # noqa: E731  # the one formula
-    return bootstrap([(sum(each), len(each)) for each in values if each], mean)
+    return jackknife([(sum(each), len(each)) for each in values if each], mean)

@@ -20,11 +20,15 @@ from rag_cover.measures import TraceResult
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.reports.comparison import comparison_view
 from rag_cover.reports.complexity_page import complexity_view
+from rag_cover.reports.conversations import conversation_views
 from rag_cover.reports.figures import FEW, MetricRow, loss_bar, metric_row, scenario_bar
 from rag_cover.reports.first_screen import pick_worst_questions
 from rag_cover.reports.focus import Subject, has_losses, headline_of, is_asked_for, subject_of
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
+from rag_cover.reports.loss_text import corpus_sentence, loss_advice
+from rag_cover.reports.nugget_text import nuggets_sentence
 from rag_cover.reports.pairwise import winning_view
+from rag_cover.reports.people import BesidePeople, people_view
 from rag_cover.reports.question_page import QuestionView, question_view, worst
 from rag_cover.reports.sanitise import one_line, visible
 from rag_cover.reports.skills import skills_view
@@ -33,11 +37,11 @@ from rag_cover.reports.sub_question_state import ROLES, State
 from rag_cover.reports.text import (
     abstentions_sentence,
     controls_sentence,
+    core_noun,
     format_count,
     judge_error_sentence,
-    loss_advice,
     loss_error_sentence,
-    losses_sentence,
+    losses_sentence_of,
     sub_questions_hint,
 )
 from rag_cover.reports.utility_page import utility_view
@@ -72,14 +76,18 @@ def write_report(
     *,
     title: str = "What the answers left out",
     comparison: Comparison | None = None,
+    people: BesidePeople | None = None,
 ) -> None:
     """Write the report of one evaluation; of more than `SHOWN` traces, those that fare worst one by one.
 
     The same results give the same bytes. ``results`` is read once, twice with utilities, and only what is shown is kept.
     """
-    questions = [question_view(result, f"q{number}") for number, result in enumerate(worst(results, limit=SHOWN), 1)]
+    shown = worst(results, limit=SHOWN)
+    questions = [question_view(result, f"q{number}") for number, result in enumerate(shown, 1)]
     values = _overview(summary) | _questions(questions, len(results), subject_of(summary))
     values["worst"] = pick_worst_questions(questions) if values["has_coverage"] else []
+    values["people"] = people_view(people) if people else None
+    values["conversations"] = conversation_views(zip(shown, questions, strict=True))
     values["utility"] = utility_view(summary.utility, hurting_steps(results, limit=10)) if summary.utility else None
     values["complexity"] = complexity_view(summary.complexity) if summary.complexity else None
     _write(
@@ -133,11 +141,12 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "loss_error": loss_error_sentence(summary),
         "controls": controls_sentence(summary),
         "sub_questions_hint": sub_questions_hint(summary) if subject == "coverage" else "",
-        "losses_sentence": losses_sentence(summary.losses, summary.unclear_losses)
-        if has_losses(summary)
-        else "Nothing was measured, so no loss is known.",
-        "abstentions_sentence": abstentions_sentence(summary.answers),
-        "advice": loss_advice(summary.losses),
+        "core_noun": core_noun(summary),
+        "nuggets_sentence": nuggets_sentence(summary) if subject == "coverage" else "",
+        "losses_sentence": losses_sentence_of(summary) if has_losses(summary) else "Nothing was measured, so no loss is known.",
+        "abstentions_sentence": abstentions_sentence(summary.answers, core_noun(summary)),
+        "corpus_sentence": corpus_sentence(summary.corpus),
+        "advice": loss_advice(summary.losses, summary.corpus),
         "loss_bar": bar,
         "scenario_bars": bars,
         "unmeasured": _describe_unmeasured(summary),

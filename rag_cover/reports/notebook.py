@@ -8,13 +8,16 @@ from markupsafe import Markup, escape
 
 from rag_cover.reports.figures import metric_row
 from rag_cover.reports.focus import has_losses, headline_of, is_asked_for, subject_of
+from rag_cover.reports.loss_text import corpus_sentence, loss_advice
+from rag_cover.reports.nugget_text import nuggets_sentence
 from rag_cover.reports.sanitise import one_line, visible
 from rag_cover.reports.text import (
     abstentions_sentence,
     controls_sentence,
+    core_noun,
     judge_error_sentence,
-    loss_advice,
-    losses_sentence,
+    loss_error_sentence,
+    losses_sentence_of,
     sub_questions_hint,
 )
 from rag_cover.summaries import Summary
@@ -43,8 +46,11 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield sub_questions_hint(summary)
         yield judge_error_sentence(summary)
         yield controls_sentence(summary)
+        yield nuggets_sentence(summary)
     if has_losses(summary):
-        yield losses_sentence(summary.losses, summary.unclear_losses)
-        yield loss_advice(summary.losses)
-    yield abstentions_sentence(summary.answers)
+        yield losses_sentence_of(summary)
+        yield loss_error_sentence(summary)
+        yield corpus_sentence(summary.corpus)
+        yield loss_advice(summary.losses, summary.corpus)
+    yield abstentions_sentence(summary.answers, core_noun(summary))
     yield one_line(f"judge {summary.judge}", limit=100)

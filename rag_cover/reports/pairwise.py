@@ -122,7 +122,7 @@ def _basis(comparison: PairwiseComparison) -> str:
     where = "both sides" if len(comparison.pipelines) == 2 else f"all {len(comparison.pipelines)} sides"  # noqa: PLR2004 - two
     asked = "; ".join([f"{format_count(comparison.questions, 'question')} on {where}", *left_out])
     by = "the coverage rating" if comparison.judge == "rating" else f"{one_line(comparison.judge, limit=80)}, in both orders"
-    return f"{asked}. Judged by {by}. A tie counts a half; intervals are bootstrapped by question."
+    return f"{asked}. Judged by {by}. A tie counts a half; intervals are clustered by question."
 
 
 def _row(comparison: PairwiseComparison, index: int) -> RateRow:

@@ -11,7 +11,7 @@ from rag_cover.reports.excerpts import ExcerptPiece, Mark, excerpt
 from rag_cover.reports.sanitise import one_line
 from rag_cover.traces import RetrievalStep, Trace
 
-__all__ = ["PassageView", "StepView", "covering", "number_passages", "steps_of"]
+__all__ = ["PassageView", "StepView", "covering", "number_passages", "step_views"]
 
 _SHOWN = 1200  # characters around fragments that answer something
 _SHOWN_UNMARKED = 500  # characters of a passage that answers nothing
@@ -72,7 +72,7 @@ def covering(
     return found
 
 
-def steps_of(trace: Trace, covered: Mapping[str, list[Mark | int]]) -> tuple[StepView, ...]:
+def step_views(trace: Trace, covered: Mapping[str, list[Mark | int]]) -> tuple[StepView, ...]:
     """Show every step with its passages, and the prompt where the trace records it."""
     numbers, fates, seen = number_passages(trace), _fates(trace), set[str]()
 

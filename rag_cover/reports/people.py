@@ -10,14 +10,16 @@ from rich.text import Text
 
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Role
-from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import format_count, percent
+from rag_cover.reports.unclear_losses import find_nearest_part
 from rag_cover.summaries import JudgeKnowledge
 
-__all__ = ["BesidePeople", "Difference", "beside_people", "people_table"]
+__all__ = ["BesidePeople", "Difference", "PeopleView", "beside_people", "people_table", "people_view"]
 
 _SHOWN = 2
+_SHOWN_ON_PAGE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,46 @@ def people_table(sides: Iterable[BesidePeople]) -> RenderableType:
         table.add_row(Text(one_line(each.name, limit=60)), *shares, f"{agreed} of {format_count(each.labels, 'label')}")
     lines = [line for each in known for difference in each.differences[:_SHOWN] for line in _lines(difference)]
     return Encodable(Group(table, *([Text("Where they differ most:", style="bold"), *lines] if lines else [])))
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceView:
+    """One answer of which judge and people disagree, as a page shows it."""
+
+    sub_question: str
+    answer: str
+    people: str
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleView:
+    """Judge and people side by side, as a page shows them."""
+
+    sentence: str
+    differences: tuple[DifferenceView, ...]
+
+
+def people_view(beside: BesidePeople) -> PeopleView | None:
+    """Gather what a page shows of judge and people; None without labels."""
+    if not beside.labels:
+        return None
+    agreed = percent((beside.labels - len(beside.differences)) / beside.labels)
+    shares = f"the judge says {percent(beside.judge / beside.labels)}, people say {percent(beside.people / beside.labels)}"
+    return PeopleView(
+        f"Of {format_count(beside.labels, 'labelled core sub-question')}, answers cover: {shares}; they agree on {agreed}.",
+        tuple(map(_difference_view, beside.differences[:_SHOWN_ON_PAGE])),
+    )
+
+
+def _difference_view(difference: Difference) -> DifferenceView:
+    said = ("yes", "no") if difference.label else ("no", "yes")
+    return DifferenceView(
+        clip(difference.sub_question, 500),
+        find_nearest_part(difference.answer, difference.sub_question),
+        said[0],
+        f"{said[1]} ({difference.probability:.2f})",
+    )
 
 
 def _lines(difference: Difference) -> tuple[Text, Text]:

@@ -13,13 +13,14 @@ from rag_cover.complexity.standing import hardness
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.notes import declines_in_words
 from rag_cover.frames import column_of
-from rag_cover.measures import NotApplicable, NumberResult, TraceResult
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Role, RoleSource
 from rag_cover.reports.complexity_page import EvidenceView, evidence_view
+from rag_cover.reports.corpus_searches import CorpusSearchView, corpus_search_views
 from rag_cover.reports.excerpts import ExcerptPiece, Mark, excerpt
-from rag_cover.reports.passages import StepView, covering, number_passages, steps_of
+from rag_cover.reports.passages import StepView, covering, number_passages, step_views
 from rag_cover.reports.sanitise import clip, one_line
-from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, has_lost_core, state_of
+from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, describe_state, has_lost_core, state_of
 from rag_cover.reports.text import capitalise, format_count, number_text, percent
 from rag_cover.reports.unclear_losses import UnclearLoss, list_unclear_losses
 from rag_cover.reports.utility_text import total_of
@@ -27,13 +28,17 @@ from rag_cover.reports.waterfall import Waterfall, waterfall_of
 
 __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]
 
+_IMPORTANCE: Mapping[str, str] = {Role.CORE: "vital", Role.BACKGROUND: "okay", "untyped": "of no importance given"}
+
 _ANSWER_SHOWN = 20_000  # characters; longer answers are cut around their fragments
 
 
 _LOST: Mapping[Loss, str] = {
     Loss.UNUSED: "not used",
     Loss.DROPPED: "dropped",
+    Loss.SUB_ANSWER: "left out of a sub-answer",
     Loss.NOT_RETRIEVED: "not retrieved",
+    Loss.NOT_IN_CORPUS: "not in the corpus",
     Loss.FAILED: "with failed retrieval",
 }
 
@@ -47,8 +52,16 @@ class SubQuestionView:
     role: str
     typed_by: str | None
     state: State
+    came: str
     answered: str
     found_in: tuple[int, ...] | None
+    question: str = ""
+    is_nugget: bool = False
+
+    @property
+    def role_words(self) -> str:
+        """Name the role, of a nugget the importance."""
+        return _IMPORTANCE.get(self.role, self.role) if self.is_nugget else self.role
 
 
 _WITH_SECTIONS = frozenset(("coverage", "groundedness", "utility", "complexity"))
@@ -56,7 +69,7 @@ _WITH_SECTIONS = frozenset(("coverage", "groundedness", "utility", "complexity")
 
 @dataclass(frozen=True, slots=True)
 class ValueView:
-    """One number of a measure that has no section of its own, and the reason for it."""
+    """One number of a measure that has no section of its own, and its result's ``reason``, where that has one."""
 
     label: str
     text: str
@@ -79,12 +92,14 @@ class QuestionView:
     answer: tuple[ExcerptPiece, ...] | None
     sub_questions: tuple[SubQuestionView, ...]
     unclear: tuple[UnclearLoss, ...]
+    searches: tuple[CorpusSearchView, ...]
     groundedness: str
     steps: tuple[StepView, ...]
     notes: tuple[str, ...]
     waterfall: Waterfall | None
     evidence: EvidenceView | None
     values: tuple[ValueView, ...]
+    facets: str = "sub-questions"
 
     def tone(self, numbers: Sequence[int]) -> str:
         """Return the style class of a fragment: of the first lost sub-question among those it answers, if there is one."""
@@ -117,8 +132,8 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         references=tuple(clip(reference, 500) for reference in trace.question.references),
         pipeline=one_line(trace.pipeline or "", limit=60),
         core=f"{counts[0]}/{counts[1]}" if counts else "–",
-        core_words=f"{counts[0]} of {format_count(counts[1], 'core sub-question')} answered"
-        if counts
+        core_words=f"{counts[0]} of {format_count(counts[1], coverage.noun_of(Role.CORE))} answered"
+        if counts and coverage
         else "core coverage not measured",
         lost_core=has_lost_core(coverage),
         losses=_losses(coverage),
@@ -126,12 +141,14 @@ def question_view(result: TraceResult, name: str) -> QuestionView:
         answer=None if trace.answer is None else _answer(trace.answer, rows, result),
         sub_questions=tuple(_sub_question(number, row, coverage, numbers) for number, row in rows),
         unclear=list_unclear_losses(result, rows, numbers),
+        searches=corpus_search_views(rows),
         groundedness=_groundedness(result),
-        steps=steps_of(trace, covering(coverage, rows)),
+        steps=step_views(trace, covering(coverage, rows)),
         notes=tuple(_notes(result)),
         waterfall=waterfall_of(result.utility, numbers) if result.utility else None,
         evidence=evidence_view(result.complexity, numbers) if result.complexity else None,
         values=tuple(_values(result)),
+        facets="nuggets" if coverage and coverage.on_nuggets else "sub-questions",
     )
 
 
@@ -139,10 +156,11 @@ def _values(result: TraceResult) -> Iterator[ValueView]:
     for measure, measured in result.measured.items():
         if measure in _WITH_SECTIONS:
             continue
-        reason = measured.reason if isinstance(measured, NumberResult) else ""
-        for name, value in measured.values.items():
+        reason = getattr(measured, "reason", "")  # beside the first of several numbers: it is about all of them
+        for place, (name, value) in enumerate(measured.values.items()):
             label = capitalise(one_line(column_of(measure, name).replace("_", " ").replace(".", " "), limit=80))
-            yield ValueView(label, "undefined" if value is None else number_text(value), clip(reason, 500))
+            said = clip(reason, 500) if isinstance(reason, str) and place == 0 else ""
+            yield ValueView(label, "undefined" if value is None else number_text(value), said)
 
 
 def _losses(coverage: CoverageResult | None) -> str:
@@ -179,19 +197,22 @@ def _sub_question(
         role=row.role or "untyped",
         typed_by=_role_author(row.role_source),
         state=state_of(row),
+        came=describe_state(row),
         answered=_verdict(row.answer),
         found_in=None
         if row.chunks is None
         else tuple(
             sorted(numbers[key] for key, chunk in zip(keys, row.chunks, strict=False) if chunk.covered and key in numbers)
         ),
+        question=clip(row.question or "", 500),
+        is_nugget=coverage is not None and coverage.on_nuggets,
     )
 
 
 def _verdict(verdict: Verdict | None) -> str:
     if verdict is None:
         return "no answer to judge"
-    said = "declined" if verdict.refused else "yes" if verdict.covered else "no"
+    said = "declined" if verdict.refused else "yes" if verdict.covered else "in part" if verdict.partial else "no"
     return f"{said} · {verdict.probability:.2f}"
 
 
@@ -213,7 +234,7 @@ def _notes(result: TraceResult) -> list[str]:
         reply = result.coverage.reply_threshold
         of_answers = "" if reply is None else f", an answer from {reply:.2f}"
         cut = f"{result.coverage.threshold:.2f}{of_answers}"
-        notes.append(f"A text counts as covering a sub-question from a probability of {cut}.")
+        notes.append(f"A text counts as covering a {result.coverage.noun_of(None)} from a probability of {cut}.")
     return notes
 
 

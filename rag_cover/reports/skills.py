@@ -38,7 +38,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class DimensionRow:
-    """One dimension: how much it matters, what tells the questions it matters to, and which they are."""
+    """One skill dimension: its weight, the features of the questions that need it, and examples of these."""
 
     number: int
     relevance: str

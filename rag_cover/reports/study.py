@@ -15,7 +15,7 @@ from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SIGNED, Headline, format_count, p_value_text, percent
 from rag_cover.reports.utility_text import interval_words, tone_of
-from rag_cover.studies import Difference, Effect, SettingFigures, Study, format_level
+from rag_cover.studies import Effect, SettingFigures, Study, UtilityDifference, format_level
 
 __all__ = ["EffectRow", "HurtRow", "SettingRow", "StudyView", "study_table", "study_view"]
 
@@ -194,7 +194,7 @@ def _hurt(study: Study, limit: int) -> tuple[HurtRow, ...]:
     )
 
 
-def _verdict(difference: Difference) -> str:
+def _verdict(difference: UtilityDifference) -> str:
     if not difference.is_clear:
         return "unclear"
     return "better" if difference.interval.estimate > 0 else "worse"

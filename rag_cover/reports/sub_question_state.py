@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage
+from rag_cover.coverage import CorpusSearch, CoverageResult, Loss, SubQuestionCoverage
+from rag_cover.coverage.corpus_search import Remedy
+from rag_cover.placeholder import Placeholder
 from rag_cover.questions import Role
+from rag_cover.reports.sanitise import one_line
 
-__all__ = ["ROLES", "State", "by_role", "core_coverage", "has_lost_core", "state_of"]
+__all__ = ["ROLES", "State", "by_role", "core_coverage", "describe_search", "describe_state", "has_lost_core", "state_of"]
 
 
 class State(StrEnum):
@@ -17,8 +20,10 @@ class State(StrEnum):
     ANSWERED = "answered"
     MEMORY = "answered, though not retrieved"
     UNUSED = "in the prompt, not used"
+    SUB_ANSWER = "left out of a sub-answer"
     DROPPED = "retrieved, then dropped"
     MISSING = "not retrieved"
+    ABSENT = "not in the corpus"
     FAILED = "its retrieval failed"
     UNCLEAR = "not answered; where it was lost is unclear"
     RETRIEVED = "retrieved; there is no answer to judge"
@@ -26,8 +31,8 @@ class State(StrEnum):
 
     @property
     def css(self) -> str:
-        """Return the name of its style class."""
-        return self.name.lower()
+        """Return the name of its style class: that of a passage that was not used, also where that was in a sub-answer."""
+        return State.UNUSED.css if self is State.SUB_ANSWER else self.name.lower()
 
 
 ROLES: tuple[str, ...] = (*Role, "untyped")
@@ -35,8 +40,10 @@ ROLES: tuple[str, ...] = (*Role, "untyped")
 
 _LOST: Mapping[Loss, State] = {
     Loss.UNUSED: State.UNUSED,
+    Loss.SUB_ANSWER: State.SUB_ANSWER,
     Loss.DROPPED: State.DROPPED,
     Loss.NOT_RETRIEVED: State.MISSING,
+    Loss.NOT_IN_CORPUS: State.ABSENT,
     Loss.FAILED: State.FAILED,
 }
 
@@ -50,6 +57,33 @@ def state_of(sub_question: SubQuestionCoverage) -> State:
     if sub_question.answer is None and sub_question.retrieved is not None:
         return State.RETRIEVED if sub_question.retrieved else State.MISSING
     return State.UNKNOWN
+
+
+def describe_state(sub_question: SubQuestionCoverage, *, limit: int = 100) -> str:
+    """Say how far a sub-question came, and in which part of the pipeline it was lost where that is known."""
+    state = state_of(sub_question)
+    engine = sub_question.lost_by
+    if state is State.MISSING and sub_question.corpus is not None:
+        return describe_search(sub_question.corpus)
+    is_named = state is State.SUB_ANSWER and engine is not None and Placeholder.read(engine) is None
+    return f"{state} by {one_line(engine or '', limit=limit)}" if is_named else str(state)
+
+
+_REMEDIES: Mapping[Remedy, str] = {
+    "query": "this sub-question as a query would have brought it",
+    "k": "a larger k would have brought it",
+    "retriever": "another retriever would have brought it",
+}
+
+
+def describe_search(search: CorpusSearch) -> str:
+    """Say that a sub-question is in the corpus, at which rank, and what would have brought it."""
+    if search.error is not None:
+        return f"{State.MISSING}; the search of the corpus failed"
+    if (found := search.covering) is None or search.remedy is None:
+        return str(State.ABSENT)
+    place = f", at rank {found.question_rank} for the question" if found.question_rank is not None else ""
+    return f"in the corpus, not retrieved: {_REMEDIES[search.remedy]}{place}"
 
 
 def by_role(coverage: CoverageResult) -> list[tuple[int, SubQuestionCoverage]]:

@@ -21,19 +21,20 @@ from rag_cover.reports.comparison import comparison_headline, comparison_view
 from rag_cover.reports.complexity_text import standings_sentence
 from rag_cover.reports.figures import ComparisonRow, metric_row
 from rag_cover.reports.focus import has_losses, headline_of, is_asked_for, subject_of
+from rag_cover.reports.loss_text import corpus_sentence, loss_advice, losses_listed
+from rag_cover.reports.nugget_text import nuggets_sentence
 from rag_cover.reports.question_page import worst
 from rag_cover.reports.sanitise import one_line
-from rag_cover.reports.sub_question_state import State, by_role, core_coverage, state_of
+from rag_cover.reports.sub_question_state import State, by_role, core_coverage, describe_state, state_of
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import (
     abstentions_sentence,
     controls_sentence,
+    core_noun,
     format_count,
     judge_error_sentence,
-    loss_advice,
     loss_error_sentence,
-    losses_listed,
-    losses_sentence,
+    losses_sentence_of,
     scale_of,
     sub_questions_hint,
 )
@@ -46,15 +47,18 @@ _GAUGE = 10
 _BAR = 28
 _STYLES = {"better": "green", "worse": "red", "different": "bold"}
 _LOSS_STYLES: Mapping[Loss, str] = {
+    Loss.NOT_IN_CORPUS: "bright_red",
     Loss.FAILED: "blue",
     Loss.NOT_RETRIEVED: "red",
     Loss.DROPPED: "magenta",
+    Loss.SUB_ANSWER: "bright_yellow",
     Loss.UNUSED: "yellow",
 }
 
 
 def summary_panel(summary: Summary) -> RenderableType:
     """Show an evaluation: its headline, every metric, where core sub-questions were lost, what was not measured."""
+    noun = core_noun(summary)
     parts: list[RenderableType] = [
         Text(headline_of(summary).text, style="bold"),
         *(Text(line) for line in (judge_error_sentence(summary), controls_sentence(summary)) if line),
@@ -62,11 +66,13 @@ def summary_panel(summary: Summary) -> RenderableType:
         Text(_about(summary), style="dim"),
         *([_metrics(defined)] if (defined := [each for each in summary.metrics.values() if each.interval is not None]) else []),
         *_list_undefined(summary),
-        *([Text(losses_sentence(summary.losses, summary.unclear_losses))] if has_losses(summary) else []),
+        *([Text(scored)] if (scored := nuggets_sentence(summary)) else []),
+        *([Text(losses_sentence_of(summary))] if has_losses(summary) else []),
         *_loss_lines(summary.losses, summary.unclear_losses),
         *([Text(counted, style="dim")] if (counted := loss_error_sentence(summary)) else []),
-        *([Text(advice)] if (advice := loss_advice(summary.losses)) else []),
-        *([Text(declining)] if (declining := abstentions_sentence(summary.answers)) else []),
+        *([Text(searched)] if (searched := corpus_sentence(summary.corpus)) else []),
+        *([Text(advice)] if (advice := loss_advice(summary.losses, summary.corpus)) else []),
+        *([Text(declining)] if (declining := abstentions_sentence(summary.answers, noun)) else []),
         *([Text(standings_sentence(found.standings, "trace"))] if (found := summary.complexity) else []),
         *_outcome_lines(summary),
         *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in summary.notes),
@@ -153,7 +159,11 @@ def _list_undefined(summary: Summary) -> list[Text]:
         if metric.interval is None and is_asked_for(metric, summary):
             row = metric_row(metric)
             labels.setdefault(one_line(row.reason), []).append(row.label)
-    return [Text(f"Undefined ({reason}): {'; '.join(named)}", style="dim") for reason, named in labels.items()]
+    if not labels:
+        return []
+    parts = (f"{named[0]} ({reason})" if len(named) == 1 else f"{len(named)} ({reason})" for reason, named in labels.items())
+    count = format_count(sum(map(len, labels.values())), "metric")
+    return [Text(f"Undefined, {count}: {'; '.join(parts)}. The report names each.", style="dim")]
 
 
 def _gauge(metric: MetricValue) -> Text:
@@ -203,10 +213,8 @@ def _change_lines(question: str, gained: Sequence[str], lost: Sequence[str]) -> 
 
 def _list_lost(result: TraceResult) -> list[Text]:
     rows = by_role(result.coverage) if result.coverage else []
-    lost = [
-        (row, state_of(row)) for _, row in rows if row.role == "core" and state_of(row) not in (State.ANSWERED, State.MEMORY)
-    ]
+    lost = [row for _, row in rows if row.role == "core" and state_of(row) not in (State.ANSWERED, State.MEMORY)]
     return [
         Text(one_line(result.trace.question.text, limit=200), style="bold"),
-        *(Text.assemble(f"- {one_line(row.text, limit=150)} ", (f"({state})", "dim")) for row, state in lost),
+        *(Text.assemble(f"- {one_line(row.text, limit=150)} ", (f"({describe_state(row)})", "dim")) for row in lost),
     ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rag_cover.coverage import Loss
 from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.language import language_unread
+from rag_cover.reports.loss_text import LOSS_PHRASES, describe_loss, main_loss
 from rag_cover.stats.intervals import SIGNIFICANT, Interval
 from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summary
 
@@ -23,16 +24,16 @@ __all__ = [
     "basis_of",
     "capitalise",
     "controls_sentence",
+    "core_noun",
     "format_count",
     "headline",
     "headline_of_metric",
     "in_plain_words",
     "interval_text",
     "judge_error_sentence",
-    "loss_advice",
     "loss_error_sentence",
-    "losses_listed",
     "losses_sentence",
+    "losses_sentence_of",
     "number_text",
     "p_value_text",
     "percent",
@@ -42,24 +43,10 @@ __all__ = [
     "verdict_on",
 ]
 
-_LEAST_LOSSES = 3  # of one kind: fewer are not spoken of in the headline
 _MINUS = "\N{MINUS SIGN}"
 _MANY = 0.5  # of the answers, or of the traces: from here on the headline says so
 _NEARLY_ALL = 0.9  # of the questions: from here on coverage is that of whole questions
 _LANGUAGES_NAMED = 3
-
-_ADVICE: Mapping[Loss, str] = {
-    Loss.FAILED: "Look at the failed retriever or sub-engine first: the error is in its step of the trace.",
-    Loss.NOT_RETRIEVED: "Look at retrieval first: the query, the index, or whether the documents say it at all.",
-    Loss.DROPPED: "Look at the reranker or filter first: it threw away passages that answer.",
-    Loss.UNUSED: "Look at the prompt and the generator first: the passages were there.",
-}
-_FATES: Mapping[Loss, str] = {
-    Loss.FAILED: "lost because {its} retrieval failed",
-    Loss.NOT_RETRIEVED: "never retrieved",
-    Loss.DROPPED: "retrieved and then dropped",
-    Loss.UNUSED: "in the prompt and not used",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +166,19 @@ _KNOWN_AS: Mapping[str, str] = {
     "abstentions": "refusal rate",
     "answerable_questions": "hit rate",
     "utility": "\N{GREEK CAPITAL LETTER DELTA}SePer",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "claim_recall": "claim recall, context recall",
+    "context_precision": "context precision",
+    "context_utilization": "context utilization",
+    "noise_sensitivity_in_relevant": "relevant noise sensitivity",
+    "noise_sensitivity_in_irrelevant": "irrelevant noise sensitivity",
+    "hallucination": "hallucination",
+    "self_knowledge": "self-knowledge",
+    "faithfulness": "faithfulness",
+    "citation_recall": "citation recall",
+    "citation_precision": "citation precision",
 }
 
 
@@ -242,25 +242,21 @@ def headline(summary: Summary) -> Headline:
     share, basis = percent(metric.interval.estimate), _basis_with_unread(basis_of(metric.interval, SHARE), summary)
     short, single = _short_answers(summary.answers), are_questions_whole(summary)
     if not (degenerate := _degenerate_answers(summary.answers)):
-        before, after = ("Answers answer", "of the questions") if single else ("Answers cover", "of the core sub-questions")
-        return Headline(before, share, f"{after}{short}{_main_loss(summary.losses)}", basis)
+        before, after = ("Answered:", "of the questions") if single else ("Answers cover", f"of the {core_noun(summary)}s")
+        return Headline(before, share, f"{after}{short}{main_loss(summary.losses)}", basis)
     (largest, what), *others = degenerate
     also = "".join(f", {value} {other}" for value, other in others)
-    covered = f"{share} of the questions are answered" if single else f"the answers cover {share} of the core sub-questions"
+    covered = f"{share} of the questions are answered" if single else f"the answers cover {share} of the {core_noun(summary)}s"
     return Headline("", largest, f"of the answers {what}{also}; {covered}{short}", basis)
 
 
-def _main_loss(losses: Mapping[Loss, int]) -> str:
-    """Say where most of the clear losses were, if that is one place and there are enough of them to speak of."""
-    total, largest = sum(losses.values()), max(losses.values(), default=0)
-    if largest < _LEAST_LOSSES or 2 * largest <= total:
-        return ""
-    place = next(loss for loss in Loss if losses.get(loss, 0) == largest)
-    of = f"{largest:,} of {total:,}" if largest < total else f"all {total:,}"
-    return f"; {of} clear losses {_fate(place, largest)}"
+def core_noun(of: Summary | Comparison) -> str:
+    """Name what core coverage is a share of."""
+    share = of.share_on_nuggets
+    return "vital nugget" if share == 1 else "core sub-question or vital nugget" if share else "core sub-question"
 
 
-def abstentions_sentence(answers: AnswerCounts | None) -> str:
+def abstentions_sentence(answers: AnswerCounts | None, noun: str = "core sub-question") -> str:
     """Say how many answers decline to answer, and whether what was retrieved would have let them; empty where none does.
 
     >>> abstentions_sentence(AnswerCounts(answers=20, examined=20, declined=7, declined_unretrieved=5, declined_retrieved=2))
@@ -274,7 +270,7 @@ def abstentions_sentence(answers: AnswerCounts | None) -> str:
     if not answers.declined:
         return f"{partly:,} {of} {_decline(partly)} to answer in part."
     more = f"; {partly:,} more {_decline(partly)} in part" if partly else ""
-    return f"{answers.declined:,} {of} {_decline(answers.declined)} to answer{_retrieval_for_declined(answers)}{more}."
+    return f"{answers.declined:,} {of} {_decline(answers.declined)} to answer{_retrieval_for_declined(answers, noun)}{more}."
 
 
 def sub_questions_hint(summary: Summary) -> str:
@@ -283,9 +279,9 @@ def sub_questions_hint(summary: Summary) -> str:
         return ""
     return (
         "Rules split only what a question says, and found one part in each: these are whole questions. To measure what a full "
-        "answer must cover, give sub-questions: in a file (rag-cover decompose TRACES --out FILE, edit it, then "
-        "--sub-questions FILE), or by a language model (--generator openai:MODEL, on any OpenAI-compatible server, a local one "
-        "too; its address goes in OPENAI_BASE_URL)."
+        "answer must cover, give sub-questions: in a file (rag-cover decompose TRACES --out FILE, edit it, by hand or with the "
+        "prompt of rag-cover decompose --show-prompts in a chat, then --sub-questions FILE), or by a language model "
+        "(--generator openai:MODEL, on any OpenAI-compatible server, a local one too; its address goes in OPENAI_BASE_URL)."
     )
 
 
@@ -307,12 +303,12 @@ def _degenerate_answers(answers: AnswerCounts | None) -> list[tuple[str, str]]:
     return [(percent(share), what) for share, what in sorted(found, key=lambda each: -each[0])]
 
 
-def _retrieval_for_declined(answers: AnswerCounts) -> str:
+def _retrieval_for_declined(answers: AnswerCounts, noun: str) -> str:
     missing, there = answers.declined_unretrieved, answers.declined_retrieved
     unknown = answers.declined - missing - there
-    one = "one does" if missing else "a retrieved passage covers a core sub-question"
+    one = "one does" if missing else f"a retrieved passage covers a {noun}"
     parts = [
-        f"{missing:,} where no retrieved passage covers a core sub-question" if missing else "",
+        f"{missing:,} where no retrieved passage covers a {noun}" if missing else "",
         f"{there:,} where {one}" if there else "",
         f"{unknown:,} where that is not known" if unknown and (missing or there) else "",
     ]
@@ -377,7 +373,7 @@ def loss_error_sentence(summary: Summary) -> str:
     """Say how many core sub-questions people would count as lost in each place; nothing where that is not known."""
     losses = summary.judge_error.losses if summary.judge_error else {}
     parts = [
-        f"{_count_range(interval.lower, interval.upper)} {_FATES[loss]}"
+        f"{_count_range(interval.lower, interval.upper)} {LOSS_PHRASES[loss]}"
         for loss, interval in losses.items()
         if interval.lower is not None and interval.upper is not None
     ]
@@ -405,35 +401,24 @@ def controls_sentence(summary: Summary) -> str:
     )
 
 
-def losses_sentence(losses: Mapping[Loss, int], unclear: int = 0) -> str:
-    """Say in one sentence where the uncovered core sub-questions were lost.
+def losses_sentence(losses: Mapping[Loss, int], unclear: int = 0, *, noun: str = "core sub-question") -> str:
+    """Say in one sentence where the uncovered core sub-questions, or whatever ``noun`` calls them, were lost.
 
     >>> losses_sentence({Loss.NOT_RETRIEVED: 3, Loss.UNUSED: 1}, 2)
     'Of 6 core sub-questions the answers leave out, 3 were never retrieved, 1 was in the prompt and not used and 2 are unclear.'
     """
-    parts = [f"{count:,} {_fate(loss, count)}" for loss in Loss if (count := losses.get(loss, 0))]
+    parts = [f"{count:,} {describe_loss(loss, count)}" for loss in Loss if (count := losses.get(loss, 0))]
     parts += [f"{unclear:,} {'is' if unclear == 1 else 'are'} unclear"] if unclear else []
     if not parts:
-        return "No core sub-question is known to have been lost on the way."
+        return f"No {noun} is known to have been lost on the way."
     listed = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
-    total = format_count(sum(losses.values()) + unclear, "core sub-question")
-    return f"Of {total} the answers leave out, {listed}."
+    return f"Of {format_count(sum(losses.values()) + unclear, noun)} the answers leave out, {listed}."
 
 
-def losses_listed(*counts: Mapping[Loss, int]) -> tuple[Loss, ...]:
-    """List the losses to show beside each other: each, even without any, but failed retrievals only where there are some.
-
-    >>> losses_listed({Loss.UNUSED: 1}) == losses_listed() == (Loss.NOT_RETRIEVED, Loss.DROPPED, Loss.UNUSED)
-    True
-    """
-    return tuple(loss for loss in Loss if loss is not Loss.FAILED or any(each.get(loss, 0) for each in counts))
-
-
-def loss_advice(losses: Mapping[Loss, int]) -> str:
-    """Say where to look first: at the largest loss, if there is a single one."""
-    largest = max(losses.values(), default=0)
-    found = [loss for loss in Loss if losses.get(loss, 0) == largest and largest]
-    return _ADVICE[found[0]] if len(found) == 1 else ""
+def losses_sentence_of(summary: Summary) -> str:
+    """Say where an evaluation's core sub-questions were lost; where rules left questions whole it speaks of questions."""
+    noun = "question" if are_questions_whole(summary) else core_noun(summary)
+    return losses_sentence(summary.losses, summary.unclear_losses, noun=noun)
 
 
 def p_value_text(p_value: float | None) -> str:
@@ -458,11 +443,6 @@ def verdict_on(metric: MetricComparison) -> str:
     if metric.higher_is_better is None:
         return "different"
     return "better" if (metric.difference > 0) == metric.higher_is_better else "worse"
-
-
-def _fate(loss: Loss, count: int) -> str:
-    was, its = ("was", "its") if count == 1 else ("were", "their")
-    return f"{was} {_FATES[loss].format(its=its)}"
 
 
 def number_text(value: float) -> str:

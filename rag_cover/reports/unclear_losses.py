@@ -83,6 +83,7 @@ def _unclear_loss(
     passage_number = numbers.get(passage.key) if passage else None
     probability = _passage_probability(row, verdict)
     where = f"passage {passage_number}" if passage_number else "the passages"
+    declines = ", which declines it" if row.evidence and row.evidence.contradicted else ""
     return UnclearLoss(
         number=number,
         text=clip(row.text, 500),
@@ -92,7 +93,7 @@ def _unclear_loss(
         passage=find_nearest_part(passage.text, row.text) if passage else "",
         passage_number=passage_number,
         passage_probability=probability,
-        verdict=" · ".join([f"answer {answer}", *([f"{where} {probability}"] if probability else [])]) + ": unclear",
+        verdict=" · ".join([f"answer {answer}{declines}", *([f"{where} {probability}"] if probability else [])]) + ": unclear",
     )
 
 

@@ -1,7 +1,7 @@
 """Where a question should go: by what retrieval brings back for it, and by what each agent was seen to be able to do."""
 
 from rag_cover.routing.caimira import Caimira
-from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
+from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
 from rag_cover.routing.complexity_router import ComplexityRouter, RoutedOutcome
 from rag_cover.routing.decision import ROUTES, Demand
 from rag_cover.routing.descriptions import SkillDescription, describe_skills
@@ -42,9 +42,9 @@ __all__ = [
     "SkillRouter",
     "cluster_questions",
     "complexities_without_references",
+    "complexity_evidence",
     "describe_skills",
     "encode",
-    "evidence_of",
     "fit_adjustment",
     "fit_cut",
     "gather_outcomes",

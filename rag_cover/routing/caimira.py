@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.routing import irt
 from rag_cover.routing.files import load_skills, save_skills
-from rag_cover.routing.parameters import Parameters, table_of
+from rag_cover.routing.parameters import Parameters, feature_table
 from rag_cover.routing.responses import Responses
-from rag_cover.routing.training import Settings, Trained, train
+from rag_cover.routing.training import Settings, Trained, fit_parameters
 
 __all__ = ["Caimira"]
 
@@ -110,7 +110,7 @@ class Caimira:
             InvalidValueError: embeddings that do not match, no response at all, or an agent without one.
             MissingExtraError: scipy is not installed.
         """
-        features = table_of(embeddings)
+        features = feature_table(embeddings)
         _require(
             len(features) == len(responses.questions),
             f"{len(responses.questions)} questions need as many rows of embeddings, not {len(features)}",
@@ -121,7 +121,7 @@ class Caimira:
             self.shrinkage,
         )  # fmt: skip
         has_responses = ~np.isnan(responses.values).all(axis=1)
-        self._trained = train(responses.agents, responses.values[has_responses], features[has_responses], settings)
+        self._trained = fit_parameters(responses.agents, responses.values[has_responses], features[has_responses], settings)
         self._parameters, self.encoder = self._trained.parameters, encoder
         return self
 
@@ -177,7 +177,7 @@ class Caimira:
         """
         model = self._sure()
         _require(name not in model.agents, f"the agent {name!r} is there already; give the new one another name")
-        features, success = table_of(embeddings, model.features), np.asarray(values, dtype=np.float64)
+        features, success = feature_table(embeddings, model.features), np.asarray(values, dtype=np.float64)
         _require(success.shape == (len(features),), f"{len(features)} questions need as many values, not {success.shape}")
         has_response = ~np.isnan(success)
         _require(bool(has_response.any()), f"the agent {name!r} has no response; ask it a few questions first")

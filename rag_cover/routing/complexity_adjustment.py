@@ -24,10 +24,10 @@ from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
 from rag_cover.routing.irt import cross_entropy
 from rag_cover.stats.folds import folds_of
-from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.logistic import fit_logistic, logit_of
 
-__all__ = ["Adjustment", "AdjustmentFit", "evidence_of", "fit_adjustment"]
+__all__ = ["Adjustment", "AdjustmentFit", "complexity_evidence", "fit_adjustment"]
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class AdjustmentFit:
         return self.gain.lower is not None and self.gain.lower > 0
 
 
-def evidence_of(complexities: Sequence[Complexity | None]) -> Floats:
+def complexity_evidence(complexities: Sequence[Complexity | None]) -> Floats:
     """Return (n, 2): the logit of the best answer probability, and completeness; NaN where it is not known.
 
     Nothing retrieved is the evidence of a probability of 0.
@@ -115,7 +115,7 @@ def fit_adjustment(
         evidence: (n, f) as `evidence_of` gives it; questions whose rows are NaN throughout are left out.
         agents: (a,) names.
         folds: of the cross-validation, by question.
-        seed: seed of the random generator (folds and interval).
+        seed: seed of the random generator (folds).
 
     Raises:
         InvalidValueError: shapes that do not fit together, or fewer than thirty questions with evidence.
@@ -132,7 +132,7 @@ def fit_adjustment(
             into[held] = cross_entropy(fitted.adjust(test.logits, test.evidence), np.nan_to_num(test.values))
     seen = ~np.isnan(table.values)
     rows = np.column_stack([np.where(seen, losses, 0).sum(axis=1) for losses in (without, with_it)] + [seen.sum(axis=1)])
-    gain = bootstrap(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2], seed=seed)
+    gain = jackknife(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2])
     means = rows.sum(axis=0) / rows[:, 2].sum()
     return AdjustmentFit(
         adjustment=table.fit(agents, use_evidence=True),

@@ -24,7 +24,7 @@ from rag_cover.complexity import Calibration, Complexity, Constraints, complexit
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question
 from rag_cover.routing.decision import ROUTES, Demand, complexity_score, demand_of, evidence_lines
-from rag_cover.routing.routes import Route, question_of
+from rag_cover.routing.routes import Route, as_question
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
 
 __all__ = ["ComplexityRouter", "RoutedOutcome"]
@@ -138,7 +138,7 @@ class ComplexityRouter:
         route = self.route_of(complexity)
         return "\n".join(
             [
-                f"Question: {_line(question_of(question).text)}",
+                f"Question: {_line(as_question(question).text)}",
                 f"Route: {route.name}",
                 f"Because: {route.reason}",
                 *(f"  {line}" for line in evidence_lines(complexity, self.cut)),
@@ -190,13 +190,13 @@ class ComplexityRouter:
             table[:, 2:],
             target_quality=target_quality,
             target_cost=target_cost,
-            groups=[each.group or question_of(each.question).text for each in labelled],
+            groups=[each.group or as_question(each.question).text for each in labelled],
             folds=folds,
             seed=seed,
         )
 
     def _look_up(self, question: Question | str) -> tuple[Sequence[Passage], Complexity]:
-        text = question_of(question).text
+        text = as_question(question).text
         passages = self._retriever.retrieve(text, k=self.k)
         complexity = complexity_of(
             text,
@@ -217,7 +217,7 @@ class ComplexityRouter:
         names = [self.names["unanswerable"]] * 2 if fixed else [self.names["direct"], self.names["complex"]]
         for name in names:
             if name not in outcome.quality or name not in outcome.cost:
-                text = _line(question_of(outcome.question).text)
+                text = _line(as_question(outcome.question).text)
                 message = f"the outcome of {text!r} has no quality and cost of the route {name!r}, which it takes"
                 raise InvalidValueError(message)
         return (*(outcome.quality[name] for name in names), *(outcome.cost[name] for name in names))

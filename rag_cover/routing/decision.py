@@ -1,4 +1,4 @@
-"""What a question asks of a pipeline, told from its retrieval complexity: one passage, several together, another corpus."""
+"""What a question asks of a pipeline, by its retrieval complexity: one passage, several together, another corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Demand = Literal["direct", "complex", "unanswerable"]
 """One passage suffices, the passages answer only together, or this corpus does not answer."""
 
 ROUTES: Mapping[Demand, str] = MappingProxyType({"direct": "direct", "complex": "decompose", "unanswerable": "abstain"})
-"""The names that routes have unless told otherwise."""
+"""The names that routes have by default."""
 
 _DEMANDS: Mapping[Standing, Demand] = {
     Standing.ANSWERABLE: "direct",

@@ -46,7 +46,7 @@ class MapPoint:
 
 @dataclass(frozen=True, slots=True)
 class SkillDescription:
-    """All that is told of a skill model.
+    """All that is reported about a skill model.
 
     ``axes`` are the dimensions, from 1, that the map shows: those in which questions differ most. ``best`` and ``oracle`` are
     the success of the best single agent and of always asking one that succeeds, over questions that all were asked; None
@@ -81,7 +81,7 @@ def describe_skills(
         intervals: (a, m, 2) their 95% intervals.
         costs: of each agent, per question; None: no frontier.
         clusters: into how many groups the questions are put.
-        seed: seed of the random generator (clusters and resamples).
+        seed: seed of the random generator (clusters and the frontier's resamples).
 
     Raises:
         InvalidValueError: a cost of an unknown agent, or none of a known one.
@@ -91,10 +91,10 @@ def describe_skills(
     effective = record.effective_difficulty
     found = cluster_questions(effective, responses.values, responses.agents, clusters=clusters, seed=seed)
     axes = tuple(int(place) for place in np.argsort(-effective.var(axis=0), kind="stable")[:2])
-    best, oracle = _ends(responses.values, seed)
+    best, oracle = _ends(responses.values)
     return SkillDescription(
         record=record,
-        agents=_agents(record, np.asarray(skills, dtype=np.float64), np.asarray(intervals, dtype=np.float64), prices, seed),
+        agents=_agents(record, np.asarray(skills, dtype=np.float64), np.asarray(intervals, dtype=np.float64), prices),
         dimensions=interpret_dimensions(record.relevance, responses.questions),
         clusters=found,
         points=_points(record, found, axes),
@@ -105,13 +105,11 @@ def describe_skills(
     )
 
 
-def _agents(
-    record: SkillRecord, skills: Floats, intervals: Floats, prices: Floats | None, seed: int
-) -> tuple[AgentSkills, ...]:
+def _agents(record: SkillRecord, skills: Floats, intervals: Floats, prices: Floats | None) -> tuple[AgentSkills, ...]:
     agents = [
         AgentSkills(
             name=name,
-            success=mean_success(record.responses.values[:, place], seed=seed),
+            success=mean_success(record.responses.values[:, place]),
             skills=tuple(_skill(value, bounds) for value, bounds in zip(skills[place], intervals[place], strict=True)),
             cost=None if prices is None else float(prices[place]),
         )
@@ -125,12 +123,12 @@ def _skill(value: float, bounds: Floats) -> Interval:
     return Interval(float(value), lower, upper, 0)
 
 
-def _ends(values: Floats, seed: int) -> tuple[Interval | None, Interval | None]:
+def _ends(values: Floats) -> tuple[Interval | None, Interval | None]:
     whole = values[~np.isnan(values).any(axis=1)]
     if not len(whole):
         return None, None
     best = whole[:, int(whole.mean(axis=0).argmax())]
-    return mean_success(best, seed=seed), mean_success(whole.max(axis=1), seed=seed)
+    return mean_success(best), mean_success(whole.max(axis=1))
 
 
 def _points(record: SkillRecord, clusters: Sequence[QuestionCluster], axes: Sequence[int]) -> tuple[MapPoint, ...]:

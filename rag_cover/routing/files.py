@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError, UnfitModelError
 from rag_cover.routing.parameters import Parameters
-from rag_cover.stores.files import content_of, open_input, replacing
+from rag_cover.stores.files import open_input, read_whole_file, replacing
 
 __all__ = ["load_skills", "save_skills"]
 
@@ -57,7 +57,7 @@ def load_skills(path: Path, encoder: str | None, features: int | None) -> tuple[
     numbers, text = _files(path)
     about = _about(text)
     with open_input(numbers) as file:
-        raw = content_of(file, numbers)
+        raw = read_whole_file(file, numbers)
     if hashlib.sha256(raw).hexdigest() != about.get("sha256"):
         message = f"{numbers} is not what {text.name} was written with: it is damaged or of another model; save the model again"
         raise CorruptFileError(message)
@@ -78,7 +78,7 @@ def _files(path: Path) -> tuple[Path, Path]:
 
 def _about(path: Path) -> dict[str, Any]:
     with open_input(path) as file:
-        raw = content_of(file, path)
+        raw = read_whole_file(file, path)
     try:
         about = json.loads(raw)
     except ValueError as broken:

@@ -11,7 +11,7 @@ from rag_cover.backends import Embedder, Failure, Scorer, fingerprint_of
 from rag_cover.complexity import Complexity, complexities_of
 from rag_cover.errors import InputError
 from rag_cover.routing.caimira import Caimira
-from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, evidence_of, fit_adjustment
+from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
 from rag_cover.routing.features import encode
 from rag_cover.routing.irt import cross_entropy
 from rag_cover.routing.responses import Responses
@@ -19,7 +19,7 @@ from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.training_data import Outcomes
 from rag_cover.stats.classification import area_under_roc
 from rag_cover.stats.folds import folds_of
-from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.logistic import logits_of
 
 __all__ = ["complexities_without_references", "learn_skills"]
@@ -125,7 +125,7 @@ def _score_held_out(responses: Responses, predicted: Floats, folds: int, seed: i
     ]
     rows = np.column_stack([*losses, seen.sum(axis=1)])
     totals = rows.sum(axis=0) / rows[:, 2].sum()
-    gain = bootstrap(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2], seed=seed)
+    gain = jackknife(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2])
     questions, _ = np.nonzero(seen)
     return HeldOut(
         log_loss=float(totals[1]),
@@ -143,7 +143,7 @@ def _adjustment(
         words = f"No adjustment by complexity: {known} questions have one that was judged without references, and it takes 30."
         return None, (words,)
     fit = fit_adjustment(
-        logits_of(predicted, edge=_EDGE), responses.values, evidence_of(complexities), responses.agents, seed=seed
+        logits_of(predicted, edge=_EDGE), responses.values, complexity_evidence(complexities), responses.agents, seed=seed
     )
     return (fit.adjustment if fit.helps else None), (_adjustment_words(fit),)
 

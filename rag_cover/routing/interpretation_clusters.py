@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.stats.intervals import Interval, bootstrap, wilson
+from rag_cover.stats.intervals import Interval, jackknife_share, wilson
 
 __all__ = ["QuestionCluster", "cluster_questions", "mean_success", "nearest_centres"]
 
@@ -77,24 +77,24 @@ def cluster_questions(
             members=tuple(map(int, members)),
             centre=tuple(map(float, centre)),
             typical=_typical(points, members, centre, typical),
-            accuracy=_accuracy(success[members], agents, seed),
+            accuracy=_accuracy(success[members], agents),
         )
         for number, (members, centre) in enumerate(zip(found, centres, strict=True), 1)
         if len(members)
     )
 
 
-def mean_success(values: Floats, *, seed: int = 0) -> Interval | None:
+def mean_success(values: Floats) -> Interval | None:
     """Return the mean of what was observed (NaN was not) with its 95% interval; None where nothing was.
 
-    The interval is Wilson's where all is right or wrong, else bootstrapped.
+    The interval is Wilson's, of as many trials as vary as much.
     """
     seen = values[~np.isnan(values)]
     if not len(seen):
         return None
     if np.isin(seen, (0.0, 1.0)).all():
         return wilson(int(seen.sum()), len(seen))
-    return bootstrap(np.column_stack([seen, np.ones(len(seen))]), lambda sums: sums[..., 0] / sums[..., 1], seed=seed)
+    return jackknife_share(np.column_stack([seen, np.ones(len(seen))]), lambda sums: sums[..., 0] / sums[..., 1])
 
 
 def nearest_centres(points: Floats, centres: Floats) -> Places:
@@ -144,6 +144,6 @@ def _typical(points: Floats, members: Places, centre: Floats, limit: int) -> tup
     return tuple(int(members[place]) for place in np.argsort(away, kind="stable")[:limit])
 
 
-def _accuracy(success: Floats, agents: Sequence[str], seed: int) -> dict[str, Interval]:
-    shares = {agent: mean_success(column, seed=seed) for agent, column in zip(agents, success.T, strict=True)}
+def _accuracy(success: Floats, agents: Sequence[str]) -> dict[str, Interval]:
+    shares = {agent: mean_success(column) for agent, column in zip(agents, success.T, strict=True)}
     return {agent: share for agent, share in shares.items() if share is not None}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.routing import irt
 
-__all__ = ["Parameters", "table_of"]
+__all__ = ["Parameters", "feature_table"]
 
 Floats = NDArray[np.float64]
 
@@ -46,11 +46,13 @@ class Parameters:
 
     def relevance(self, embeddings: ArrayLike) -> Floats:
         """Return (n, m)."""
-        return irt.relevance(table_of(embeddings, self.features), self.relevance_weights, self.relevance_bias, self.temperature)
+        return irt.relevance(
+            feature_table(embeddings, self.features), self.relevance_weights, self.relevance_bias, self.temperature
+        )
 
     def difficulty(self, embeddings: ArrayLike) -> Floats:
         """Return (n, m)."""
-        return irt.difficulty(table_of(embeddings, self.features), self.difficulty_weights, self.difficulty_mean)
+        return irt.difficulty(feature_table(embeddings, self.features), self.difficulty_weights, self.difficulty_mean)
 
     def logits(self, embeddings: ArrayLike, skills: Floats) -> Floats:
         """Return (n, a) of agents with these skills (a, m)."""
@@ -95,7 +97,7 @@ class Parameters:
         )
 
 
-def table_of(embeddings: ArrayLike, features: int | None = None) -> Floats:
+def feature_table(embeddings: ArrayLike, features: int | None = None) -> Floats:
     """Take (n, d) features for what they are.
 
     Raises:

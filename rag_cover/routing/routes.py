@@ -8,7 +8,7 @@ from typing import Any
 
 from rag_cover.questions import Question
 
-__all__ = ["Route", "question_of"]
+__all__ = ["Route", "as_question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Route:
         }
 
 
-def question_of(question: Question | str) -> Question:
+def as_question(question: Question | str) -> Question:
     """Take a plain text for a question.
 
-    >>> question_of("Why?").text
+    >>> as_question("Why?").text
     'Why?'
     """
     return Question(question) if isinstance(question, str) else question

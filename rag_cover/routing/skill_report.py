@@ -19,7 +19,7 @@ from rag_cover.errors import CorruptFileError
 from rag_cover.routing.complexity_adjustment import Adjustment
 from rag_cover.routing.responses import Responses
 from rag_cover.stats.intervals import Interval
-from rag_cover.stores.files import content_of, open_input, replacing
+from rag_cover.stores.files import open_input, read_whole_file, replacing
 
 __all__ = ["HeldOut", "SkillRecord", "record_path"]
 
@@ -79,7 +79,7 @@ class SkillRecord:
         """
         path = record_path(skills)
         with open_input(path) as file:
-            content = content_of(file, path)
+            content = read_whole_file(file, path)
         try:
             return cls.from_dict(json.loads(content.decode("utf-8", "surrogatepass")))
         except (ValueError, KeyError, TypeError, AttributeError) as damaged:

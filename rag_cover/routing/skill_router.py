@@ -16,12 +16,12 @@ from rag_cover.backends import Embedder
 from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Question
-from rag_cover.routing.complexity_adjustment import Adjustment, evidence_of
+from rag_cover.routing.complexity_adjustment import Adjustment, complexity_evidence
 from rag_cover.routing.costs import costs_of
 from rag_cover.routing.features import encode
 from rag_cover.routing.frontiers import Frontier, Policy, trace_frontier
 from rag_cover.routing.irt import probabilities
-from rag_cover.routing.routes import Route, question_of
+from rag_cover.routing.routes import Route, as_question
 from rag_cover.routing.selection_rules import best_trade, best_within, cheapest_reaching
 from rag_cover.stats.logistic import logits_of
 
@@ -116,16 +116,18 @@ class SkillRouter:
         """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used."""
         if not questions:
             return np.zeros((0, len(self.agents)))
-        asked = [question_of(question) for question in questions]
+        asked = [as_question(question) for question in questions]
         predicted = np.asarray(self._caimira.predict(self._encode(asked), agents=self.agents), dtype=np.float64)
         if self._adjustment is None:
             return predicted
         known = complexities if complexities is not None else [self._complexity(question) for question in asked]
-        return probabilities(self._adjustment.adjust(logits_of(predicted, edge=_EDGE), evidence_of(known), agents=self.agents))
+        return probabilities(
+            self._adjustment.adjust(logits_of(predicted, edge=_EDGE), complexity_evidence(known), agents=self.agents)
+        )
 
     def explain(self, question: Question | str) -> str:
         """Describe in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""
-        asked = question_of(question)
+        asked = as_question(question)
         route = self.route(asked)
         encoded = self._encode([asked])
         relevance, difficulty = self._caimira.relevance(encoded)[0], self._caimira.difficulty(encoded)[0]

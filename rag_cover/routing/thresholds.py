@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.folds import folds_of
-from rag_cover.stats.intervals import Interval, bootstrap
+from rag_cover.stats.intervals import Interval, jackknife
 
 __all__ = ["Operating", "RoutingThreshold", "fit_cut"]
 
@@ -87,7 +87,7 @@ def fit_cut(
         target_cost: the mean cost to stay within.
         groups: (n,) keys of questions that belong together, such as a question and its rephrasings; None: each is its own.
         folds: of the cross-validation, by group.
-        seed: seed of the random generator (folds and resamples).
+        seed: seed of the random generator (folds).
 
     Raises:
         InvalidValueError: not exactly one target, arrays that do not fit together or hold what is not finite, fewer than ten
@@ -107,7 +107,7 @@ def fit_cut(
     notes = () if not missed else (f"In {missed} of {folds} folds no cut reaches the target; the nearest was taken there.",)
 
     def operating(chosen: NDArray[np.bool_]) -> Operating:
-        return table.operating(chosen, keys, seed)
+        return table.operating(chosen, keys)
 
     everywhere = np.ones(len(keys), dtype=bool)
     fit = RoutingThreshold(
@@ -180,20 +180,20 @@ class _Outcomes:
             order = np.lexsort((cost, -np.round(quality, 9)))
         return float(cuts[next(place for place in order if fit[place])]), reached
 
-    def operating(self, chosen: NDArray[np.bool_], groups: Sequence[Hashable], seed: int) -> Operating:
+    def operating(self, chosen: NDArray[np.bool_], groups: Sequence[Hashable]) -> Operating:
         side = chosen.astype(int)
         rows = np.arange(len(side))
         taken = np.column_stack([self.quality[rows, side], self.cost[rows, side], np.ones(len(side))])
-        quality, cost = (_mean_of(taken[:, [column, 2]], groups, seed) for column in (0, 1))
+        quality, cost = (_mean_of(taken[:, [column, 2]], groups) for column in (0, 1))
         return Operating(quality, cost, float(chosen.mean()))
 
 
-def _mean_of(rows: Floats, groups: Sequence[Hashable], seed: int) -> Interval:
+def _mean_of(rows: Floats, groups: Sequence[Hashable]) -> Interval:
     places: dict[Hashable, int] = {}
     index = [places.setdefault(key, len(places)) for key in groups]
     sums = np.zeros((len(places), 2))
     np.add.at(sums, index, rows)
-    found = bootstrap(sums, lambda total: total[..., 0] / total[..., 1], seed=seed)
+    found = jackknife(sums, lambda total: total[..., 0] / total[..., 1])
     return found or Interval(float(rows[:, 0].mean()), None, None, len(places))
 
 

@@ -22,7 +22,7 @@ from rag_cover.routing.parameters import Parameters
 from rag_cover.routing.uncertainty import skill_covariances
 from rag_cover.stats.folds import folds_of
 
-__all__ = ["Settings", "Trained", "train"]
+__all__ = ["Settings", "Trained", "fit_parameters"]
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ _ROUGH, _FINE = 1e-5, 1e-6  # gradients: where only the order of candidates matt
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `Caimira` was told."""
+    """The settings that `Caimira` was given."""
 
     dimensions: int
     temperature: float
@@ -86,7 +86,7 @@ class Trained:
         return replace(self.parameters, covariances=found)
 
 
-def train(agents: Sequence[str], values: Floats, features: Floats, settings: Settings) -> Trained:
+def fit_parameters(agents: Sequence[str], values: Floats, features: Floats, settings: Settings) -> Trained:
     """Fit responses (n, a) by features (n, d), every row and column with a response."""
     centre, scale = features.mean(axis=0), _scale(features)
     spanned, basis = _project_on_span((features - centre) / scale)

@@ -150,7 +150,7 @@ class SetQuery:
         """Read what `to_dict` wrote; a plain string is an atom.
 
         Raises:
-            InvalidValueError: it is something else; says what.
+            InvalidValueError: the data has another form; the message names it.
         """
         return notation.read_data(data, SetQuery.atom, _join)
 
@@ -218,7 +218,7 @@ def query_of(part: SetQuery | str) -> SetQuery:
     """Take a plain string for an atom.
 
     Raises:
-        InvalidValueError: it is neither.
+        InvalidValueError: it is neither a text nor a query.
     """
     if isinstance(part, str):
         return SetQuery.atom(part)

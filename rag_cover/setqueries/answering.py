@@ -15,10 +15,10 @@ from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.searching import Searches
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.answers import Candidate, SetAnswer
-from rag_cover.setqueries.calibration import MembershipCalibration, calibration_for
+from rag_cover.setqueries.calibration import MembershipCalibration, membership_calibration_for
 from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, entity_name, pool_candidates
 from rag_cover.setqueries.deciding import Verdicts, decide
-from rag_cover.setqueries.explanations import budget_note, notes_on, reading_notes
+from rag_cover.setqueries.explanations import budget_note, notes_on_searches, reading_notes
 from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.setqueries.memberships import contradictory
 from rag_cover.setqueries.parsing import ParsedQuery, parse
@@ -30,7 +30,7 @@ Parser = Callable[[str], ParsedQuery]
 """Reads a question as a set query."""
 
 MOST_PAIRS = 1200
-"""How many (passage, atom) pairs are judged for one query, unless told otherwise."""
+"""How many (passage, atom) pairs are judged for one query, by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class SetAnswerer:
             ModelFailedError: every search failed.
         """
         parsed = self._parse(question)
-        calibration = self.calibration or calibration_for(fingerprint_of(self.scorer)) or MembershipCalibration()
+        calibration = self.calibration or membership_calibration_for(fingerprint_of(self.scorer)) or MembershipCalibration()
         threshold = calibration.threshold if self.threshold is None else self.threshold
         if contradictory(parsed.query):
             notes = parsed.notes or (f"nothing can belong to {parsed.query}: it contradicts itself",)
@@ -97,7 +97,9 @@ class SetAnswerer:
             failures=_failures(steps, [*verdicts.values(), *fragments.values()]),
             notes=(
                 *reading_notes(parsed),
-                *notes_on(parsed.query, (*decisions.kept, *decisions.others), steps, threshold, calibration.combination),
+                *notes_on_searches(
+                    parsed.query, (*decisions.kept, *decisions.others), steps, threshold, calibration.combination
+                ),
                 *budget_note(unjudged, self.max_pairs),
             ),
         )

@@ -11,6 +11,7 @@ from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.memberships import Combination
 from rag_cover.setqueries.parsing import ParsedQuery
+from rag_cover.short_forms import quote
 from rag_cover.traces import RetrievalStep, Trace
 
 __all__ = ["AtomEvidence", "Candidate", "SetAnswer", "question_for"]
@@ -100,6 +101,12 @@ class SetAnswer:
     unjudged: int = 0
     failures: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return a short form: the question, how it was read, and the first that belong."""
+        names = ", ".join(map(quote, self.names[:3])) + (", …" if len(self.names) > 3 else "")  # noqa: PLR2004 - a few
+        read = quote(str(self.query))
+        return f"SetAnswer({quote(self.question)}, read as {read}, {len(self.names):,} belong: [{names}])"
 
     @property
     def question(self) -> str:

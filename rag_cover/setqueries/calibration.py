@@ -20,10 +20,17 @@ from numpy.typing import NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.features import word_features
 from rag_cover.setqueries.memberships import COMBINATIONS, Combination
-from rag_cover.stats.calibrations import read_calibration, shipped_numbers
+from rag_cover.stats.calibrations import read_calibration, read_shipped_numbers
 from rag_cover.stats.logistic import PROBABILITY_EDGE, logits_of, probabilities_of
 
-__all__ = ["FEATURES", "NUMBERS", "MembershipCalibration", "calibration_for", "features_of", "load_calibrations"]
+__all__ = [
+    "FEATURES",
+    "NUMBERS",
+    "MembershipCalibration",
+    "load_membership_calibrations",
+    "membership_calibration_for",
+    "membership_features",
+]
 
 Floats = NDArray[np.float64]
 
@@ -81,18 +88,18 @@ class MembershipCalibration:
         return read_calibration(cls, data, name="calibration of set queries")
 
 
-def features_of(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
+def membership_features(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
     """Return (n, `FEATURES`) of (predicate, text) pairs and what the scorer says of them."""
     words = [word_features(predicate, text) for predicate, text in pairs]
     return np.column_stack([logits_of(probabilities, edge=PROBABILITY_EDGE), np.array(words).reshape(-1, 3)])
 
 
-def calibration_for(fingerprint: str) -> MembershipCalibration | None:
+def membership_calibration_for(fingerprint: str) -> MembershipCalibration | None:
     """Return what was fitted for a judge, known by its fingerprint; None for one that nothing was fitted for."""
-    return load_calibrations().get(fingerprint)
+    return load_membership_calibrations().get(fingerprint)
 
 
 @cache
-def load_calibrations() -> Mapping[str, MembershipCalibration]:
+def load_membership_calibrations() -> Mapping[str, MembershipCalibration]:
     """Read the shipped calibrations, by the judge's fingerprint."""
-    return {fingerprint: MembershipCalibration.from_dict(each) for fingerprint, each in shipped_numbers(NUMBERS).items()}
+    return {fingerprint: MembershipCalibration.from_dict(each) for fingerprint, each in read_shipped_numbers(NUMBERS).items()}

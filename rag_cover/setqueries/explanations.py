@@ -10,7 +10,7 @@ from rag_cover.setqueries.memberships import Combination, membership
 from rag_cover.setqueries.parsing import ParsedQuery
 from rag_cover.traces import RetrievalStep
 
-__all__ = ["budget_note", "notes_on", "reading_notes", "reason_for"]
+__all__ = ["budget_note", "notes_on_searches", "reading_notes", "reason_for"]
 
 _UNSURE = 0.5  # a reading that is less probable is told with its rivals
 _EVEN = 0.5
@@ -28,7 +28,7 @@ def reason_for(
     return "; ".join(map(_says, decisive or evidence)) + together
 
 
-def notes_on(
+def notes_on_searches(
     query: SetQuery,
     candidates: Sequence[Candidate],
     steps: Mapping[str, RetrievalStep],

@@ -56,7 +56,7 @@ class GeneratedParser:
 
     @property
     def fingerprint(self) -> str:
-        """Return what names this parser in caches: the model, and what it is told."""
+        """Return what names this parser in caches: the model and its instructions."""
         return f"{fingerprint_of(self._generator)}:set-query:{content_hash(_instructions())[:16]}"
 
     def for_run(self, run: LLMSession) -> Self:
@@ -84,7 +84,7 @@ class GeneratedParser:
         if any(not question.strip() for question in questions):
             message = "a blank question asks for nothing; ask for what is to be found, such as 'birds of Chile but not of Peru'"
             raise InvalidValueError(message)
-        parses = zip(questions, self._memory.made_of(questions), strict=True)
+        parses = zip(questions, self._memory.make_all(questions), strict=True)
         return [each if isinstance(each, Failure) else self._weigh(question, each) for question, each in parses]
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Locator, Scorer, ScoringItem, Span
-from rag_cover.model_calls import bisect_failures, fragments, probabilities
-from rag_cover.passage_text import prepend_title
-from rag_cover.questions import Passage
+from rag_cover.model_calls import ask_probabilities, bisect_failures, fragments
+from rag_cover.questions import Passage, prepend_title
 from rag_cover.setqueries.answers import question_for
-from rag_cover.setqueries.calibration import MembershipCalibration, features_of
+from rag_cover.setqueries.calibration import MembershipCalibration, membership_features
 from rag_cover.setqueries.candidates import Pooled
 from rag_cover.setqueries.features import sentence_about
 from rag_cover.setqueries.predicates import predicate_of
@@ -99,12 +98,12 @@ class MembershipJudge:
     def memberships(self, pairs: Sequence[AtomPassage]) -> dict[AtomPassage, float | Failure]:
         """Return P(belongs) of each pair, or why it could not be judged."""
         items = list(dict.fromkeys(pair.item for pair in pairs))
-        probabilities_or_failures = bisect_failures(items, lambda some: list(probabilities(self.scorer, some).values()))
+        probabilities_or_failures = bisect_failures(items, lambda some: list(ask_probabilities(self.scorer, some).values()))
         found: dict[AtomPassage, float | Failure] = {pair: probabilities_or_failures[pair.item] for pair in pairs}
         known = {pair: value for pair, value in found.items() if not isinstance(value, Failure)}
         if not self.calibration.weights or not known:
             return found
-        features = features_of(list(known.values()), [(pair.predicate, pair.text) for pair in known])
+        features = membership_features(list(known.values()), [(pair.predicate, pair.text) for pair in known])
         members = self.calibration.memberships(features)
         return found | dict(zip(known, members.tolist(), strict=True))
 

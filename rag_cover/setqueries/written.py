@@ -1,4 +1,4 @@
-"""What a language model wrote when it was asked to read a question as set algebra, read strictly.
+"""A language model's reply to a request to parse a question as set algebra, parsed strictly.
 
 It lists the sets by letters, then combines the letters: flat data that any server's schema can hold it to, and whose last field
 is missing where a reply breaks off, so that no half of a query passes for the whole. An expression that holds the descriptions

@@ -10,6 +10,7 @@ from rag_cover.llm_calls import read_finish_reason
 from rag_cover.questions import Passage, json_value
 from rag_cover.spans.model import CallSpan, SpanTree, ancestors
 from rag_cover.spans.payloads import answer_of
+from rag_cover.spans.shown import find_shown
 from rag_cover.spans.steps import duration_of
 
 __all__ = ["call_data", "calls_of", "first_of", "whole_number"]
@@ -25,7 +26,7 @@ Step = Mapping[str, Any]
 
 
 def call_data(output: Any, *known: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what is told of a call: its model, tokens and finish reason; what is known comes before what the output holds."""
+    """Read a call's model, tokens and finish reason; ``known`` values take precedence over those in the output."""
     told = {name: value for each in reversed(known) for name, value in each.items() if value is not None}
     read = {
         "model": _text(first_of(output, _MODELS)),
@@ -40,17 +41,19 @@ def calls_of(tree: SpanTree, steps: Sequence[Step], answer: str | None) -> list[
     """Return the calls of language models as JSON data, in the order in which they ended; None where none was recorded."""
     parents = {span.id: span.parent_id for span in tree.spans}
     names = {span.id: span.name for span in tree.spans}
+    by_id = {span.id: span for span in tree.spans}
     kinds = {step["id"]: step["kind"] for step in steps}
-    texts = {passage["text"]: _key(passage) for step in steps for passage in step["passages"] if passage["text"].strip()}
+    passages = [passage for step in steps for passage in step["passages"] if passage["text"].strip()]
     calls = []
     for span in (span for span in tree.spans if span.call is not None):
         step = next((above for above in ancestors(span.id, parents) if above in kinds), None)
+        around = [by_id[above] for above in ancestors(span.id, parents) if above in by_id]
         call = {
             "id": span.id,
-            "purpose": _purpose(span, kinds.get(step or ""), answer),
-            "engine": names.get(span.parent_id or "") or None,
+            "purpose": _purpose(span, kinds.get(step or ""), answer, around),
+            "engine": _engine([each for each in around if each is not tree.root]) or names.get(span.parent_id or "") or None,
             "parent_id": step,
-            "passages": _passages(span.input, texts),
+            "passages": [_key(each) for each in span.consumed] if span.kind == "synthesis" else _passages(span, passages),
             "started_at": span.started_at,
             "latency_s": duration_of(span),
             "error": span.error,
@@ -85,19 +88,37 @@ def whole_number(value: Any) -> int | None:
             return None
 
 
-def _purpose(span: CallSpan, step: str | None, answer: str | None) -> str | None:
+def _purpose(span: CallSpan, step: str | None, answer: str | None, around: Sequence[CallSpan]) -> str | None:
+    """Tell what a call was for: an answer where a synthesis asked, or where it wrote what a question was answered with."""
     if step in ("rerank", "retrieve", "tool"):
         return step
-    written = span.answer or answer_of(span.output)
-    return "answer" if written is not None and answer is not None and written.strip() == answer.strip() else None
+    if any(above.kind == "synthesis" for above in around):
+        return "answer"
+    written = (span.answer or answer_of(span.output) or "").strip()
+    answers = [answer, *(above.answer for above in around if above.kind == "question")]
+    return "answer" if written and written in [each.strip() for each in answers if each is not None] else None
 
 
-def _passages(payload: Any, texts: Mapping[str, str]) -> list[str] | None:
+def _engine(around: Sequence[CallSpan]) -> str | None:
+    """Name the sub-engine that a call was made in, by the tool that it is where it is one; None outside of any."""
+    engines = [each for each in around if each.kind in ("question", "tool")]
+    if len(engines) > 1 and engines[0].kind == "question" and engines[1].kind == "tool":
+        engines = engines[1:]
+    return next((each.name for each in engines if each.name), None)
+
+
+def _passages(span: CallSpan, passages: Sequence[Mapping[str, Any]]) -> list[str] | None:
     """Name the passages whose text was in a call's input, None where that is not known."""
-    shown = "\n".join(value for _, value in _values(payload) if isinstance(value, str))
+    if span.prompt is not None:
+        shown = span.prompt
+    else:
+        shown = "\n".join(value for _, value in _values(span.input) if isinstance(value, str))
     if not shown or _HIDDEN in shown:
         return None
-    return list(dict.fromkeys(key for text, key in texts.items() if text in shown))
+    known = [{"text": passage["text"], "key": _key(passage)} for passage in passages]
+    whole = [each for each in known if each["text"] in shown]
+    found = whole if len(whole) == len(known) else find_shown([shown], known)
+    return list(dict.fromkeys(each["key"] for each in found))
 
 
 def _key(passage: Mapping[str, Any]) -> str:

@@ -69,7 +69,9 @@ class _Reader:
         else:
             outer += live
         if read.kind == "tool" and live:
-            self.told += read.passages
+            self.told[:0] = read.passages  # before what the engine within it answered, which is the same
+        elif read.kind == "question" and live and read.answer and read.id != self._root.id:
+            self.told.append({"text": read.answer, "title": read.name or None})
         if read.kind == "llm" or span.id in self._asked:
             self._asked.add(span.parent_id)
         return [*_find_retrievals(read), read] if span.id == self._root.id and not live else [read]
@@ -82,7 +84,7 @@ class _Reader:
         given, below = keys_of(span.consumed), keys_of([*chain.from_iterable(live)])
         new = [passage for passage in span.passages if not keys_of([passage]) & given]
         if not new:
-            did_nothing = _same(span.passages, span.consumed) and not _is_scored_anew(span)
+            did_nothing = not span.joins and _same(span.passages, span.consumed) and not _is_scored_anew(span)
             return span if live or did_nothing else self._choosing(span)
         own = [passage for passage in new if not keys_of([passage]) & below]
         kept = keys_of(span.passages)
@@ -104,7 +106,7 @@ class _Reader:
 
 
 def _is_scored_anew(span: CallSpan) -> bool:
-    """Tell whether a passage came back with another score, as from what orders passages even where their order is kept."""
+    """Return whether a passage came back with another score, as from what orders passages even where their order is kept."""
     before = {key: passage.get("score") for passage in span.consumed for key in keys_of([passage])}
     scored = [passage for passage in span.passages if passage.get("score") is not None]
     return any(before[key] != passage["score"] for passage in scored for key in keys_of([passage]) & set(before))
@@ -164,7 +166,7 @@ class _Shown:
 
 
 def _same(passages: _Passages, consumed: _Passages) -> bool:
-    """Tell whether passages are all that were consumed, in their order, each once."""
+    """Return whether passages are all that were consumed, in their order, each once."""
     given, kept = _distinct(consumed), _distinct(passages)
     return len(given) == len(kept) and all(one & other for one, other in zip(given, kept, strict=True))
 

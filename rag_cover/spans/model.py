@@ -22,8 +22,9 @@ class CallSpan:
     """One call of a pipeline: what it is, where it hangs, what went in and came out.
 
     ``passages`` are what a retriever, reranker or tool returned, ``consumed`` what a reranker or synthesis was given, and
-    ``remembered`` what a root still has from earlier questions. A ``postprocessor`` reranks or filters, as what it returned
-    shows; a ``question`` is one that the pipeline asked on its way. ``prompt`` is all that a language model was shown.
+    ``remembered`` what a root still has from earlier questions. A span ``joins`` where it was given several lists of them.
+    A ``postprocessor`` reranks or filters, as what it returned shows; a ``question`` is one that the pipeline asked on its
+    way. ``prompt`` is all that a language model was shown.
     ``sub_questions`` are those that the pipeline took its question apart into, None where it did not. ``query`` and ``answer``
     are given where they are known, and need not be looked for in ``input`` and ``output``. ``call`` is what is known of a
     call of a language model, as fields of `rag_cover.llm_calls.LLMCall`; None where the span is none, or it was not recorded.
@@ -42,6 +43,7 @@ class CallSpan:
     passages: Sequence[_Passage] = ()
     consumed: Sequence[_Passage] = ()
     remembered: Sequence[_Passage] = ()
+    joins: bool = False
     started_at: datetime | None = None
     ended_at: datetime | None = None
     error: str | None = None

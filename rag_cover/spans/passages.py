@@ -8,9 +8,9 @@ from typing import Any
 
 from rag_cover.errors import InputError
 from rag_cover.questions import json_value
-from rag_cover.stores.validation import described, json_path
+from rag_cover.stores.validation import describe_value, json_path
 
-__all__ = ["is_document", "passage_from", "passages_from", "retrieval"]
+__all__ = ["is_document", "passage_of_document", "passages_from", "retrieval"]
 
 _TEXT = ("text", "content", "page_content", "pageContent", "document.content", "passage", "chunk", "body", "snippet")
 _ID = ("id", "doc_id", "docId", "document.id", "document_id", "id_", "node_id", "chunk_id", "_id")
@@ -27,19 +27,19 @@ def retrieval(query: str, documents: Iterable[Any] | None, *, field: str) -> lis
 
 def passages_from(documents: Iterable[Any], *, field: str) -> list[dict[str, Any]]:
     """Make passages of a list of texts or documents."""
-    return [passage_from(document, field=field + f"[{index}]") for index, document in enumerate(documents)]
+    return [passage_of_document(document, field=field + f"[{index}]") for index, document in enumerate(documents)]
 
 
-def passage_from(document: Any, *, field: str = "$") -> dict[str, Any]:
+def passage_of_document(document: Any, *, field: str = "$") -> dict[str, Any]:
     """Make one passage of a text or a document; what a passage has no field for goes to its metadata.
 
-    >>> passage_from({"page_content": "Paris.", "metadata": {"source": "a.txt"}})
+    >>> passage_of_document({"page_content": "Paris.", "metadata": {"source": "a.txt"}})
     {'text': 'Paris.', 'metadata': {'source': 'a.txt'}}
     """
     if isinstance(document, str):
         return {"text": document}
     if not isinstance(document, Mapping) or not is_document(document):
-        problem = f"expected a text or a document with a text, got {described(document)}"
+        problem = f"expected a text or a document with a text, got {describe_value(document)}"
         raise InputError(problem, field=field)
     fields = _unwrap(document)
     text, identifier, title, score = (_take(fields, names) for names in (_TEXT, _ID, _TITLE, _SCORE))
@@ -49,7 +49,7 @@ def passage_from(document: Any, *, field: str = "$") -> dict[str, Any]:
 
 
 def is_document(value: object) -> bool:
-    """Tell whether something has a text where documents have theirs."""
+    """Return whether something has a text where documents have theirs."""
     if not isinstance(value, Mapping):
         return False
     return any(isinstance(value.get(name), str) for name in _TEXT) or any(is_document(value.get(name)) for name in _WRAPPED)
@@ -78,7 +78,7 @@ def _number(value: Any, field: str) -> float | None:
     try:
         score = None if value is None else float(value)
     except (TypeError, ValueError, OverflowError) as bad:
-        problem = f"expected a number as score, got {described(value)}"
+        problem = f"expected a number as score, got {describe_value(value)}"
         raise InputError(problem, field=field + json_path(["score"])) from bad
     return score if score is None or math.isfinite(score) else None
 

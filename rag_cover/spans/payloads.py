@@ -7,17 +7,17 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from rag_cover.spans.field_aliases import ANSWERED, ASKED, DOCUMENTS
+from rag_cover.spans.field_aliases import ANSWERED, ASKED, CITED, DOCUMENTS
 from rag_cover.spans.passages import is_document
 
-__all__ = ["answer_of", "decoded", "documents_of", "question_of"]
+__all__ = ["answer_of", "citations_of", "decode_value", "documents_of", "question_of"]
 
 _RETURNED = ("results", "artifact", "output")
 _USER = ("user", "human")
 _ASSISTANT = ("assistant", "ai", "model")
 
 
-def decoded(value: Any) -> Any:
+def decode_value(value: Any) -> Any:
     """Read a text that holds a JSON or Python object, list or quoted string as what it holds; leave any other value."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
@@ -47,9 +47,26 @@ def answer_of(payload: Any) -> str | None:
     return _text_of(payload, ANSWERED, _ASSISTANT)
 
 
+def citations_of(payload: Any, depth: int = 3) -> list[Any]:
+    """Find the list of sources that a structured answer cites: numbers, ids, or objects that have one; empty without one.
+
+    >>> citations_of({"answer": '{"answer": "Me.", "citations": [1, 3]}'}), citations_of("Me.")
+    ([1, 3], [])
+    """
+    value = decode_value(payload)
+    if not isinstance(value, Mapping) or depth < 1:
+        return []
+    fields = _fields(value)
+    for name in CITED:
+        if isinstance(found := fields.get(name), list | tuple) and found and not any(map(is_document, found)):
+            return list(found)
+    inner = (citations_of(fields[name], depth - 1) for name in ("structured_response", *ANSWERED) if name in fields)
+    return next(filter(None, inner), [])
+
+
 def documents_of(payload: Any) -> list[Any]:
     """Find the documents in what a retriever or tool returned: a list of them, or one under a name documents have."""
-    match decoded(payload):
+    match decode_value(payload):
         case list() as items if items and all(is_document(item) for item in items):
             return items
         case Mapping() as fields:
@@ -60,7 +77,7 @@ def documents_of(payload: Any) -> list[Any]:
 
 
 def _text_of(payload: Any, names: Iterable[str], roles: Iterable[str]) -> str | None:
-    value = decoded(payload)
+    value = decode_value(payload)
     match value:
         case str():
             return value if value.strip() else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 __all__ = ["find_shown"]
@@ -66,6 +65,8 @@ def _cut(passage: _Passage, text: str, parts: Sequence[str], prompts: Sequence[s
 
 
 def _plain(text: str) -> str:
+    if "\\" not in text:  # nothing is escaped: the same, in a fraction of the time
+        return " ".join(text.split())
     return _QUOTES.sub(r"\1", _BLANKS.sub(" ", text)).strip()
 
 
@@ -110,4 +111,9 @@ def _count_common(one: str, other: str) -> int:
 
 def _starts(text: str, prompt: str) -> Iterator[int]:
     """Yield where a text stands in a prompt, the first hundred places."""
-    return islice((found.start() for found in re.finditer(re.escape(text), prompt)), _MOST_PLACES)
+    start = prompt.find(text)
+    for _ in range(_MOST_PLACES):
+        if start < 0:
+            return
+        yield start
+        start = prompt.find(text, start + len(text))

@@ -73,7 +73,7 @@ class _Steps:
         self._texts |= {passage["id"]: passage["text"] for passage in passages if passage.get("id") and passage["text"]}
 
     def _is_told(self, inner: list[str]) -> bool:
-        """Tell whether an inner step says already what went wrong."""
+        """Return whether an inner step says already what went wrong."""
         return any(step["error"] for step in self._found if step["id"] in inner)
 
     def _inputs(self, span: CallSpan) -> list[str]:
@@ -82,18 +82,21 @@ class _Steps:
         return [step for step, keys in self._live.items() if keys & given]
 
     def _selection(self, span: CallSpan, passages: list[dict[str, Any]], inner: list[str]) -> None:
-        """Take a retriever around others for a fusion of what they found, around one for a filter of it.
+        """Take a retriever around others for a fusion of what they found, around one for a choice of it.
 
-        What it found itself is a step of its own.
+        What it found itself is a step of its own. One that only passes on what was found, such as in other words, is none.
         """
-        kind = "fuse" if passages and len(inner) > 1 else "filter"
+        joins = len(inner) > 1
         below = {key for step in inner for key in self._live[step]}
         found = [passage for step in self._found if step["id"] in inner for passage in step["passages"]]
         own = [passage for passage in passages if not below & keys_of([passage]) and not _is_part(passage, found)]
         if own:
             self._step(replace(span, id=f"{span.id}/own"), "retrieve", own, [])
             inner = [*inner, f"{span.id}/own"]
-        self._step(span, kind, passages, inner)
+        if passages and joins:
+            self._step(span, "fuse", passages, inner)
+        elif span.error or not _is_same(passages, found):
+            self._step(span, "rerank" if _is_reordered(passages, found) else "filter", passages, inner)
 
     def _reranking(self, span: CallSpan) -> None:
         """Take a reranker's passages for a choice of what it was given; what no step had brought is a step of its own."""
@@ -108,6 +111,9 @@ class _Steps:
         if own:
             self._step(replace(span, id=f"{span.id}/own"), "retrieve", own, [])
             inputs = [*inputs, f"{span.id}/own"]
+        if span.joins and len(inputs) > 1:
+            self._step(span, "fuse", passages, inputs)
+            return
         filters = span.kind == "postprocessor" and _in_order(passages, span.consumed)
         self._step(span, "filter" if filters else "rerank", passages, inputs)
 
@@ -119,14 +125,35 @@ class _Steps:
         return self._fill({**passage, "id": f"{passage['id']}~"})
 
 
+def _key(passage: _Passage) -> tuple[str, str]:
+    return str(passage.get("id")), str(passage["text"])
+
+
 def _is_part(passage: _Passage, others: Sequence[_Passage]) -> bool:
-    """Tell whether a passage is what was taken out of another: extractors keep neither its text nor its id."""
+    """Return whether a passage is what was taken out of another: extractors keep neither its text nor its id."""
     text = str(passage["text"]).strip()
     return bool(text) and any(text in str(each["text"]) for each in others)
 
 
+def _is_same(passages: Sequence[_Passage], found: Sequence[_Passage]) -> bool:
+    """Tell whether passages are what was found, as it was."""
+    kept = [(each["text"], each.get("score")) for each in passages]
+    return bool(passages) and kept == [(each["text"], each.get("score")) for each in found]
+
+
+def _is_reordered(passages: Sequence[_Passage], found: Sequence[_Passage]) -> bool:
+    """Tell whether what was found, or parts of it, stands in another order."""
+    places = []
+    for passage in passages:
+        keys = keys_of([passage])
+        alike = (place for place, each in enumerate(found) if keys & keys_of([each]) or _is_part(passage, [each]))
+        places.append(next(alike, None))
+    known = [place for place in places if place is not None]
+    return known != sorted(known)
+
+
 def _in_order(passages: Sequence[_Passage], consumed: Sequence[_Passage]) -> bool:
-    """Tell whether passages are some of those consumed, in the same order."""
+    """Return whether passages are some of those consumed, in the same order."""
     remaining = iter(consumed)
     return bool(consumed) and all(any(keys_of([passage]) & keys_of([each]) for each in remaining) for passage in passages)
 

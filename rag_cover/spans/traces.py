@@ -10,18 +10,22 @@ from typing import Any
 from rag_cover.errors import InputError
 from rag_cover.questions import json_value
 from rag_cover.spans.calls import calls_of
+from rag_cover.spans.field_aliases import CITED
 from rag_cover.spans.model import CallSpan, SpanTree, ancestors, keys_of
-from rag_cover.spans.payloads import answer_of, question_of
+from rag_cover.spans.payloads import answer_of, citations_of, question_of
 from rag_cover.spans.steps import steps_of
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["trace_of"]
+__all__ = ["trace_of_tree"]
 
 _Passages = Sequence[Mapping[str, Any]]
 
+_SHORTEST_DRAFT = 12
+"""Characters of a text that is an answer's draft where a later prompt holds it."""
 
-def trace_of(tree: SpanTree) -> Trace:
+
+def trace_of_tree(tree: SpanTree) -> Trace:
     """Make a tree a trace.
 
     Raises:
@@ -46,9 +50,15 @@ def trace_of(tree: SpanTree) -> Trace:
         "tags": tree.root.tags,
         "thread_id": _first(span.thread_id for span in (tree.root, *tree.spans)),
         "user_id": _first(span.user_id for span in (tree.root, *tree.spans)),
-        "metadata": ({"name": tree.root.name} if tree.root.name else {}) | dict(tree.root.metadata),
+        "metadata": ({"name": tree.root.name} if tree.root.name else {}) | _cited(tree) | dict(tree.root.metadata),
     }
     return trace_from(data)
+
+
+def _cited(tree: SpanTree) -> dict[str, Any]:
+    """Keep the sources that a structured answer lists, which its text does not have."""
+    found = citations_of(tree.root.output)
+    return {CITED[0]: json_value(found)} if found else {}
 
 
 def _first(said: Iterable[str | None]) -> str | None:
@@ -71,8 +81,9 @@ def _prompt(tree: SpanTree, answer: str | None) -> _Passages | None:
     """Return what the answer was written from; None where no span says so.
 
     That is what the synthesis was given that no inner question stands around, or that wrote the answer; of several, the last
-    that wrote it, or most of it, else the last. Without one, what the tools of an agent returned, where they retrieved; else
-    what the only synthesis was given; nothing, where a model was asked after a retrieval and shown none of it.
+    that wrote it, or most of it, else the last; one whose text was not recorded may have written it, where it came after all
+    others. Without one, what the tools of an agent returned, where they retrieved; else what the only synthesis was given;
+    nothing, where a model was asked after a retrieval, or wrote the answer, and was shown none of it.
     """
     syntheses = [span for span in tree.spans if span.kind == "synthesis"]
     parents = {span.id: span.parent_id for span in tree.spans}
@@ -82,17 +93,54 @@ def _prompt(tree: SpanTree, answer: str | None) -> _Passages | None:
     wrote = [span for span in syntheses if answer is not None and span.answer == answer]
     tools = [span for span in tree.spans if span.kind == "tool" and span.error is None and span is not tree.root]
     if own or wrote:
-        written = [span for span in own if span in wrote] or wrote
-        return written[-1].consumed if written else _read(own, tree, answer)
+        written = [span for span in own if span in wrote] or _find_later(own, wrote, tree) or wrote
+        return _read_with_drafts(written[-1], tree) if written else _read(own, tree, answer)
     if _around_others(tools, tree, parents):
         return [passage for span in tools for passage in span.passages]
+    if syntheses and _has_written_alone(tree, answer, parents, questions):
+        return []
     if syntheses:
         return syntheses[0].consumed if len(syntheses) == 1 else None
     return [] if _is_left_out(tree, parents) else None
 
 
+def _find_later(own: Sequence[CallSpan], wrote: Sequence[CallSpan], tree: SpanTree) -> list[CallSpan]:
+    """Return the syntheses after those inside that wrote the answer, whose own text holds it, too, or was not recorded."""
+    places = {span.id: place for place, span in enumerate(tree.spans)}
+    last = max((places[span.id] for span in wrote), default=len(places))
+    after = [span for span in own if places[span.id] > last]
+    return [span for span in after if span.answer is None or any(str(each.answer) in span.answer for each in wrote)]
+
+
+def _has_written_alone(tree: SpanTree, answer: str | None, parents: Mapping[str, str | None], questions: set[str]) -> bool:
+    """Tell whether a model that no inner question stands around, and that was shown nothing, wrote the answer."""
+    inner = questions - {tree.root.id}
+    models = [
+        span for span in tree.spans if span.kind == "llm" and span.prompt and answer is not None and span.answer == answer
+    ]
+    return any(not inner & set(ancestors(span.id, parents)) for span in models)
+
+
+def _read_with_drafts(writer: CallSpan, tree: SpanTree) -> _Passages:
+    """Return what a model read, and what was read for the drafts that it was shown, as where an answer is refined.
+
+    A search query that a model wrote is no draft, and neither are a few words, such as a grade.
+    """
+    read, shown = list(writer.consumed), [writer.prompt or ""]
+    queries = {span.query.strip() for span in tree.spans if span.query and span.kind in ("retriever", "tool")}
+    models = [span for span in tree.spans if span.kind == "synthesis" and span.prompt and span is not writer]
+    for span in reversed(models):
+        draft = (span.answer or "").strip()
+        is_draft = len(draft) >= _SHORTEST_DRAFT and " " in draft and draft not in queries
+        if is_draft and any(draft in prompt for prompt in shown):
+            read = [each for each in read if str(each["text"]).strip() != draft]  # a part that a tool told says it in its place
+            read = [each for each in span.consumed if not keys_of([each]) & keys_of(read)] + read
+            shown.append(span.prompt or "")
+    return read
+
+
 def _is_left_out(tree: SpanTree, parents: Mapping[str, str | None]) -> bool:
-    """Tell whether a model that stayed without passages was asked after a retrieval, other than to choose by."""
+    """Return whether a model that stayed without passages was asked after a retrieval, other than to choose by."""
     choosing = {span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")}
     found = False
     for span in tree.spans:
@@ -134,7 +182,7 @@ def _name_as_in(steps: Sequence[Mapping[str, Any]], prompt: _Passages | None) ->
 
 
 def _around_others(tools: Sequence[CallSpan], tree: SpanTree, parents: Mapping[str, str | None]) -> bool:
-    """Tell whether every tool returned something, and one of them by retrieving."""
+    """Return whether every tool returned something, and one of them by retrieving."""
     retrieved = [span.id for span in tree.spans if span.kind in ("retriever", "reranker", "postprocessor")]
     above = {name for span_id in retrieved for name in ancestors(span_id, parents)}
     return bool(tools) and all(tool.passages for tool in tools) and any(tool.id in above for tool in tools)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from rag_cover.errors import InputError, InvalidValueError
 
-__all__ = ["read_calibration", "shipped_numbers"]
+__all__ = ["read_calibration", "read_shipped_numbers"]
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ def read_calibration(kind: type[T], data: Mapping[str, Any], *, name: str) -> T:
         raise InputError(message) from error
 
 
-def shipped_numbers(path: Path) -> Mapping[str, Any]:
+def read_shipped_numbers(path: Path) -> Mapping[str, Any]:
     """Read a file of numbers that ship, by the fingerprint of the judge they hold for; empty where there is no such file."""
     numbers: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return numbers

@@ -1,15 +1,19 @@
-"""How sure a figure is: Wilson, bootstrap and cluster-robust intervals, and the paired permutation test.
+"""How sure a figure is: Wilson, jackknife, bootstrap and cluster-robust intervals, and the paired permutation test.
 
-Statistics are functions of *sums over clusters* (here: questions), so a resample is a reweighting: with ``sums`` of shape
-(clusters, k), a bootstrap is ``weights @ sums`` with multinomial weights (Efron & Tibshirani, 1993, ch. 6), and a paired
-permutation swaps the two sides of a cluster (Good, 2005, ch. 3). Where each cluster's influence on an estimate is known in
-closed form, its variance is G/(G-1) times the sum of their squares over the G clusters (Cameron & Miller, 2015, §II).
+Statistics are functions of *sums over clusters* (here: questions). With ``sums`` of shape (clusters, k), the jackknife leaves
+out one cluster after another (Efron & Tibshirani, 1993, ch. 11), a bootstrap is ``weights @ sums`` with multinomial weights
+(ch. 6), and a paired permutation swaps the two sides of a cluster (Good, 2005, ch. 3). Where each cluster's influence on an
+estimate is known in closed form, its variance is G/(G-1) times the sum of their squares over the G clusters (Cameron & Miller,
+2015, §II).
+
+The percentiles of a bootstrap are too narrow where there are few clusters; the jackknife with Student's t is not, and that is
+what summaries use. The bootstrap is for statistics that the jackknife is wrong for, such as medians and areas under curves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +26,11 @@ __all__ = [
     "Interval",
     "Statistic",
     "bootstrap",
-    "bootstrap_share",
     "cluster_robust",
+    "jackknife",
+    "jackknife_share",
     "permutation_p_value",
-    "resample_clusters",
+    "swaps",
     "wilson",
 ]
 
@@ -36,6 +41,7 @@ Statistic = Callable[[Floats], Floats]
 SIGNIFICANT = 0.05
 """The usual level of a test: from this p-value on a difference may be chance."""
 _Z95 = 1.959963984540054
+_ROUNDING = 1e-12  # what a statistic may be off by
 _LEAST_CLUSTERS = 4  # from which the expansion of Student's t holds to three digits
 
 
@@ -65,17 +71,67 @@ def wilson(successes: int, n: int) -> Interval:
     if n < 1 or not 0 <= successes <= n:
         message = f"a proportion needs 0 <= successes <= n and n >= 1, not {successes} of {n}"
         raise InvalidValueError(message)
-    share, z2 = successes / n, _Z95**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z95 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    lower, upper = max(0.0, centre - half) if successes else 0.0, min(1.0, centre + half) if successes < n else 1.0
+    share = successes / n
+    lower, upper = _score_bounds(share, n, _Z95)
     return Interval(share, lower, upper, n)
 
 
-def bootstrap(
-    sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, seed: int = 0, drawn: Floats | None = None
-) -> Interval | None:
-    """Give a statistic of cluster sums its percentile interval, resampling whole clusters.
+def jackknife(sums: ArrayLike, statistic: Statistic, *, low: float = -math.inf, high: float = math.inf) -> Interval | None:
+    """Return a smooth statistic of cluster sums with its interval: Student's t times the jackknife's standard error.
+
+    Where the statistic is undefined on the data, the result is None; where it is undefined without one of the clusters, there
+    are no bounds.
+
+    >>> interval = jackknife([(1, 1), (2, 1), (3, 1), (4, 1)], lambda sums: sums[..., 0] / sums[..., 1])
+    >>> interval.estimate, round(interval.lower, 2), round(interval.upper, 2)
+    (2.5, 0.45, 4.55)
+
+    Args:
+        sums: (clusters, k), one row of additive quantities per cluster.
+        statistic: maps (draws, k) to (draws,).
+        low: the lowest value that the statistic can have.
+        high: the highest.
+    """
+    found = _leave_one_out(sums, statistic)
+    if found is None:
+        return None
+    estimate, variance, clusters = found
+    if math.isnan(variance):
+        return Interval(estimate, None, None, clusters)
+    half = _student_t(clusters - 1) * math.sqrt(variance)
+    return Interval(estimate, max(low, estimate - half), min(high, estimate + half), clusters)
+
+
+def jackknife_share(sums: ArrayLike, statistic: Statistic) -> Interval | None:
+    """Return a share of cluster sums with its interval: Wilson's, of as many independent trials as vary as much.
+
+    With the jackknife's variance v, a share p is as sure as one of p(1 - p)/v trials (Korn & Graubard, "Confidence intervals
+    for proportions with small expected number of positive counts estimated from survey data", 1998), with Student's t quantile.
+    A share that is 0 or 1 gets the interval of a proportion of as many clusters: that all say the same is no reason to be sure.
+
+    >>> interval = jackknife_share([(0, 1)] * 20, lambda sums: sums[..., 0] / sums[..., 1])
+    >>> interval.estimate, interval.lower, round(interval.upper, 3)
+    (0.0, 0.0, 0.161)
+
+    Args:
+        sums: (clusters, k), one row of additive quantities per cluster.
+        statistic: maps (draws, k) to (draws,), in [0, 1].
+    """
+    found = _leave_one_out(sums, statistic)
+    if found is None:
+        return None
+    estimate, variance, clusters = found
+    if math.isnan(variance):
+        return Interval(estimate, None, None, clusters)
+    if estimate in (0.0, 1.0):
+        return wilson(round(estimate) * clusters, clusters)
+    trials = estimate * (1 - estimate) / variance if variance else float(clusters)
+    lower, upper = _score_bounds(estimate, trials, _student_t(clusters - 1))
+    return Interval(estimate, lower, upper, clusters)
+
+
+def bootstrap(sums: ArrayLike, statistic: Statistic, *, resamples: int = 2000, seed: int = 0) -> Interval | None:
+    """Return a statistic of cluster sums with its percentile interval, resampling whole clusters.
 
     Resamples in which the statistic is undefined are left out; where it is undefined on the data, the result is None.
 
@@ -83,8 +139,7 @@ def bootstrap(
         sums: (clusters, k), one row of additive quantities per cluster.
         statistic: maps (resamples, k) to (resamples,).
         resamples: how many times to draw.
-        seed: of the draws.
-        drawn: what `resample_clusters` drew of these sums before, for another statistic.
+        seed: seed of the random generator.
     """
     rows = np.asarray(sums, dtype=np.float64)
     if not len(rows):
@@ -94,33 +149,12 @@ def bootstrap(
         return None
     if len(rows) == 1:
         return Interval(estimate, None, None, 1)
-    values = statistic(resample_clusters(rows, resamples=resamples, seed=seed) if drawn is None else drawn)
+    rng, share = np.random.default_rng(seed), np.full(len(rows), 1 / len(rows))
+    drawn = [rng.multinomial(len(rows), share, size=size).astype(np.float64) @ rows for size in _chunks(resamples, len(rows))]
+    values = statistic(np.concatenate(drawn))
     values = values[~np.isnan(values)]
     lower, upper = np.quantile(values, [0.025, 0.975]) if len(values) else (None, None)
     return Interval(estimate, _float(lower), _float(upper), len(rows))
-
-
-def resample_clusters(sums: Floats, *, resamples: int = 2000, seed: int = 0) -> Floats:
-    """Draw whole clusters with replacement, so many times, and return the sums (resamples, k) of each draw."""
-    rng = np.random.default_rng(seed)
-    share = np.full(len(sums), 1 / len(sums))
-    parts = [rng.multinomial(len(sums), share, size=size).astype(np.float64) @ sums for size in _chunks(resamples, len(sums))]
-    return np.concatenate(parts)
-
-
-def bootstrap_share(sums: ArrayLike, statistic: Statistic, *, seed: int = 0, drawn: Floats | None = None) -> Interval | None:
-    """Give a share its interval as `bootstrap` does; one that is 0 or 1 gets that of a proportion of as many clusters.
-
-    Where every cluster says the same, resamples cannot differ, which is no reason to be sure.
-
-    >>> interval = bootstrap_share([(0, 1)] * 20, lambda sums: sums[..., 0] / sums[..., 1])
-    >>> interval.estimate, interval.lower, round(interval.upper, 3)
-    (0.0, 0.0, 0.161)
-    """
-    interval = bootstrap(sums, statistic, seed=seed, drawn=drawn)
-    if interval is None or interval.lower is None or interval.estimate not in (0.0, 1.0):
-        return interval
-    return wilson(round(interval.estimate) * interval.n, interval.n)
 
 
 def cluster_robust(estimate: float, influences: ArrayLike, *, degrees: int | None = None) -> Interval:
@@ -146,14 +180,15 @@ def permutation_p_value(
 ) -> float | None:
     """Return the two-sided p-value of statistic(A) - statistic(B) when each cluster's two sides may be swapped.
 
-    The observed arrangement counts among the permutations, so the value is never 0. None where the difference is undefined.
+    Where there are no more than ``permutations`` ways to swap them, all are tried and the value is exact. Else the observed
+    arrangement counts among those drawn, so the value is never 0. None where the difference is undefined.
 
     Args:
         sums_a: (clusters, k) of the one side.
         sums_b: (clusters, k) of the other, row by row the same clusters.
         statistic: maps (..., k) to (...).
         permutations: how many swaps to draw.
-        seed: of the draws.
+        seed: seed of the random generator.
     """
     a, b = np.asarray(sums_a, dtype=np.float64), np.asarray(sums_b, dtype=np.float64)
     if a.shape != b.shape or not len(a):
@@ -162,19 +197,60 @@ def permutation_p_value(
     observed = float(statistic(a.sum(0, keepdims=True))[0] - statistic(b.sum(0, keepdims=True))[0])
     if math.isnan(observed):
         return None
-    rng = np.random.default_rng(seed)
     total, difference = a.sum(0) + b.sum(0), a - b
-    at_least = 1
-    for size in _chunks(permutations, len(a)):
-        signs = rng.integers(0, 2, (size, len(a))) * 2.0 - 1.0
+    at_least = tried = 0
+    for signs in swaps(len(a), permutations=permutations, seed=seed):
         swing = signs @ difference
         gaps = statistic((total + swing) / 2) - statistic((total - swing) / 2)
-        at_least += int(np.sum(np.abs(gaps) >= abs(observed) - 1e-12))
-    return at_least / (permutations + 1)
+        at_least += int(np.sum(np.abs(gaps) >= abs(observed) - _ROUNDING))
+        tried += len(signs)
+    return at_least / tried
+
+
+def swaps(clusters: int, *, permutations: int = 10_000, seed: int = 0) -> Iterator[Floats]:
+    """Yield signs (some, clusters) of all arrangements; where they are more than ``permutations``, of that many at random.
+
+    The observed arrangement, all +1, is the first.
+    """
+    if clusters < permutations.bit_length():
+        numbers = np.arange(2**clusters)[:, None]
+        yield (1 - 2 * (numbers >> np.arange(clusters) & 1)).astype(np.float64)
+        return
+    rng = np.random.default_rng(seed)
+    yield np.ones((1, clusters))
+    for size in _chunks(permutations, clusters):
+        yield rng.integers(0, 2, (size, clusters), dtype=np.int8).astype(np.float64) * 2 - 1
+
+
+def _leave_one_out(sums: ArrayLike, statistic: Statistic) -> tuple[float, float, int] | None:
+    """Return the statistic, its jackknife variance (NaN: there is none) and the number of clusters; None where undefined."""
+    rows = np.asarray(sums, dtype=np.float64)
+    if not len(rows):
+        return None
+    total = rows.sum(axis=0, keepdims=True)
+    estimate = float(statistic(total)[0])
+    if math.isnan(estimate):
+        return None
+    if len(rows) == 1:
+        return estimate, math.nan, 1
+    values = statistic(total - rows)
+    variance = (len(rows) - 1) / len(rows) * float(np.square(values - values.mean()).sum())
+    return estimate, 0.0 if variance < _ROUNDING**2 else variance, len(rows)
+
+
+def _score_bounds(share: float, n: float, z: float) -> tuple[float, float]:
+    """Return the bounds of Wilson's interval of a share of n trials, which need not be a whole number, at the quantile z."""
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, centre - half) if share > 0 else 0.0, min(1.0, centre + half) if share < 1 else 1.0
 
 
 def _student_t(degrees: int) -> float:
-    """Return the 97.5% quantile of Student's t by its expansion (Abramowitz & Stegun, 1964, 26.7.5)."""
+    """Return the 97.5% quantile of Student's t: in closed form, or by its expansion (Abramowitz & Stegun, 1964, 26.7.5)."""
+    if degrees == 1:
+        return math.tan(0.475 * math.pi)
+    if degrees == 2:  # noqa: PLR2004 - the other closed form
+        return 0.95 / math.sqrt(2 * 0.975 * 0.025)
     z = _Z95
     terms = (
         (z**3 + z) / 4,

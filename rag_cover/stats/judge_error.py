@@ -122,7 +122,7 @@ def share_interval(
     Args:
         judged: (n,) probabilities, as if the cut were a half.
         questions: (n,) what is resampled as one.
-        shift: of the judge, on texts like these.
+        shift: the judge's calibration shift on texts like these.
         seed: seed of the random generator.
     """
     logits = _logits(judged)
@@ -142,12 +142,12 @@ def difference_interval(
 ) -> Interval | None:
     """Return the difference b - a of two shares with its 95% interval; None where a side has no probabilities.
 
-    The judge lies off alike on both sides, and questions are drawn for both at once.
+    The judge's shift is taken to be the same on both sides, and the same questions are resampled for both.
 
     Args:
         a: (n,) probabilities of the one side and the (n,) questions they are of.
         b: those of the other side.
-        shift: of the judge, on texts like these.
+        shift: the judge's calibration shift on texts like these.
         seed: seed of the random generator.
     """
     logits = np.concatenate([_logits(a[0]), _logits(b[0])])

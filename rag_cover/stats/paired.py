@@ -1,6 +1,6 @@
 """The numbers of a component study: paired differences with their tests, Holm's correction, the frontier of worth and length.
 
-Questions are the units: a difference is the mean over questions of after - before, its interval resamples questions, its
+Questions are the units: a difference is the mean over questions of after - before, its interval is Student's t's, its
 p-value swaps the two sides of a question (Good, 2005, ch. 3). Of m tests, Holm's step-down procedure compares the i-th
 smallest p-value with α/(m - i + 1), so that any false finding among them has probability at most α (Holm, 1979).
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.stats.intervals import Interval
+from rag_cover.stats.intervals import Interval, jackknife, swaps
 
 __all__ = ["PairedDifference", "compare_pairs", "frontier_shares", "holm", "mean_intervals", "on_frontier"]
 
@@ -33,8 +33,8 @@ class PairedDifference:
     p_value: float
 
 
-def mean_intervals(values: ArrayLike, *, resamples: int = 2000, seed: int = 0) -> list[Interval]:
-    """Give the mean of each column of (questions, columns) its percentile interval; all columns meet the same resamples.
+def mean_intervals(values: ArrayLike) -> list[Interval]:
+    """Give the mean of each column of (questions, columns) its 95% interval (Student's t).
 
     >>> [interval.estimate for interval in mean_intervals([[0.5, 0.0], [0.5, 1.0]])]
     [0.5, 0.5]
@@ -46,37 +46,27 @@ def mean_intervals(values: ArrayLike, *, resamples: int = 2000, seed: int = 0) -
     if not len(table):
         message = "a mean over questions needs one at least"
         raise InvalidValueError(message)
-    estimates = table.mean(axis=0)
-    if len(table) == 1:
-        return [Interval(float(estimate), None, None, 1) for estimate in estimates]
-    means = np.concatenate([weights @ table for weights in _resample_questions(len(table), resamples, seed, table.shape[1])])
-    bounds = np.quantile(means, [0.025, 0.975], axis=0)
-    return [
-        Interval(float(estimate), float(lower), float(upper), len(table))
-        for estimate, lower, upper in zip(estimates, *bounds, strict=True)
-    ]
+    rows = np.stack([table.T, np.ones_like(table.T)], axis=2)
+    return [interval for each in rows if (interval := jackknife(each, _mean))]
 
 
 def compare_pairs(before: ArrayLike, after: ArrayLike, *, permutations: int = 10_000, seed: int = 0) -> list[PairedDifference]:
     """Compare pairs of settings, column by column of (questions, pairs), question by question.
 
-    The observed arrangement counts among the permutations, so that no p-value is 0.
+    Few questions are swapped in all ways; of many, the observed arrangement counts among those drawn, so that no p-value is 0.
 
     >>> (paired,) = compare_pairs([[0.1], [0.2], [0.3]], [[0.3], [0.4], [0.5]])
     >>> round(paired.interval.estimate, 6), round(paired.p_value, 2)
     (0.2, 0.25)
     """
     differences = np.round(np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64), _DIGITS)
-    intervals = mean_intervals(differences, seed=seed)
-    rng, observed = np.random.default_rng(seed), np.abs(differences.sum(axis=0)) - _ROUNDING
-    at_least = np.ones(differences.shape[1])
-    at_once = max(1, _AT_ONCE // len(differences))
-    for done in range(0, permutations, at_once):
-        size = (min(at_once, permutations - done), len(differences))
-        signs = rng.integers(0, 2, size, dtype=np.int8) * 2.0 - 1.0
+    observed = np.abs(differences.sum(axis=0)) - _ROUNDING
+    at_least, tried = np.zeros(differences.shape[1]), 0
+    for signs in swaps(len(differences), permutations=permutations, seed=seed):
         at_least += (np.abs(signs @ differences) >= observed).sum(axis=0)
-    p_values = at_least / (permutations + 1)
-    return [PairedDifference(interval, float(p_value)) for interval, p_value in zip(intervals, p_values, strict=True)]
+        tried += len(signs)
+    intervals = mean_intervals(differences)
+    return [PairedDifference(interval, float(p_value)) for interval, p_value in zip(intervals, at_least / tried, strict=True)]
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -94,7 +84,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def on_frontier(worth: ArrayLike, length: ArrayLike) -> NDArray[np.bool_]:
-    """Tell which settings, along the last axis, none beats: at least as much worth, no more length, and one of them better.
+    """Return which settings (last axis) no other beats: at least as much worth at no more length, and better in one.
 
     >>> on_frontier([0.1, 0.3, 0.2], [100, 200, 300]).tolist()
     [True, True, False]
@@ -112,7 +102,7 @@ def frontier_shares(worth: ArrayLike, length: ArrayLike, *, resamples: int = 200
         worth: (questions, settings).
         length: (questions, settings).
         resamples: how many question sets to draw.
-        seed: of the draws.
+        seed: seed of the random generator.
     """
     worths, lengths = np.asarray(worth, dtype=np.float64), np.asarray(length, dtype=np.float64)
     times = np.zeros(worths.shape[1])
@@ -127,3 +117,7 @@ def _resample_questions(questions: int, resamples: int, seed: int, width: int) -
     at_once = max(1, _AT_ONCE // max(questions, width))
     for done in range(0, resamples, at_once):
         yield rng.multinomial(questions, share, size=min(at_once, resamples - done)) / questions
+
+
+def _mean(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 0] / sums[..., 1])

@@ -44,7 +44,7 @@ def reliability_bins(probabilities: ArrayLike, labels: ArrayLike, *, bins: int =
 
 
 def calibration_error(bins: Sequence[ReliabilityBin]) -> float | None:
-    """Return how far probabilities and shares lie apart, on average over the rows; None without rows.
+    """Return the expected calibration error: the mean |probability - share covered| over the rows; None without rows.
 
     >>> calibration_error([ReliabilityBin(0.0, 0.5, 3, 0.25, 0.5), ReliabilityBin(0.5, 1.0, 1, 0.75, 1.0)])
     0.25

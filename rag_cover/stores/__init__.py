@@ -1,7 +1,8 @@
-"""Where traces, passages, results and labels are kept: trace files, corpora and labels (JSONL), evaluations (SQLite)."""
+"""Where traces, results and labels are kept: trace files, corpora, nuggets and labels (JSONL), evaluations (SQLite)."""
 
 from rag_cover.stores.jsonl import read_traces, write_traces
 from rag_cover.stores.labels import Label, append_labels, current_labels, labels_beside, read_label_file
+from rag_cover.stores.nugget_files import read_assignments, read_nuggets, write_assignments, write_nuggets
 from rag_cover.stores.passages import read_passages
 from rag_cover.stores.sqlite import Store, StoredMeta, StoredResults
 
@@ -13,8 +14,12 @@ __all__ = [
     "append_labels",
     "current_labels",
     "labels_beside",
+    "read_assignments",
     "read_label_file",
+    "read_nuggets",
     "read_passages",
     "read_traces",
+    "write_assignments",
+    "write_nuggets",
     "write_traces",
 ]

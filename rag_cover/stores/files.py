@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from rag_cover.errors import InputError, StoreError
 
-__all__ = ["content_of", "lines_of", "open_input", "replacing", "require_file"]
+__all__ = ["lines_of", "open_input", "read_whole_file", "replacing", "require_file"]
 
 _GZIP = b"\x1f\x8b"
 _LONGEST_LINE = 256 << 20
@@ -70,7 +70,7 @@ def lines_of(file: BinaryIO, path: Path) -> Iterator[bytes]:
         yield line
 
 
-def content_of(file: BinaryIO, path: Path) -> bytes:
+def read_whole_file(file: BinaryIO, path: Path) -> bytes:
     """Read all of a file that has to be read whole.
 
     Raises:

@@ -43,7 +43,7 @@ class ResultFolder:
     path: Path
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep every other run out of the folder, which is made where it is not there; a killed process holds nothing.
 
         Raises:
@@ -96,7 +96,7 @@ class ResultFolder:
         return sorted(path for path in self.path.iterdir() if _PART.fullmatch(path.name))
 
     def holds(self, part: str) -> bool:
-        """Tell whether a part is there, can be read, and holds no failure: a resumed run measures those again."""
+        """Return whether a part is there, can be read, and holds no failure: a resumed run measures those again."""
         path = self.path / part
         try:
             return path.exists() and not failures_in(path)
@@ -142,7 +142,7 @@ class ResultFolder:
         with replacing(path) as file:
             file.write(json.dumps(list(refusals)).encode())
 
-    def skipped(self, part: str) -> list[dict[str, Any]]:
+    def read_skipped(self, part: str) -> list[dict[str, Any]]:
         """Return what was left out of a part."""
         path = self.path / path_of_skipped(part)
         return list(json.loads(path.read_bytes())) if path.exists() else []

@@ -11,17 +11,17 @@ from typing import Literal
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import lines_of, open_input, replacing, require_file
-from rag_cover.stores.validation import described, refuse_unwritable, trace_from
+from rag_cover.stores.validation import describe_value, refuse_unwritable, trace_from
 from rag_cover.traces import Trace
 
 __all__ = [
     "OnBadLine",
     "Skipped",
     "duplicate_on",
+    "enumerate_lines",
     "json_of",
     "no_traces_in",
     "number_lines",
-    "numbered",
     "read_traces",
     "refuse_an_array",
     "trace_on",
@@ -66,10 +66,10 @@ def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:
 def number_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers from 1 and without a byte order mark."""
     with open_input(path) as file:
-        yield from numbered(lines_of(file, path))
+        yield from enumerate_lines(lines_of(file, path))
 
 
-def numbered(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, bytes]]:
+def enumerate_lines(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, bytes]]:
     """Number lines of which the first has this number; leave out the blank ones, and the mark at the start of a file."""
     for number, line in enumerate(lines, first):
         content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
@@ -133,19 +133,19 @@ def trace_on(line: bytes, path: Path, number: int) -> Trace:
     """
     data = json_of(line, file=path, number=number)
     if not isinstance(data, dict):
-        problem = f"expected a JSON object, one trace a line, got {described(data)}"
+        problem = f"expected a JSON object, one trace a line, got {describe_value(data)}"
         raise InputError(problem, file=path, line=number, field="$")
     return trace_from(data, file=path, line=number)
 
 
 def duplicate_on(trace_id: str, path: Path, number: int, earlier: int) -> InputError:
-    """Say that two lines give one id."""
+    """Return the error for two lines with the same id."""
     problem = f"trace id {trace_id!r} was given on line {earlier} already; ids must be unique, or left out"
     return InputError(problem, file=path, line=number, field="$.id")
 
 
 def no_traces_in(path: Path) -> InputError:
-    """Say that a trace file holds none."""
+    """Return the error for a trace file without traces."""
     problem = 'the file holds no traces; a line such as {"question": "…", "answer": "…"} is one'
     return InputError(problem, file=path)
 

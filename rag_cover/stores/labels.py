@@ -17,7 +17,7 @@ from rag_cover.errors import InputError, StoreError
 from rag_cover.questions import NotBlank, Role, Value
 from rag_cover.stores.files import require_file
 from rag_cover.stores.jsonl import json_of, number_lines
-from rag_cover.stores.validation import described, value_from
+from rag_cover.stores.validation import describe_value, value_from
 
 __all__ = ["Label", "append_labels", "current_labels", "labels_beside", "read_label_file"]
 
@@ -112,7 +112,7 @@ def labels_beside(results: Path | str) -> Path:
 
 def _label(data: object, file: Path, number: int) -> Label:
     if not isinstance(data, dict):
-        problem = f"expected a JSON object, one label a line, got {described(data)}"
+        problem = f"expected a JSON object, one label a line, got {describe_value(data)}"
         raise InputError(problem, file=file, line=number, field="$")
     return value_from(Label, data, called="label", file=file, line=number)
 

@@ -102,7 +102,7 @@ def acquire(lock: Path, *, patience_s: float = 0.0) -> HeldLock | None:
 
 @contextmanager
 def hold(path: Path, lock: Path | None = None) -> Iterator[None]:
-    """Be the only one that writes a store; ``lock`` is a file beside it, unless told otherwise.
+    """Be the only one that writes a store; ``lock`` is a file beside it, by default.
 
     Raises:
         StoreInUseError: another process writes it.

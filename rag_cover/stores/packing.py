@@ -1,4 +1,4 @@
-"""Results as bytes: JSON, compressed, with zlib's checksum, by which damage is told."""
+"""Results as bytes: JSON, compressed, with zlib's checksum, which detects damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.known_measures import result_type_of
 from rag_cover.measures import RESULT_SCHEMA, ResultType, TraceResult
 
-__all__ = ["as_json", "from_json", "is_whole", "packed", "result_from", "unpacked"]
+__all__ = ["as_json", "from_json", "is_whole", "pack_result", "result_from", "unpack_result"]
 
 _QUICK = 1  # a live recording packs in its host's process; a store is some 10% larger for it
 
@@ -57,13 +57,13 @@ def result_from(data: Mapping[str, Any], path: Path, result_type: ResultType = r
         raise StoreError(problem) from unreadable
 
 
-def packed(result: TraceResult) -> bytes:
+def pack_result(result: TraceResult) -> bytes:
     """Write a result as compressed bytes: little, in little time."""
     return zlib.compress(as_json(result), _QUICK)
 
 
-def unpacked(content: bytes, path: Path, result_type: ResultType = result_type_of) -> TraceResult:
-    """Read back what `packed` wrote.
+def unpack_result(content: bytes, path: Path, result_type: ResultType = result_type_of) -> TraceResult:
+    """Read back what `pack_result` wrote.
 
     Raises:
         CorruptFileError: the bytes are not those that were written.
@@ -81,7 +81,7 @@ def unpacked(content: bytes, path: Path, result_type: ResultType = result_type_o
 
 
 def is_whole(content: object) -> bool:
-    """Tell whether the bytes of a result are those that were written."""
+    """Return whether the bytes of a result are those that were written."""
     try:
         zlib.decompress(content)  # type: ignore[arg-type]  # what it is not is what is asked
     except (zlib.error, TypeError):

@@ -47,11 +47,11 @@ class PartRow:
 
     @classmethod
     def of(cls, result: TraceResult, key: str, *, number: int, own_id: bool) -> PartRow:
-        """Pack a result; its ordinal is yet to be told."""
+        """Pack a result; its ordinal is set later."""
         trace_id = result.trace.id or ""
         return cls(-1, number, key, trace_id, "" if own_id else trace_id, bool(result.failures), _json(result.to_dict()))
 
-    def unpacked(self, result_type: ResultType = result_type_of) -> TraceResult:
+    def unpack(self, result_type: ResultType = result_type_of) -> TraceResult:
         """Read the result."""
         return TraceResult.from_dict(json.loads(self.result), result_type)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.questions import Passage
-from rag_cover.stores.files import content_of, open_input, require_file
+from rag_cover.stores.files import open_input, read_whole_file, require_file
 from rag_cover.stores.jsonl import json_of, number_lines
-from rag_cover.stores.validation import described, passage_from
+from rag_cover.stores.validation import describe_value, passage_from
 
 __all__ = ["read_passages"]
 
@@ -77,7 +77,7 @@ def _values(path: Path) -> Iterator[_Placed]:
 
 def _array(path: Path) -> Iterator[_Placed]:
     with open_input(path) as file:
-        content = content_of(file, path).removeprefix(codecs.BOM_UTF8)
+        content = read_whole_file(file, path).removeprefix(codecs.BOM_UTF8)
     values = json_of(content, file=path)
     if isinstance(values, list):
         yield from ((value, None, f"$[{index}]") for index, value in enumerate(values))
@@ -90,7 +90,7 @@ def _passage(value: object, names: Mapping[str, str]) -> Passage:
         case Mapping():
             return passage_from(_name(value, names))
         case _:
-            problem = f"expected a passage, which is an object with a text, got {described(value)}"
+            problem = f"expected a passage, which is an object with a text, got {describe_value(value)}"
             raise InputError(problem, field="$")
 
 

@@ -10,7 +10,7 @@ from rag_cover import sqlite_errors
 from rag_cover.errors import StoreError
 from rag_cover.sqlite_errors import read_only_address, refuse_strangers, writable, write_ahead
 
-__all__ = ["MIGRATIONS", "opened", "refuse_damage", "told"]
+__all__ = ["MIGRATIONS", "open_database", "refuse_damage", "translating_store_errors"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -39,18 +39,18 @@ _KIND = "a store"
 _REMEDY = "move it away, with its -wal and -shm, and measure again; what remote models answered is kept in a file of its own"
 
 
-def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
+def open_database(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
     """Open a store's file, lay it out where it is new, and bring an older one up to date.
 
     One that is there and cannot be written, such as on a read-only disk, is opened for reading where ``create`` is false.
     """
-    with told(path):
+    with translating_store_errors(path):
         _refuse_absent(path, create=create)
         reading = not create and not writable(path)
         address = read_only_address(path) if reading else path
         connection = sqlite3.connect(address, timeout=timeout_s, check_same_thread=False, uri=reading)
     try:
-        with told(path):
+        with translating_store_errors(path):
             _refuse_others(connection, path)
             if not reading:
                 _prepare(connection, timeout_s)
@@ -60,7 +60,7 @@ def opened(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Connection:
     return connection
 
 
-def told(path: Path) -> AbstractContextManager[None]:
+def translating_store_errors(path: Path) -> AbstractContextManager[None]:
     """Turn SQLite's errors into a sentence that says what to do with a store."""
     return sqlite_errors.translating_sqlite_errors(path, kind=_KIND, remedy=_REMEDY)
 

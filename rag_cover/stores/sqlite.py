@@ -23,8 +23,8 @@ from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import Measure, ResultType, TraceResult
 from rag_cover.sqlite_errors import close_where_opened
 from rag_cover.stores.locks import acquire, lock_beside
-from rag_cover.stores.packing import is_whole, packed, unpacked
-from rag_cover.stores.schema import opened, refuse_damage, told
+from rag_cover.stores.packing import is_whole, pack_result, unpack_result
+from rag_cover.stores.schema import open_database, refuse_damage, translating_store_errors
 from rag_cover.stores.store_parts import Unmerged, has_parts, merge_parts, read_unmerged
 
 __all__ = ["Store", "StoredMeta", "StoredResults"]
@@ -58,7 +58,9 @@ class Store:
         self._timeout_s = timeout_s
         self._lock = threading.RLock()
         self._process = os.getpid()
-        self._connection = opened(self.path, create=create, timeout_s=timeout_s)
+        self._connection = open_database(self.path, create=create, timeout_s=timeout_s)
+        self._place = self.path.absolute()
+        self._file = _identity(self._place)
         self._closing = weakref.finalize(self, close_where_opened, self._connection, self._process)
         self._unmerged: Unmerged | None = None
         self.merge_parts()
@@ -70,13 +72,13 @@ class Store:
 
     def append(self, items: Sequence[Item]) -> None:
         """Add items in one transaction, all or none; one with an ordinal that is there already takes its place."""
-        rows = [(ordinal, key, result.trace.id, packed(result)) for ordinal, key, result in items]
+        rows = [(ordinal, key, result.trace.id, pack_result(result)) for ordinal, key, result in items]
         with self.transaction() as connection:
             connection.executemany(_INSERT, rows)
 
     def extend(self, items: Sequence[tuple[str, TraceResult]]) -> None:
         """Add results, each with its content key, after those that are there, whoever else adds to the store meanwhile."""
-        rows = [(key, result.trace.id, packed(result)) for key, result in items]
+        rows = [(key, result.trace.id, pack_result(result)) for key, result in items]
         with self.transaction() as connection:
             connection.executemany(_EXTEND, rows)
 
@@ -113,21 +115,22 @@ class Store:
                 pass
             self._unmerged = read_unmerged(self._connection, self.path)
 
-    def begin(self, about: Mapping[str, Any], *, resume: bool) -> None:
-        """Begin an evaluation that is ``about`` this; without ``resume``, remove what an earlier one kept here.
+    def begin(self, about: Mapping[str, Any], *, resume: bool, overwrite: bool = False) -> None:
+        """Begin an evaluation that is ``about`` this; with ``overwrite``, remove what an earlier one kept here.
 
         The caller holds the lock (`rag_cover.stores.locks.hold`).
 
         Raises:
-            StoreError: the store is damaged, or holds an unfinished evaluation and ``resume`` is False.
+            StoreError: the store is damaged, or holds an evaluation that is neither to be resumed nor written over.
         """
         self._merge(is_held=True)
         if len(self):
             self.check()
-            if not resume and not self.finished:
+            if not resume and not overwrite:
+                found = "an evaluation" if self.finished else "an unfinished evaluation"
                 message = (
-                    f"{self.path} holds an unfinished evaluation ({len(self)} traces done); "
-                    "go on with it (resume=True, --resume) or delete the file to begin anew"
+                    f"{self.path} holds {found} ({len(self):,} {'trace' if len(self) == 1 else 'traces'} done); "
+                    "go on with it (resume=True, --resume), replace it (overwrite=True, --force), or name another store"
                 )
                 raise StoreError(message)
         with self.transaction() as connection:
@@ -136,7 +139,7 @@ class Store:
             connection.executemany(_SET, [(_FINISHED, json.dumps(obj=False)), (_EVALUATION, json.dumps(about))])
 
     def present(self, wanted: Mapping[int, str]) -> set[int]:
-        """Tell which of these ordinals have a result with this key that is whole and no failure."""
+        """Return which of these ordinals have an undamaged result with this key that is no failure."""
         rows = self.rows(_GET_RESULTS, json.dumps(list(wanted)))
         return {ordinal for ordinal, key, content in rows if key == wanted[ordinal] and is_whole(content)}
 
@@ -147,7 +150,7 @@ class Store:
             StoreError: they cannot be written.
         """
         rows = [
-            (ordinal, key + _FAILED if result.failures else key, result.trace.id, packed(result))
+            (ordinal, key + _FAILED if result.failures else key, result.trace.id, pack_result(result))
             for ordinal, key, result in items
         ]
         with self.transaction() as connection:
@@ -163,6 +166,18 @@ class Store:
             connection.execute("DELETE FROM results WHERE ordinal >= ?", (length,))
             connection.execute(_SET, (_FINISHED, json.dumps(obj=True)))
 
+    def remove(self, ordinals: Iterable[int]) -> None:
+        """Remove results, such as those that are to be made anew."""
+        with self.transaction() as connection:
+            connection.executemany("DELETE FROM results WHERE ordinal = ?", [(ordinal,) for ordinal in ordinals])
+
+    def arrange(self, order: Sequence[int]) -> None:
+        """Put the results in another order: that of the ordinals, all of them, under which they are kept now."""
+        moves = [(-1 - place, ordinal) for place, ordinal in enumerate(order)]
+        with self.transaction() as connection:  # by way of negative ones, as no two may be the same meanwhile
+            connection.executemany("UPDATE results SET ordinal = ? WHERE ordinal = ?", moves)
+            connection.execute("UPDATE results SET ordinal = -1 - ordinal WHERE ordinal < 0")
+
     def keys(self) -> dict[int, str]:
         """Return the content key of every item, by ordinal."""
         return dict(self.rows("SELECT ordinal, key FROM results ORDER BY ordinal"))
@@ -176,7 +191,7 @@ class Store:
         found = self.rows("SELECT json FROM results WHERE ordinal = ?", ordinal)
         if not found:
             raise KeyError(ordinal)
-        return unpacked(found[0][0], self.path)
+        return unpack_result(found[0][0], self.path)
 
     def results(self, measures: Iterable[Measure] = ()) -> StoredResults:
         """Return all results in ordinal order, as a sequence that reads them when they are asked for.
@@ -192,7 +207,7 @@ class Store:
 
     @property
     def finished(self) -> bool:
-        """Tell whether the evaluation ran to its end."""
+        """Return whether the evaluation ran to its end."""
         return bool(self.meta.get(_FINISHED))
 
     @finished.setter
@@ -236,17 +251,31 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run statements, all or none, while no other process writes."""
+        """Run statements, all or none, while no other process writes.
+
+        Raises:
+            StoreError: they cannot be written, or the file was removed or replaced since the store was opened.
+        """
         with self._reachable(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
+            self._refuse_replaced()
             yield self._connection
+
+    def _refuse_replaced(self) -> None:
+        """Refuse to write where nobody would find it: SQLite goes on with a file that has no name any more."""
+        if (found := _identity(self._place)) is None:
+            problem = f"The store {self.path} was removed while it was written; what it held is lost, run the command again"
+            raise StoreError(problem)
+        if found != self._file:
+            problem = f"The store {self.path} was replaced by another file while it was written; name another, and run again"
+            raise StoreError(problem)
 
     @contextmanager
     def _reachable(self) -> Iterator[None]:
         if os.getpid() != self._process:
             problem = f"The store {self.path} was opened before this process was forked off; open it anew in this process"
             raise StoreError(problem)
-        with self._lock, told(self.path):
+        with self._lock, translating_store_errors(self.path):
             yield
 
     def __len__(self) -> int:
@@ -260,6 +289,15 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from others, whatever it is called; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _remove_all(connection: sqlite3.Connection) -> None:
@@ -346,4 +384,4 @@ class StoredResults(Sequence[TraceResult]):
         return [self._unpack(packed[position - first]) for position in positions]
 
     def _unpack(self, content: bytes) -> TraceResult:
-        return unpacked(content, self._store.path, self._result_type)
+        return unpack_result(content, self._store.path, self._result_type)

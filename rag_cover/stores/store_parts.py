@@ -21,7 +21,7 @@ from typing import Any
 
 from rag_cover.errors import StoreError
 from rag_cover.stores.locks import HeldLock, acquire, lock_beside
-from rag_cover.stores.schema import opened, told
+from rag_cover.stores.schema import open_database, translating_store_errors
 
 __all__ = ["Unmerged", "has_parts", "make_parts_folder", "merge_parts", "new_part", "read_unmerged", "remove_parts_folder"]
 
@@ -47,7 +47,7 @@ class Unmerged:
 
 
 def has_parts(store: Path) -> bool:
-    """Tell whether there is a folder of parts beside a store."""
+    """Return whether there is a folder of parts beside a store."""
     return _folder(store).is_dir()
 
 
@@ -121,7 +121,7 @@ def read_unmerged(connection: sqlite3.Connection, store: Path) -> Unmerged | Non
         StoreError: a part is damaged, or holds the results of another evaluation.
     """
     for _ in range(_ATTEMPTS):
-        with told(store):
+        with translating_store_errors(store):
             merged, last = _state(connection)
         try:
             packed = tuple(row[3] for part in _parts(store) for row in _rows(part, merged.get(part.name, -1)))
@@ -211,17 +211,17 @@ def _open(part: Path) -> Iterator[sqlite3.Connection]:
         StoreError: it is damaged.
     """
     try:
-        connection = opened(part, create=False, timeout_s=_TIMEOUT_S)
+        connection = open_database(part, create=False, timeout_s=_TIMEOUT_S)
     except StoreError as unusable:
         if part.exists():
             raise
         raise FileNotFoundError(str(part)) from unusable
-    with closing(connection), told(part):
+    with closing(connection), translating_store_errors(part):
         yield connection
 
 
 def _is_laid_out(source: sqlite3.Connection) -> bool:
-    """Tell whether a part has its tables; one that can only be read and whose process died at once has none."""
+    """Return whether a part has its tables; one that can only be read and whose process died at once has none."""
     return bool(source.execute("PRAGMA user_version").fetchone()[0])
 
 

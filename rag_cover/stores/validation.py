@@ -16,7 +16,7 @@ from rag_cover.errors import InputError
 from rag_cover.questions import Passage, Value
 from rag_cover.traces import Trace
 
-__all__ = ["described", "json_path", "passage_from", "refuse_unwritable", "trace_from", "value_from"]
+__all__ = ["describe_value", "json_path", "passage_from", "refuse_unwritable", "trace_from", "value_from"]
 
 ValueType = TypeVar("ValueType", bound=Value)
 
@@ -79,10 +79,10 @@ def value_from(
     return made
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """Name a JSON value in words.
 
-    >>> described([1]), described("a"), described(None)
+    >>> describe_value([1]), describe_value("a"), describe_value(None)
     ('a list', "the string 'a'", 'null')
     """
     match value:
@@ -131,7 +131,7 @@ def refuse_unwritable(data: object, *, file: Path | str | None, line: int | None
 
 
 def _is_writable(data: object) -> bool:
-    """Tell at the speed of the JSON encoder what nearly always holds, before anything is walked in search of the fault."""
+    """Check with the JSON encoder, which is fast, what nearly always holds, before the data is walked in search of a fault."""
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except ValueError:
@@ -155,7 +155,7 @@ def _leaves(data: object) -> Iterator[tuple[tuple[int | str, ...], object]]:
 
 
 def _explain(invalid: ValidationError, data: object, called: str) -> tuple[str, str]:
-    """Tell the first problem and its path, and how many other fields have one."""
+    """Describe the first problem and its path, and count the other fields that have one."""
     problems = {_path_of(error, data): error for error in reversed(invalid.errors(include_url=False))}
     path, first = next(reversed(problems.items()))
     others = len(problems) - 1
@@ -196,4 +196,4 @@ def _sentence(error: ErrorDetails, called: str) -> str:
             expected = f"expected {context['expected']}"
         case _:
             expected = f"expected {_EXPECTED[kind]}" if kind in _EXPECTED else error["msg"][:1].lower() + error["msg"][1:]
-    return f"{expected}, got {described(error['input'])}"
+    return f"{expected}, got {describe_value(error['input'])}"

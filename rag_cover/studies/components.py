@@ -21,7 +21,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
 from rag_cover.stats.paired import PairedDifference, compare_pairs, frontier_shares, holm, mean_intervals, on_frontier
-from rag_cover.studies.findings import Difference, Effect, HurtQuestion, LengthUnit, SettingFigures, Study
+from rag_cover.studies.findings import Effect, HurtQuestion, LengthUnit, SettingFigures, Study, UtilityDifference
 from rag_cover.studies.settings import Level, Setting, format_level, order_of, require_components, setting_of
 from rag_cover.traces import Trace
 
@@ -47,7 +47,7 @@ class _Trials:
         total = utility.total
         self.found[setting].setdefault(key, []).append((total.value, total.posterior.score, length))
 
-    def shared(self) -> list[str]:
+    def common_questions(self) -> list[str]:
         return [key for key in self.texts if all(key in questions for questions in self.found.values())]
 
     def table(self, settings: Sequence[Setting], questions: Sequence[str]) -> Floats:
@@ -76,7 +76,7 @@ def study_components(
             smaller changes are mostly the noise of sampling.
         count_tokens: measures a passage for the length of prompts; None: ``prompt_tokens`` of each trace's metadata where all
             traces have it, else words.
-        seed: of the resamples and permutations.
+        seed: seed of the random generator.
 
     Raises:
         InvalidValueError: a margin outside [0, 2].
@@ -97,7 +97,7 @@ def study_components(
     trials = _Trials()
     for trace, utility in measured:
         trials.add(setting_of(trace, by), trace, utility, length(trace))
-    settings, questions = sorted(trials.found, key=lambda setting: setting.order), trials.shared()
+    settings, questions = sorted(trials.found, key=lambda setting: setting.order), trials.common_questions()
     _refuse_lone(settings, questions, by)
     first = _baseline(baseline, settings)
     table = trials.table(settings, questions)
@@ -180,7 +180,7 @@ def _baseline(wanted: Setting | str | None, settings: Sequence[Setting]) -> Sett
 
 
 def _squeeze_name(name: str) -> str:
-    """Reduce a setting's name to what it is told by, so that it can be typed."""
+    """Shorten a setting's name to a key that can be typed."""
     return "".join(name.split()).replace("–", "-").casefold()
 
 
@@ -194,7 +194,7 @@ def _figures(
     seed: int,
 ) -> tuple[SettingFigures, ...]:
     worth, belief, length = (table[..., column] for column in range(3))
-    utilities, beliefs, lengths = (mean_intervals(column, seed=seed) for column in (worth, belief, length))
+    utilities, beliefs, lengths = (mean_intervals(column) for column in (worth, belief, length))
     best, shares = on_frontier(worth.mean(axis=0), length.mean(axis=0)), frontier_shares(worth, length, seed=seed)
     others = [index for index in range(len(settings)) if index != first]
     differences = _correct_tests(compare_pairs(worth[:, [first] * len(others)], worth[:, others], seed=seed))
@@ -224,16 +224,16 @@ def _hurt(before: Floats, after: Floats, questions: Sequence[tuple[str, str]], m
     return tuple(sorted(hurt, key=lambda each: each.change))
 
 
-def _correct_tests(paired: Sequence[PairedDifference]) -> list[Difference]:
+def _correct_tests(paired: Sequence[PairedDifference]) -> list[UtilityDifference]:
     """Correct one family of tests."""
     adjusted = holm([each.p_value for each in paired])
-    return [Difference(each.interval, each.p_value, p_value) for each, p_value in zip(paired, adjusted, strict=True)]
+    return [UtilityDifference(each.interval, each.p_value, p_value) for each, p_value in zip(paired, adjusted, strict=True)]
 
 
 def _effects(settings: Sequence[Setting], first: Setting, worth: Floats, by: Sequence[str], seed: int) -> tuple[Effect, ...]:
     """Compare every level of every component with the baseline's, over the pairs of settings that differ in nothing else.
 
-    A level without such a pair has no effect that could be told (`_untold` names it).
+    A level without such a pair has no measurable effect (`_untold` names it).
     """
     found: list[tuple[str, Level, Level, int]] = []
     sides: list[tuple[Floats, Floats]] = []
@@ -257,7 +257,7 @@ def _levels(settings: Sequence[Setting], first: Setting, component: str) -> list
 
 
 def _untold(settings: Sequence[Setting], first: Setting, by: Sequence[str], effects: Sequence[Effect]) -> list[str]:
-    """Name the levels whose effect cannot be told apart from that of other components."""
+    """Name the levels whose effect cannot be separated from that of other components."""
     told = {(effect.component, effect.level) for effect in effects}
     levels = [(component, level) for component in by if len(by) > 1 for level in _levels(settings, first, component)]
     return [

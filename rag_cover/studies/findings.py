@@ -9,13 +9,13 @@ from typing import Any, Literal
 from rag_cover.stats.intervals import Interval
 from rag_cover.studies.settings import Level, Setting
 
-__all__ = ["Difference", "Effect", "HurtQuestion", "LengthUnit", "SettingFigures", "Study"]
+__all__ = ["Effect", "HurtQuestion", "LengthUnit", "SettingFigures", "Study", "UtilityDifference"]
 
 LengthUnit = Literal["tokens", "words"]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class UtilityDifference:
     """A paired difference of utilities: its interval over questions, its p-value, and that after Holm's correction."""
 
     interval: Interval
@@ -24,7 +24,7 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Tell whether it holds at 5% after the correction for all tests of its family."""
+        """Return whether it holds at 5% after the correction for all tests of its family."""
         return self.adjusted_p_value < 0.05  # noqa: PLR2004 - the usual level
 
 
@@ -59,7 +59,7 @@ class SettingFigures:
     length: Interval
     on_frontier: bool
     frontier_share: float
-    against_baseline: Difference | None
+    against_baseline: UtilityDifference | None
     below_zero: int
     hurt: tuple[HurtQuestion, ...]
 
@@ -72,7 +72,7 @@ class Effect:
     reference: Level
     level: Level
     pairs: int
-    difference: Difference
+    difference: UtilityDifference
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,10 @@ class Study:
     settings: tuple[SettingFigures, ...]
     effects: tuple[Effect, ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return a short form: what was varied, on how many questions, and how many settings there are."""
+        return f"Study(by {', '.join(self.by)}, {len(self.settings)} settings, {self.questions:,} questions)"
 
     @property
     def frontier(self) -> tuple[SettingFigures, ...]:

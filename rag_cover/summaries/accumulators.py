@@ -22,7 +22,7 @@ from rag_cover.measures import (
 )
 from rag_cover.question_keys import question_key
 from rag_cover.stats.question_rows import QuestionRows
-from rag_cover.summaries.judge_error import JudgeKnowledge, Verdicts
+from rag_cover.summaries.judge_error import JudgeKnowledge, VerdictCollector
 from rag_cover.summaries.metrics import OwnedMetric, SumsOf
 
 __all__ = ["Sums"]
@@ -45,7 +45,7 @@ class Sums:
         self._metrics: dict[str, tuple[SummaryMetric[Any], ...]] = {}
         self._rows: dict[tuple[str, SumsOf], QuestionRows] = {}
         self.places: dict[str, int] = {}
-        self.verdicts = Verdicts(known_of_judge)
+        self.verdicts = VerdictCollector(known_of_judge)
         self.losses = QuestionRows(len(Loss) + 1, places=self.places)
 
     def add(self, result: TraceResult) -> None:

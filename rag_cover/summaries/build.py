@@ -13,15 +13,16 @@ from rag_cover.backends import Failure
 from rag_cover.belief.summary import UtilitySums
 from rag_cover.complexity.summary import ComplexitySums
 from rag_cover.coverage import scenarios_of
-from rag_cover.coverage.notes import notes_on
-from rag_cover.coverage.summary import AnswerSums
+from rag_cover.coverage.notes import notes_on_sub_questions
+from rag_cover.coverage.summary import AnswerSums, CorpusSums, NuggetSums
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.accumulators import Sums
-from rag_cover.summaries.judge_error import JudgeKnowledge, Verdicts
-from rag_cover.summaries.metrics import OwnedMetric, SumsOf, metrics_of
+from rag_cover.summaries.judge_error import JudgeKnowledge, VerdictCollector
+from rag_cover.summaries.metrics import OwnedMetric, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
+from rag_cover.traces import Trace
 
 __all__ = ["summarise"]
 
@@ -43,18 +44,18 @@ def summarise(
     measures: Iterable[Measure] = (),
     known_of_judge: JudgeKnowledge = JudgeKnowledge(),  # noqa: B008  # frozen
 ) -> Summary:
-    """Sum up results in one pass, with 95% bootstrap intervals clustered by question.
+    """Sum up results in one pass, with 95% intervals clustered by question.
 
     Args:
         results: are read once.
         judge: who judged, for the summary to name.
         query_type: the key of a trace's metadata that tells types of questions apart, for their utilities.
-        seed: of the bootstrap.
+        seed: seed of the random generator.
         measures: measures of your own whose metrics are wanted; those of installed measures are known.
         known_of_judge: what is known of the judge's errors.
     """
     sums, utilities, complexities, traces = Sums(measures, known_of_judge), UtilitySums(query_type), ComplexitySums(), 0
-    answers = AnswerSums()
+    answers, nuggets, corpus = AnswerSums(), NuggetSums(), CorpusSums()
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
@@ -66,19 +67,18 @@ def summarise(
         utilities.add(result)
         complexities.add(result)
         answers.add(result)
+        nuggets.add(result)
+        corpus.add(result)
         if result.trace.pipeline:
             pipelines[result.trace.pipeline] = None
         for name, outcome in result.outcomes.items():
             outcomes[name][_state(outcome)] += 1
-        notes.update(notes_on(result.coverage) if result.coverage else ())
+        notes.update(notes_on_sub_questions(result.coverage) if result.coverage else ())
         notes.update(_unknown_in(result))
+        notes.update(_unanswered(result.trace))
     counts = {name: _counts(states) for name, states in outcomes.items()}
-    drawn: defaultdict[tuple[str, SumsOf], dict[bytes, Floats]] = defaultdict(dict)
     metrics = metrics_of(map(measure_named, _ALWAYS)) | _requested_metrics(counts) | sums.metrics
-    intervals = {
-        name: each.interval(sums.matrix(each), seed=seed, drawn=drawn[each.measure, each.metric.sums])
-        for name, each in metrics.items()
-    }
+    intervals = {name: each.interval(sums.matrix(each)) for name, each in metrics.items()}
     losses, unclear = sums.losses_of(sums.places)
     judge_error = sums.verdicts.judge_error("core_coverage", seed=seed)
     lines = [f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())]
@@ -106,19 +106,21 @@ def summarise(
         judge_error=judge_error,
         outcomes=counts,
         notes=tuple(lines),
-        utility=utilities.summary(seed=seed),
-        complexity=complexities.summary(seed=seed),
+        utility=utilities.summary(),
+        complexity=complexities.summary(),
         answers=answers.counts,
         single_sub_questions=answers.single,
+        nuggets=nuggets.counts,
+        corpus=corpus.counts,
     )
 
 
-def _with_judge_error(name: str, verdicts: Verdicts, sampling: Interval | None, seed: int) -> Interval | None:
+def _with_judge_error(name: str, verdicts: VerdictCollector, sampling: Interval | None, seed: int) -> Interval | None:
     """Return a share with an interval that rests on labels, or that holds both the judge's errors and that of sampling.
 
     None where nothing is known of the errors, and where one question leaves nothing to sample.
     """
-    if (powered := verdicts.powered(name)) is not None:
+    if (powered := verdicts.prediction_powered(name)) is not None:
         return powered
     interval = verdicts.interval(name, seed=seed)
     if interval is None or sampling is None or sampling.lower is None or sampling.upper is None:
@@ -138,6 +140,12 @@ def _unknown_in(result: TraceResult) -> Iterator[str]:
         if isinstance(measured, UnknownResult):
             whose = f" ({measured.made_by})" if measured.made_by else ""
             yield f"results of {name!r}{whose} are not summed up, since that measure is not installed here"
+
+
+def _unanswered(trace: Trace) -> Iterator[str]:
+    """Say of which traces there is no answer because the pipeline failed, as a recording notes it."""
+    if trace.answer is None and trace.metadata.get("error") is not None:
+        yield "the pipeline failed and gave no answer"
 
 
 def _state(outcome: object) -> tuple[str, str]:

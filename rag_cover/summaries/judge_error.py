@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import Self
 
 from rag_cover.backends import CalibrationShift, Mode
 from rag_cover.coverage import Loss
 from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult, Unit
-from rag_cover.questions import Role
-from rag_cover.searching import plain
+from rag_cover.questions import Role, plain_query
 from rag_cover.stats.intervals import Interval
 from rag_cover.stats.judge_error import difference_interval, loss_intervals, share_interval, update_shift
 from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS, estimate_powered_share
 
-__all__ = ["JudgeError", "JudgeKnowledge", "Verdicts"]
+__all__ = ["JudgeError", "JudgeKnowledge", "VerdictCollector"]
 
 _LABELLED = (Loss.UNUSED, Loss.DROPPED, Loss.NOT_RETRIEVED)
 
@@ -80,7 +79,7 @@ class _Share:
         return [row[0] for row in rows], [row[1] for row in rows]
 
 
-class Verdicts:
+class VerdictCollector:
     """Gathers the verdicts behind shares, and what losses of core sub-questions follow from."""
 
     def __init__(self, known: JudgeKnowledge) -> None:
@@ -88,6 +87,8 @@ class Verdicts:
         self._shares: defaultdict[str, _Share] = defaultdict(_Share)
         self._evidence: list[tuple[float, float, float]] = []
         self._evidence_of: list[str] = []
+        self._is_corpus_searched = False
+        self._has_statements = False  # of these no labelled set tells how far the judge is off
 
     def add(self, metric: str, units: Sequence[Unit], question: str, answer: str) -> None:
         """Add the verdicts of one trace behind a share."""
@@ -100,11 +101,13 @@ class Verdicts:
     def add_losses(self, result: TraceResult, question: str) -> None:
         """Add what the losses of one trace follow from."""
         for each in result.coverage.sub_questions if result.coverage else ():
+            self._has_statements |= result.coverage is not None and result.coverage.on_nuggets and each.question is None
+            self._is_corpus_searched |= each.corpus is not None
             if each.role == Role.CORE and each.evidence is not None:
-                self._evidence.append(astuple(each.evidence))
+                self._evidence.append((each.evidence.answer, each.evidence.prompt, each.evidence.retrieved))
                 self._evidence_of.append(question)
 
-    def powered(self, metric: str) -> Interval | None:
+    def prediction_powered(self, metric: str) -> Interval | None:
         """Return a share that rests on labels of these answers; None where there are too few."""
         judged, keys, labels = self._own_labels(metric)
         if len(labels) < LEAST_LABELS or len(set(keys)) < LEAST_QUESTIONS or len(set(labels)) == 1:
@@ -125,10 +128,13 @@ class Verdicts:
         shift = self._shift(metric)
         if shift is None:
             return None
-        passage = self._known.shifts.get("passage")
+        passage = None if self._has_statements else self._known.shifts.get("passage")
         found = loss_intervals(self._evidence, self._evidence_of, shift, passage, seed=seed) if passage else None
         own = bool(self._own_labels(metric)[2])
-        return JudgeError(shift, own, dict(zip(_LABELLED, found, strict=True)) if found else {})
+        losses = dict(zip(_LABELLED, found, strict=True)) if found else {}
+        if self._is_corpus_searched:  # of what was not retrieved no labelled set tells what the corpus has
+            losses.pop(Loss.NOT_RETRIEVED, None)
+        return JudgeError(shift, own, losses)
 
     def difference(self, other: Self, metric: str, questions: Iterable[str], *, seed: int) -> Interval | None:
         """Return by how much the other's share on some questions is larger, with an interval that holds the judge's errors.
@@ -144,7 +150,7 @@ class Verdicts:
 
     def _shift(self, metric: str) -> CalibrationShift | None:
         judged, _, labels = self._own_labels(metric)
-        known = self._known.shifts.get("reply")
+        known = None if self._has_statements else self._known.shifts.get("reply")
         return update_shift(known, judged, labels) if labels else known
 
     def _own_labels(self, metric: str) -> tuple[list[float], list[str], list[bool]]:
@@ -152,4 +158,4 @@ class Verdicts:
 
 
 def _place(asked: str, text: str) -> tuple[str, str]:
-    return plain(asked), plain(text)
+    return plain_query(asked), plain_query(text)

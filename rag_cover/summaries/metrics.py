@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, SummaryMetric
-from rag_cover.stats.intervals import Interval, bootstrap, bootstrap_share, resample_clusters
+from rag_cover.stats.intervals import Interval, jackknife, jackknife_share
 
 __all__ = ["OwnedMetric", "SumsOf", "metrics_of", "metrics_of_installed"]
 
@@ -31,19 +31,12 @@ class OwnedMetric:
         """Return the metric's name."""
         return self.metric.name
 
-    def interval(self, rows: Floats, *, seed: int = 0, drawn: dict[bytes, Floats] | None = None) -> Interval | None:
-        """Give the metric its interval over questions (rows of its sums), of which those not measured do not count.
-
-        Metrics of the same rows and seed may share what was ``drawn`` of them: they differ in what they make of it.
-        """
-        counts = rows.any(axis=1) if len(rows) else np.zeros(0, dtype=bool)
-        measured = rows if counts.all() else rows[counts]
-        interval_of = bootstrap_share if self.metric.is_share else bootstrap
-        if drawn is None or len(measured) <= 1:
-            return interval_of(measured, self.metric.statistic, seed=seed)
-        if (which := np.packbits(counts).tobytes()) not in drawn:
-            drawn[which] = resample_clusters(measured, seed=seed)
-        return interval_of(measured, self.metric.statistic, seed=seed, drawn=drawn[which])
+    def interval(self, rows: Floats) -> Interval | None:
+        """Give the metric its interval over questions (rows of its sums), of which those not measured do not count."""
+        measured = rows[rows.any(axis=1)] if len(rows) else rows
+        if self.metric.is_share:
+            return jackknife_share(measured, self.metric.statistic)
+        return jackknife(measured, self.metric.statistic, low=self.metric.low, high=self.metric.high)
 
 
 def metrics_of(measures: Iterable[Measure]) -> dict[str, OwnedMetric]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from rag_cover.belief.summary import UtilitySummary
 from rag_cover.complexity.summary import ComplexitySummary
 from rag_cover.coverage import Loss, Scenarios
-from rag_cover.coverage.summary import AnswerCounts
+from rag_cover.coverage.summary import AnswerCounts, CorpusCounts, NuggetCounts
 from rag_cover.questions import Role
+from rag_cover.short_forms import quote
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.judge_error import JudgeError
 
@@ -55,6 +56,7 @@ class Summary:
     ``utility`` and ``complexity`` are None where no trace was measured for it; their metrics are among ``metrics`` where they
     were asked for. ``answers`` is None where no answer was judged; ``single_sub_questions`` is the share of the traces measured
     for coverage whose question rules left whole, None where none was: of 1, core coverage is the share of questions answered.
+    ``nuggets`` is None where nothing was measured on nuggets, ``corpus`` where no corpus was searched.
     """
 
     traces: int
@@ -72,6 +74,13 @@ class Summary:
     judge_error: JudgeError | None = None
     answers: AnswerCounts | None = None
     single_sub_questions: float | None = None
+    nuggets: NuggetCounts | None = None
+    corpus: CorpusCounts | None = None
+
+    @property
+    def share_on_nuggets(self) -> float:
+        """Return the share of the traces measured for coverage that were measured on nuggets, in [0, 1]."""
+        return self.nuggets.traces / self.nuggets.of if self.nuggets else 0.0
 
     @property
     def failed(self) -> int:
@@ -84,7 +93,7 @@ class MetricComparison:
     """One metric on both sides: ``difference`` is b - a, ``p_value`` of the paired permutation test over the questions.
 
     ``with_judge_error`` is the difference that people would find, with an interval; None where nothing is known of the judge's
-    errors.
+    errors. ``interval`` is that of the difference over the questions, without the judge's errors.
     """
 
     name: str
@@ -98,6 +107,7 @@ class MetricComparison:
     low: float = 0.0
     high: float = 1.0
     with_judge_error: Interval | None = None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,8 @@ class ChangedQuestion:
 class Comparison:
     """Two pipelines side by side on the questions they share.
 
-    ``single_sub_questions`` is the share of traces whose question rules left whole, on the side that has fewer of them.
+    ``single_sub_questions`` is the share of traces whose question rules left whole, on the side that has fewer of them,
+    ``share_on_nuggets`` that of traces measured on nuggets.
     """
 
     name_a: str
@@ -132,3 +143,10 @@ class Comparison:
     unclear_a: int = 0
     unclear_b: int = 0
     single_sub_questions: float = 0.0
+    share_on_nuggets: float = 0.0
+
+    def __repr__(self) -> str:
+        """Return a short form: the sides, how many questions, and the first two metrics that both have."""
+        both = [(name, each.a, each.b) for name, each in self.metrics.items() if each.a and each.b][:2]
+        shown = "".join(f", {name} {a.estimate:.3g} → {b.estimate:.3g}" for name, a, b in both)
+        return f"Comparison({quote(self.name_a)} against {quote(self.name_b)}, {self.questions:,} questions{shown})"

@@ -5,7 +5,7 @@ import pytest
 from rag_cover.augmentation.augmenter import tokens_in
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.evidence import PassageEvidence
-from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on, purchases, sub_question_results
+from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on_retrieval, purchases, sub_question_results
 from rag_cover.augmentation.retrieving import Retrieval, search_for_all
 from rag_cover.backends import Failure
 from rag_cover.errors import ModelFailedError
@@ -44,7 +44,7 @@ def test_a_repetition_that_a_search_brought_counts_as_what_it_repeats() -> None:
     found = outcome(ScriptedRetriever({QUESTION: [CLOUD, AIR], SKY: [TWIN]}), SKY)
 
     step = found.retrieval.searches.steps[1]
-    assert found.brought(step) == [AIR]
+    assert found.passages_of(step) == [AIR]
     assert [each.covered for each in purchases(found, {})] == [()]  # the question's own search had covered it
 
 
@@ -111,9 +111,9 @@ def test_all_searches_failing_is_an_error_that_quotes_the_first() -> None:
 def test_what_was_left_out_is_said() -> None:
     nothing = retrieval(ScriptedRetriever(), SKY, "#1?", GRASS, most=2)
 
-    assert notes_on(nothing, ()) == (
+    assert notes_on_retrieval(nothing, ()) == (
         "nothing is left to ask of core sub-question 2 without the answers that it builds on",
         "1 sub-question was not searched for: no more than 2 searches were allowed",
         "nothing was retrieved",
     )
-    assert notes_on(retrieval(ScriptedRetriever(default=[AIR]), SKY), (AIR,)) == ()
+    assert notes_on_retrieval(retrieval(ScriptedRetriever(default=[AIR]), SKY), (AIR,)) == ()

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -65,3 +66,7 @@ def _import(name: str) -> ModuleType:
         if (missing.name or "").partition(".")[0] in ("benchmarks", "rag_cover"):
             raise
         pytest.skip(f"needs {missing.name}")
+    except ImportError as halfway:  # what doctests left of a module that needs torch
+        if find_spec("torch") is None and (halfway.name or "").startswith("rag_cover_embedded.training"):
+            pytest.skip("needs torch")
+        raise

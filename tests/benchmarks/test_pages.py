@@ -17,6 +17,7 @@ Import = Callable[[str], ModuleType]
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "README.md",
+    *(f"docs/guides/{page.name}" for page in sorted((ROOT / "docs/guides").glob("*.md"))),
     "CONTRIBUTING.md",
     "docs/benchmarks.md",
     "docs/faults.md",

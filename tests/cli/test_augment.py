@@ -124,7 +124,9 @@ def test_before_and_after_are_compared_in_one_go(command: Command, questions: Pa
 
 def test_auto_searches_only_for_what_is_not_covered(command: Command, questions: Path, corpus: Path) -> None:
     def searches(mode: str) -> list[int]:
-        document = json.loads(command("augment", questions, "--corpus", corpus, *WORDS, "--mode", mode, "--json").stdout)
+        document = json.loads(
+            command("augment", questions, "--corpus", corpus, *WORDS, "--mode", mode, "--json", "--force").stdout
+        )
         assert document["summary"]["mode"] == mode
         return [len(each["steps"]) for each in document["questions"]]
 

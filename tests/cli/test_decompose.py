@@ -79,9 +79,9 @@ def test_what_was_asked_once_is_not_asked_again(command: Callable[..., Any], que
     by_model(command, questions, "--out", "decomposed.jsonl")
     before = GENERATOR.asked.calls
 
-    by_model(command, questions, "--out", "decomposed.jsonl")
+    by_model(command, questions, "--out", "decomposed.jsonl", "--force")
     kept = GENERATOR.asked.calls - before
-    by_model(command, questions, "--out", "decomposed.jsonl", "--no-cache")
+    by_model(command, questions, "--out", "decomposed.jsonl", "--no-cache", "--force")
 
     assert (kept, GENERATOR.asked.calls - before) == (0, 2)
 
@@ -180,5 +180,5 @@ def test_an_interrupt_keeps_what_was_split(
     done = by_model(command, file, "--out", "decomposed.jsonl")
 
     assert done.exit_code == 130
-    assert "'rag-cover decompose decomposed.jsonl --out decomposed.jsonl' goes on" in done.stderr
+    assert "'rag-cover decompose decomposed.jsonl --out decomposed.jsonl --force' goes on" in done.stderr
     assert sum(trace.sub_questions is not None for trace in read_traces("decomposed.jsonl")) == 32

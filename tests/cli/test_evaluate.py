@@ -124,7 +124,7 @@ def test_a_gate_on_the_lower_end_fails_where_the_estimate_would_not(command: Cal
     done = command("evaluate", traces, *JUDGE, "--fail-under-lower", "core_coverage=0.6")
 
     assert done.exit_code == 1
-    assert "the lower end of core_coverage's 95% interval is 0.5" in done.stderr
+    assert "the lower end of core_coverage's 95% interval is 0.263" in done.stderr
 
 
 def test_a_gate_on_the_lower_end_fails_without_an_interval(command: Callable[..., Any], traces: Path) -> None:
@@ -201,7 +201,7 @@ def test_failures_count_only_when_strict(
     make(folder / "traces.jsonl", [one(0), one(1, answer="an earthquake")])
     words = ("evaluate", "traces.jsonl", "--judge", "moody", "--measure", "coverage")
 
-    lenient, strict = command(*words), command(*words, "--strict")
+    lenient, strict = command(*words), command(*words, "--strict", "--force")
 
     assert (lenient.exit_code, strict.exit_code) == (0, 4)
     assert "the judge fell over" in strict.stdout
@@ -240,7 +240,7 @@ def test_a_store_that_another_process_writes_is_refused_with_who_it_is_and_can_b
 
     with hold(folder / "traces-coverage.sqlite"):
         refused = command("evaluate", traces, *JUDGE)
-        read = command("report", "traces-coverage.sqlite")
+        read = command("report", "traces-coverage.sqlite", "--force")
 
     assert (refused.exit_code, read.exit_code) == (3, 0)
     assert f"is being written by process {os.getpid()} on" in " ".join(refused.stderr.split())

@@ -156,7 +156,7 @@ def test_a_command_takes_one_dataclass_without_repeated_names() -> None:
     ("words", "said"),
     [
         (["evalute"], "Error: No such command 'evalute'. Did you mean 'evaluate'"),
-        (["evaluate"], "Error: TRACES: is required. See 'rag-cover evaluate --help'."),
+        (["evaluate"], "Error: TRACES is missing; it has to be given. See 'rag-cover evaluate --help'."),
         (["evaluate", "t.jsonl", "--wrong"], "Error: No such option: --wrong"),
         (["evaluate", "t.jsonl", "--limit", "0"], "Error: --limit: should be greater than or equal to 1."),
         (["evaluate", "t.jsonl", "--on-bad-line", "stop"], "Error: --on-bad-line: 'stop' is not one of 'raise', 'skip'."),

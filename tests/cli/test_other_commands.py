@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rag_cover.augmentation import Augmentation
-from rag_cover.cli.commands.demo import fetched
+from rag_cover.cli.commands.demo import fetch_for_question
 from rag_cover.demo import labels_path
 from rag_cover.errors import ModelFailedError
 from rag_cover.stores import read_traces
@@ -102,7 +102,7 @@ def test_the_demo_tells_a_story_and_where_the_reports_are(command: Callable[...,
 def test_the_demo_shows_a_question_before_and_after_its_sub_questions_were_searched_for(
     command: Callable[..., Any], embedded_judge: str
 ) -> None:
-    shown = fetched(embedded_judge, embedded_judge, Path())
+    shown = fetch_for_question(embedded_judge, embedded_judge, Path())
 
     assert [(row.before, row.after) for row in shown.rows] == [(True, True), (True, True), (False, True), (False, True)]
     told = command("demo", "--judge", "words", "--retriever", "words").stdout
@@ -114,7 +114,7 @@ def test_the_demo_counts_no_more_than_its_labels_do(embedded_judge: str) -> None
     labels = [json.loads(line) for line in labels_path().read_text(encoding="utf-8").splitlines()]
     answering = {each["sub_question"]: set(each["passages"]) for each in labels if each["question_id"] == "q07"}
 
-    made = fetched(embedded_judge, embedded_judge, Path()).made
+    made = fetch_for_question(embedded_judge, embedded_judge, Path()).made
 
     assert isinstance(made, Augmentation)
     kept = {passage.id for passage in made.passages}

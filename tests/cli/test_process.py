@@ -68,7 +68,7 @@ def test_a_shell_sees_the_exit_code(process: Callable[..., Any], traces: Path, w
 
 def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: Path, folder: Path) -> None:
     process("evaluate", traces.name, "--judge", "words", before=JUDGE)
-    command = [sys.executable, "command.py", "evaluate", traces.name, "--judge", "words"]
+    command = [sys.executable, "command.py", "evaluate", traces.name, "--judge", "words", "--force"]
     for form in ([], ["--json"]):
         with subprocess.Popen(
             [*command, *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, text=True
@@ -94,6 +94,22 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     assert "kept in traces-coverage.sqlite; run the same command with --resume to go on" in done.stderr
     with Store.open(folder / "traces-coverage.sqlite", create=False) as store:
         assert 0 < len(store) < 300
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_output_to_a_full_disk_is_no_failed_gate(
+    process: Callable[..., Any], traces: Path, folder: Path, form: list[str]
+) -> None:
+    process("evaluate", traces.name, "--judge", "words", before=JUDGE)
+    command = [sys.executable, "command.py", "evaluate", traces.name, "--judge", "words", "--force", *form]
+
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=folder, text=True, check=False)
+
+    assert done.returncode == 3
+    assert "Error: the output cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[..., Any], traces: Path) -> None:

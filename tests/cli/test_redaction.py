@@ -57,7 +57,7 @@ def test_a_store_that_held_texts_is_begun_anew_without_them(command: Callable[..
     command("evaluate", secret, *WORDS, "--store", "run.sqlite", "--no-report")
     before = [text for content in _contents(folder / "run.sqlite") for text in _leaked(content, _texts_of(secret))]
 
-    ended = command("evaluate", secret, *WORDS, "--store", "run.sqlite", "--no-report", "--redact")
+    ended = command("evaluate", secret, *WORDS, "--store", "run.sqlite", "--no-report", "--redact", "--force")
 
     assert before
     assert ended.exit_code == 0

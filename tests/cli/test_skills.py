@@ -100,6 +100,25 @@ def test_skills_are_fitted_and_kept(command: Command, stores: list[str], folder:
     assert (folder / "skills.record.json").exists()
 
 
+def test_skills_that_learned_nothing_are_not_kept_without_force(command: Command, folder: Path) -> None:
+    for name, good in (("times", "0"), ("people", "1")):  # chance decides who is right, whatever is asked
+        chance = np.random.default_rng(int(good)).random(60) < 0.5
+        traces = lines(name, good_at=TIMES)
+        for trace, right in zip(traces, chance, strict=True):
+            trace["metadata"] = {"good": bool(right)}
+        keep(folder / f"{name}.sqlite", traces)
+    words = ("skills", "fit", "--store", "times.sqlite", "--store", "people.sqlite", "--success", "label:good", *MODELS)
+
+    refused = command(*words)
+    kept = (folder / "skills.record.json").exists()
+    forced = command(*words, "--force")
+
+    assert (refused.exit_code, kept) == (3, False)
+    assert "Nothing was learned: on held-out questions the log-loss of the skills" in refused.stderr
+    assert forced.exit_code == 0
+    assert (folder / "skills.record.json").exists()
+
+
 def test_the_document_tells_how_good_predictions_are(command: Command, stores: list[str]) -> None:
     done = command("skills", "fit", *stores, "--success", "label:good", *MODELS, "--json")
 

@@ -121,7 +121,9 @@ def test_own_answers_may_stand_in_for_references(command: Command, folder: Path,
 
 
 def test_a_gate_on_utility_fails_the_build(command: Command, traces: Path) -> None:
-    kept, failed = (command("utility", traces, *MODELS, "-q", "--fail-under", f"utility={least}") for least in (0.5, 0.9))
+    kept, failed = (
+        command("utility", traces, *MODELS, "-q", "--fail-under", f"utility={least}", "--force") for least in (0.5, 0.9)
+    )
 
     assert (kept.exit_code, failed.exit_code) == (0, 1)
     assert "Gate failed: utility is 0.667, which is 0.23 below 0.9" in failed.stderr

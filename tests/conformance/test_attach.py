@@ -12,7 +12,7 @@ from rag_cover.errors import UnknownOptionError
 from rag_cover.recording import Recording, RecordingOptions
 from rag_cover.testing import KeywordScorer
 
-OWN = {"rag_cover_langchain": ("handler", "only_retrieval", "run_filter"), "rag_cover_llama_index": ("dispatcher",)}
+OWN = {"rag_cover_langchain": ("handler", "only_retrieval", "run_filter", "feedback"), "rag_cover_llama_index": ("dispatcher",)}
 NEEDED = {"rag_cover_langchain": "langchain_core", "rag_cover_llama_index": "llama_index.core"}
 
 

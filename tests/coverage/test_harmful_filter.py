@@ -8,7 +8,8 @@ from rag_cover import Models, Passage, Question, RetrievalStep, SubQuestion, Tra
 from rag_cover.coverage import Loss
 from rag_cover.evaluation import Evaluation
 from rag_cover.measures import Measure, NotApplicable
-from rag_cover.reports.text import abstentions_sentence, headline, loss_advice
+from rag_cover.reports.loss_text import loss_advice
+from rag_cover.reports.text import abstentions_sentence, headline
 from rag_cover.summaries import Summary
 from rag_cover_embedded.weights import FOLDER
 

@@ -1,6 +1,6 @@
 """What is judged, what it comes to, and where the uncovered was lost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from rag_cover.backends import Abstention, CertainCuts, ScoringItem, mode_of
-from rag_cover.coverage import CoverageRow, coverage_metrics, judge_coverage, table_of
+from rag_cover.coverage import CoverageRow, coverage_metrics, coverage_table, judge_coverage
 from rag_cover.coverage.result import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question, Role, SubQuestion
@@ -270,7 +270,7 @@ def test_what_came_all_the_same_was_not_lost_to_the_failure() -> None:
 def test_without_retrieval_steps_chunks_are_unknown_not_empty() -> None:
     judged = only(judge_coverage([trace(prompt=(BLUE,))], KeywordScorer()))
 
-    row = table_of(CoverageResult((judged,), (), 0.5, None, prompt_assumed=False, decomposed_by="given")).rows[0]
+    row = coverage_table(CoverageResult((judged,), (), 0.5, None, prompt_assumed=False, decomposed_by="given")).rows[0]
 
     assert judged.chunks is None
     assert judged.retrieved is None
@@ -302,7 +302,7 @@ def test_with_typing_off_untyped_sub_questions_count_in_no_role() -> None:
 
     assert result.sub_questions[0].role is None
     assert result.rating is None
-    assert not coverage_metrics([table_of(result)]).answered
+    assert not coverage_metrics([coverage_table(result)]).answered
 
 
 def test_a_trace_without_sub_questions_is_decomposed_by_rules() -> None:
@@ -488,6 +488,34 @@ def test_an_answer_that_abstains_is_told_and_refuses_what_it_does_not_cover() ->
     assert result.sub_questions[0].answer is not None
     assert result.sub_questions[0].answer.refused
     assert CoverageResult.from_dict(result.to_dict()) == result
+
+
+@dataclass(frozen=True)
+class PartRefuser:
+    """Says of each question how far every answer declines it."""
+
+    says: Mapping[str, Abstention]
+
+    def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+        return [self.says.get(item.question, "no") for item in items]
+
+
+@pytest.mark.parametrize(
+    ("whole", "surely", "contradicted"),
+    [("partly", 0.9, True), ("partly", 0.6, False), ("wholly", 0.9, False), ("no", 0.9, True)],
+)
+def test_a_part_that_only_its_answer_declines_contradicts_an_unsure_passage(
+    whole: Abstention, surely: float, *, contradicted: bool
+) -> None:
+    scorer = ModeScorer(reply_threshold=0.4, certain={"passage": (0.2, surely), "reply": (0.1, 0.4)})
+    detector = PartRefuser({"Why is the sky blue?": whole, "Since when?": "wholly"})
+    asked = SubQuestion("Since when?", role=Role.CORE)
+
+    judged = only(judge_coverage([trace(BLUE, answer=GRASS, asked=(asked,))], scorer, abstention=detector))
+
+    assert judged.loss is Loss.UNUSED
+    assert judged.evidence is not None
+    assert judged.evidence.contradicted == contradicted
 
 
 def test_without_a_detector_nothing_is_said_of_abstention() -> None:

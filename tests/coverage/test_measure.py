@@ -151,13 +151,20 @@ def test_a_loss_is_as_likely_as_the_verdicts_it_follows_from(loss: Loss, expecte
     assert SubQuestionCoverage("q?", Role.CORE, "given", loss=loss, evidence=evidence).is_loss_clear == (expected >= 0.5)
 
 
+@pytest.mark.parametrize(("loss", "clear"), [(Loss.UNUSED, False), (Loss.DROPPED, True)])
+def test_an_answer_that_contradicts_says_nothing_of_what_its_prompt_did_not_have(loss: Loss, *, clear: bool) -> None:
+    evidence = LossEvidence(answer=0.1, prompt=0.8 if loss is Loss.UNUSED else 0.1, retrieved=0.9, contradicted=True)
+
+    assert SubQuestionCoverage("q?", Role.CORE, "given", loss=loss, evidence=evidence).is_loss_clear == clear
+
+
 def test_no_loss_is_clear_and_one_without_evidence_is() -> None:
     assert not SubQuestionCoverage("q?", Role.CORE, "given").is_loss_clear
     assert SubQuestionCoverage("q?", Role.CORE, "given", loss=Loss.UNUSED).is_loss_clear
 
 
 def test_controls_and_evidence_go_to_json_and_back() -> None:
-    sub_question = SubQuestionCoverage("q?", Role.CORE, "given", loss=Loss.UNUSED, evidence=LossEvidence(0.1, 0.9, 0.9))
+    sub_question = SubQuestionCoverage("q?", Role.CORE, "given", loss=Loss.UNUSED, evidence=LossEvidence(0.1, 0.9, 0.9, True))  # noqa: FBT003
     result = CoverageResult((sub_question,), (), 0.5, None, False, "given", controls=Controls(1, 0, 3))  # noqa: FBT003
 
     assert CoverageResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result

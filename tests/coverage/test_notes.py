@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_cover.coverage.notes import notes_on
+from rag_cover.coverage.notes import notes_on_sub_questions
 from rag_cover.coverage.result import CoverageResult, SubQuestionCoverage
 from rag_cover.questions import Role
 
@@ -32,4 +32,4 @@ def result(made_by: str, *typed_by: str | None) -> CoverageResult:
     ],
 )
 def test_notes_say_who_made_and_who_typed(coverage: CoverageResult, notes: list[str]) -> None:
-    assert notes_on(coverage) == notes
+    assert notes_on_sub_questions(coverage) == notes

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_cover.coverage import judge_coverage, type_roles
 from rag_cover.decomposition.embedded_roles import CANARY, NUMBERS, likeliest_roles
-from rag_cover.decomposition.role_features import FORM, features_of, mask_topic, texts_to_embed
+from rag_cover.decomposition.role_features import FORM, describe_sub_questions, mask_topic, texts_to_embed
 from rag_cover.decomposition.roles import role_of
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.testing import KeywordScorer
@@ -85,7 +85,7 @@ def test_embedded_are_the_question_its_sub_questions_and_what_they_do() -> None:
 def test_features_are_rules_meaning_form_and_a_constant() -> None:
     vectors = np.arange(5, dtype=np.float32)[:, None].repeat(4, axis=1)
 
-    rows = features_of(QUESTION, TEXTS, vectors)
+    rows = describe_sub_questions(QUESTION, TEXTS, vectors)
 
     assert rows.shape == (2, 3 + 2 * 4 + len(FORM) + 1)
     assert rows[:, :3].sum(axis=1).tolist() == [1.0, 1.0]
@@ -103,7 +103,7 @@ def test_features_are_rules_meaning_form_and_a_constant() -> None:
     ],
 )
 def test_form_is_words_shared_new_and_all_beginning_and_name(question: str, sub_question: str, form: list[float]) -> None:
-    (row,) = features_of(question, [sub_question], np.zeros((3, 4), dtype=np.float32))
+    (row,) = describe_sub_questions(question, [sub_question], np.zeros((3, 4), dtype=np.float32))
 
     assert row[-1 - len(FORM) : -1].tolist() == pytest.approx(form)
 

@@ -40,6 +40,15 @@ def test_several_questions_are_several_sub_questions() -> None:
         "I have a 2015 Civic. Why does it stall?",
         "How do I bake bread and how long does it take?",
         "Who invented the first computer game in 1962 and what was the name of the game?",
+        "Who approves travel requests and how long does that take?",
+        "Why did the server crash last night and what was done to prevent it?",
+        "Which president appointed the most and which president appointed the least Supreme Court judges?",
+        "Where are the marathon races hosted, and when was each first held?",
+        "Are bonds worth it and is it a good time to buy?",
+        "What is the actor's approach to fitness and how did he get in shape?",
+        "What did the union think of the law and what the government should do?",
+        "Gift card fraud: to whom to report? How to recover funds?",
+        "Does being active affect how children do in school? How?",
     ],
 )
 def test_a_question_that_would_lose_its_subject_stays_whole(question: str) -> None:
@@ -61,6 +70,8 @@ def test_a_question_that_would_lose_its_subject_stays_whole(question: str) -> No
         "What is the difference between Python and Java?",
         "How do I copy and paste text?",
         "What does a cat eat?",
+        "Who plays Heather in Beauty and the Beast?",
+        "What are the first and second major religions in France?",
     ],
 )
 def test_nothing_is_asked_that_the_question_does_not_say(question: str) -> None:
@@ -239,6 +250,26 @@ def test_of_a_clause_the_subject_is_what_a_later_pronoun_means() -> None:
     assert asks("How do heat pumps work and what do they cost?")[:2] == ["How do heat pumps work?", "What do heat pumps cost?"]
 
 
+def test_a_story_has_no_background() -> None:
+    assert asks("My sister works at a cruise agency. She hires crews which sign an agreement.", Role.BACKGROUND) == []
+
+
+def test_what_was_founded_is_not_its_founder() -> None:
+    assert asks("Who is the founder of Google and when was it founded?")[-1] == "When was Google founded?"
+
+
+def test_several_have_what_is_theirs() -> None:
+    assert asks("Who are the longest-reigning monarchs and who were their fathers?")[-1] == (
+        "Who were the longest-reigning monarchs' fathers?"
+    )
+
+
+def test_a_word_of_time_is_no_part_of_a_subject() -> None:
+    parts = ["Did the price rise last year?", "Why does the price rise?"]
+
+    assert asks("Did the price rise last year and why does it rise?") == parts
+
+
 @pytest.mark.parametrize(
     ("question", "core"),
     [
@@ -268,3 +299,46 @@ def test_questions_in_a_row_are_asked_one_by_one(question: str, core: list[str])
 )
 def test_what_comes_before_a_comma_is_not_always_a_question(question: str) -> None:
     assert question in [each.text for each in decompose(question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "How much does shipping to Iceland cost, and how long does it take?",
+            ["How much does shipping to Iceland cost?", "How long does shipping to Iceland take?"],
+        ),
+        (
+            "Who founded the company, and why did she move it to Vienna?",
+            ["Who founded the company?", "Why did the person who founded the company move the company to Vienna?"],
+        ),
+        ("How do I install it and how do I remove it?", ["How do I install it?", "How do I remove it?"]),
+        ("Who was Ada Lovelace and what did she write?", ["Who was Ada Lovelace?", "What did Ada Lovelace write?"]),
+        ("What is a mortgage and what does it cost?", ["What is a mortgage?", "What does a mortgage cost?"]),
+        (
+            "Which vitamins does spinach contain and how should it be stored?",
+            ["Which vitamins does spinach contain?", "How should spinach be stored?"],
+        ),
+        ("How long does delivery take and what does it cost?", ["How long does delivery take?", "What does delivery cost?"]),
+        (
+            "Who is the mayor of Paris and when did she take office?",
+            ["Who is the mayor of Paris?", "When did the mayor of Paris take office?"],
+        ),
+    ],
+)
+def test_pronouns_of_a_second_question_are_resolved(question: str, parts: list[str]) -> None:
+    assert [sub_question.text for sub_question in decompose(question)] == parts
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long does it take to get a visa and how much does it cost?",
+        "Is it safe to eat raw eggs and what does it cost?",
+        "Who painted the ceiling and how long did it take him?",
+        "Who founded Tesla and how old was he when he founded it?",
+        "Which planet is the largest and how far away is it?",
+    ],
+)
+def test_pronouns_that_may_mean_something_else_keep_a_question_whole(question: str) -> None:
+    assert [sub_question.text for sub_question in decompose(question)] == [question]

@@ -38,6 +38,16 @@ def examples(data: Path) -> list[Example]:
     return [*make_crossed_examples(data, random.Random(1), LEARNING)]
 
 
+def test_a_share_of_the_topics_is_read_whole_and_the_rest_not_at_all(data: Path) -> None:
+    def asked(share: float) -> set[str]:
+        return {each.first for each in make_crossed_examples(data, random.Random(1), LEARNING, share=share)}
+
+    few, more = asked(0.1), asked(0.3)
+
+    assert 0 < len(few) < len(more)
+    assert few <= more
+
+
 def test_every_sub_question_has_every_cell() -> None:
     for row in ROWS:
         for sub in row["subs"]:

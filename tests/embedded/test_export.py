@@ -210,14 +210,14 @@ def test_a_row_of_zeros_stays_zero() -> None:
 def test_a_packed_network_comes_back_as_its_bytes_hold_it(network: JudgeNetwork, feed: Feed, tmp_path: Path) -> None:
     from rag_cover_embedded.training.export import export
     from rag_cover_embedded.training.network import JudgeNetwork
-    from rag_cover_embedded.training.restoring import restore
+    from rag_cover_embedded.training.restoring import restore_weights
 
     export(network, tmp_path / "first.onnx")
     fresh = JudgeNetwork(transformers.BertModel(network.encoder.config, add_pooling_layer=False)).eval()
     with torch.no_grad():
         fresh.encoder.embeddings.word_embeddings.weight.copy_(network.encoder.embeddings.word_embeddings.weight)
 
-    restore(fresh, tmp_path / "first.onnx")
+    restore_weights(fresh, tmp_path / "first.onnx")
     export(fresh, tmp_path / "second.onnx")
 
     first, second = _run(tmp_path / "first.onnx", feed), _run(tmp_path / "second.onnx", feed)

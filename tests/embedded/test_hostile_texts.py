@@ -110,6 +110,26 @@ def test_a_text_of_50_000_words_is_judged_whole(judge: EmbeddedJudge, passages: 
     assert time.process_time() - began < 120  # processor time, of all cores
 
 
+@pytest.mark.slow
+def test_a_reply_of_100_000_words_is_judged_whole(judge: EmbeddedJudge, passages: list[str]) -> None:
+    filler = " ".join(passages * 8)
+    text = f"{filler}\n\n{ANSWER}\n\n{filler}"
+    item = ScoringItem(QUESTION, text, user_question=QUESTION)
+
+    (probability,) = judge.correctness([item])
+    (abstains,) = judge.abstains([item])
+
+    assert len(text.split()) > 100_000
+    assert probability >= judge.reply_threshold
+    assert abstains == "no"
+
+
+def test_blank_references_are_none(judge: EmbeddedJudge) -> None:
+    blank, none = judge.correctness([ScoringItem(QUESTION, ANSWER, ("", " ")), ScoringItem(QUESTION, ANSWER)])
+
+    assert blank == none
+
+
 def test_a_premise_of_10_000_words_is_read_to_its_end(judge: EmbeddedJudge, passages: list[str]) -> None:
     premise = " ".join(passages * 2) + " " + ANSWER
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_cover_embedded.training.example import Example
-from rag_cover_embedded.training.plain import plain_examples, relations
+from rag_cover_embedded.training.plain import plain_examples, read_relations
 from rag_cover_embedded.training.splits import FITTING, LEARNING
 
 
@@ -37,7 +37,7 @@ def test_the_place_is_the_name_that_was_asked_for(examples: list[Example]) -> No
 
 
 def test_relations_that_are_fitted_on_do_not_train() -> None:
-    fitted, learned = set(relations(FITTING)), set(relations(LEARNING))
+    fitted, learned = set(read_relations(FITTING)), set(read_relations(LEARNING))
 
     assert fitted
     assert not fitted & learned

@@ -6,7 +6,7 @@ import pytest
 
 from rag_cover.backends import ScoringItem
 from rag_cover.coverage import judge_coverage
-from rag_cover.judge_check import canary_verdicts, failure_of
+from rag_cover.judge_check import canary_verdicts, explain_canary_failure
 from rag_cover.questions import Question, Role, SubQuestion
 from rag_cover.traces import Trace
 from rag_cover_embedded.judge import EmbeddedJudge
@@ -52,7 +52,7 @@ def test_no_is_an_answer(judge: EmbeddedJudge) -> None:
 
 
 def test_it_passes_its_canaries_of_every_kind(judge: EmbeddedJudge) -> None:
-    assert failure_of(canary_verdicts(judge, judge)) is None
+    assert explain_canary_failure(canary_verdicts(judge, judge)) is None
 
 
 @pytest.mark.parametrize("text", ["", " \n", "***", "---\n\n```\n```", "<br/>", "| | |\n|---|---|"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_cover.questions import Passage
-from rag_cover_embedded.retrieval.keywords import Keywords, words_of
+from rag_cover_embedded.retrieval.keywords import Keywords, search_words
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from rag_cover_embedded.retrieval.keywords import Keywords, words_of
     ],
 )
 def test_words_are_compared_without_case_accents_plurals_and_function_words(text: str, words: list[str]) -> None:
-    assert words_of(text) == words
+    assert search_words(text) == words
 
 
 def test_a_score_is_bm25_as_lucene_computes_it() -> None:

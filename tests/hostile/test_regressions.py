@@ -61,7 +61,7 @@ def test_a_log_probability_beyond_all_floats_is_none() -> None:
     tokens = [{"token": "a", "logprob": -(10**400)}]
     choice = {"message": {"content": "a"}, "logprobs": {"content": tokens}}
 
-    (sample,) = completions.answer_of({"choices": [choice]}, Sampling(logprobs=True)).samples
+    (sample,) = completions.parse_completion({"choices": [choice]}, Sampling(logprobs=True)).samples
 
     assert sample.token_logprobs is None
 

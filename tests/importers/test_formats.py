@@ -107,7 +107,16 @@ def test_duplicate_trace_ids_name_both_places(tmp_path: Path) -> None:
 
 
 def test_the_formats_are_listed_with_what_they_are() -> None:
-    assert list(FORMATS) == ["openinference", "langsmith", "ragchecker", "rag-cover", "ragas", "deepeval", "table"]
+    assert list(FORMATS) == [
+        "openinference",
+        "langsmith",
+        "ragchecker",
+        "nuggetizer",
+        "rag-cover",
+        "ragas",
+        "deepeval",
+        "table",
+    ]
     assert all(FORMATS.values())
 
 

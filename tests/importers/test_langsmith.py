@@ -234,7 +234,8 @@ def test_a_run_without_an_id_is_an_error(tmp_path: Path) -> None:
 
 
 def test_runs_that_are_each_others_parents_are_not_lost(tmp_path: Path) -> None:
-    loop = [_RETRIEVER | {"id": "a", "parent_run_id": "b"}, _RETRIEVER | {"id": "b", "parent_run_id": "a"}]
+    fewer = {"documents": _DOCUMENTS[:1]}
+    loop = [_RETRIEVER | {"id": "a", "parent_run_id": "b", "outputs": fewer}, _RETRIEVER | {"id": "b", "parent_run_id": "a"}]
 
     (trace,) = _traces(tmp_path, _ROOT, *loop)
 

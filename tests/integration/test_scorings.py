@@ -23,7 +23,7 @@ from rag_cover.integration import (
     explain_failure,
     refuse_misspelt,
     score_trace,
-    trace_from,
+    trace_of_inputs,
 )
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 
@@ -48,12 +48,12 @@ def evaluated(scoring: Scoring[Any], given: Given) -> Scored:
     receiver = ScriptedReceiver({"12,000": ("12,000 euros",)}, prior=("I do not know.",))
     models = Models(judge=KeywordScorer(), entailer=KeywordEntailer(), receiver=receiver)
     lazy = LazyModels.of(models, scoring.measure)
-    return score_trace(lambda: trace_from(given, TERMS), by=scoring, models=lazy, terms=TERMS)
+    return score_trace(lambda: trace_of_inputs(given, TERMS), by=scoring, models=lazy, terms=TERMS)
 
 
 class TestTraces:
     def test_contexts_alone_are_one_step_and_the_prompt_and_the_frameworks_own_objects_are_translated(self) -> None:
-        trace = trace_from(Given(QUESTION, ANSWER, contexts=["one", 2.5]), TERMS)
+        trace = trace_of_inputs(Given(QUESTION, ANSWER, contexts=["one", 2.5]), TERMS)
 
         assert [passage.text for passage in trace.steps[0].passages] == ["one", "2.5"]
         assert trace.prompt == trace.steps[0].passages
@@ -61,11 +61,11 @@ class TestTraces:
     def test_what_a_trace_says_stands(self) -> None:
         known = Trace(question="Which?", answer="That.")
 
-        trace = trace_from(Given(QUESTION, ANSWER, references="gold", trace=known), TERMS)
+        trace = trace_of_inputs(Given(QUESTION, ANSWER, references="gold", trace=known), TERMS)
 
         assert (trace.question.text, trace.answer, trace.question.references) == ("Which?", "That.", ("gold",))
         own = Trace(question=Question("Which?", references="own"))
-        assert trace_from(Given(references="gold", trace=own), TERMS).question.references == ("own",)
+        assert trace_of_inputs(Given(references="gold", trace=own), TERMS).question.references == ("own",)
 
     @pytest.mark.parametrize(
         ("given", "reason"),
@@ -80,7 +80,7 @@ class TestTraces:
     )
     def test_what_cannot_be_read_is_refused_in_the_frameworks_terms(self, given: Given, reason: str) -> None:
         with pytest.raises(InputError, match=reason):
-            trace_from(given, TERMS)
+            trace_of_inputs(given, TERMS)
 
     def test_a_name_that_is_nearly_known_is_refused_and_any_other_left_alone(self) -> None:
         refuse_misspelt(["contexts", "similarity"], ("context", "contexts"))

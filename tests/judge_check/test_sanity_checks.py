@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import ModelFailedError
-from rag_cover.judge_check.sanity_checks import canary_verdicts, failure_of
+from rag_cover.judge_check.sanity_checks import canary_verdicts, explain_canary_failure
 from rag_cover.testing import KeywordScorer, ScriptedEntailer, ScriptedScorer
 
 RIGHT = ScriptedScorer(
@@ -44,7 +44,7 @@ def test_a_judge_that_knows_passes_every_one() -> None:
 
     assert all(verdict.passed for verdict in verdicts)
     assert {"answering", "entailment", "short replies", "refusals in the question's words"} <= {each.kind for each in verdicts}
-    assert failure_of(verdicts) is None
+    assert explain_canary_failure(verdicts) is None
 
 
 def test_every_question_and_premise_has_both_sides() -> None:
@@ -59,18 +59,18 @@ def test_a_judge_that_is_no_entailer_is_not_asked_to_be_one() -> None:
 
 
 def test_labels_in_the_opposite_order_are_caught() -> None:
-    failure = failure_of(canary_verdicts(RIGHT, OrderedEntailer((2, 1, 0))))
+    failure = explain_canary_failure(canary_verdicts(RIGHT, OrderedEntailer((2, 1, 0))))
 
     assert failure == "10 of 10 plain cases of entailment are judged wrongly; its labels seem to be exchanged"
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (1, 2, 0), (2, 0, 1)])
 def test_any_other_order_is_caught_too(order: tuple[int, int, int]) -> None:
-    assert failure_of(canary_verdicts(RIGHT, OrderedEntailer(order))) is not None
+    assert explain_canary_failure(canary_verdicts(RIGHT, OrderedEntailer(order))) is not None
 
 
 def test_a_scorer_that_means_the_opposite_is_caught() -> None:
-    failure = failure_of(canary_verdicts(Inverted()))
+    failure = explain_canary_failure(canary_verdicts(Inverted()))
 
     assert failure is not None
     assert failure.startswith("16 of 16 plain cases of answering are judged wrongly; its labels seem to be exchanged")
@@ -78,14 +78,14 @@ def test_a_scorer_that_means_the_opposite_is_caught() -> None:
 
 @pytest.mark.parametrize("always", [0.0, 1.0])
 def test_a_scorer_that_always_says_the_same_is_caught(always: float) -> None:
-    failure = failure_of(canary_verdicts(ScriptedScorer(default=always)))
+    failure = explain_canary_failure(canary_verdicts(ScriptedScorer(default=always)))
 
     assert failure is not None
     assert failure.startswith("8 of 16 plain cases of answering are judged wrongly; ")
 
 
 def test_counting_words_fails_most_kinds() -> None:
-    failure = failure_of(canary_verdicts(KeywordScorer()))
+    failure = explain_canary_failure(canary_verdicts(KeywordScorer()))
 
     assert failure is not None
     assert "5 of 5 plain cases of refusals in the question's words" in failure
@@ -100,7 +100,7 @@ def test_a_small_judge_may_err_now_and_then() -> None:
     verdicts = canary_verdicts(ScriptedScorer(script))
 
     assert sum(not verdict.passed for verdict in verdicts) == 3
-    assert failure_of(verdicts) is None
+    assert explain_canary_failure(verdicts) is None
 
 
 def test_the_probability_is_that_of_what_is_expected() -> None:

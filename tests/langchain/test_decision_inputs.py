@@ -7,7 +7,7 @@ pytest.importorskip("langchain_core", reason="needs the extra langchain")
 from langchain_core.messages import AIMessage, HumanMessage
 
 from rag_cover.errors import InvalidValueError
-from rag_cover_langchain.decision_inputs import text_of
+from rag_cover_langchain.decision_inputs import state_text
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,13 @@ from rag_cover_langchain.decision_inputs import text_of
     ],
 )
 def test_a_state_is_written_as_text(state: object, text: str) -> None:
-    assert text_of(state) == text
+    assert state_text(state) == text
 
 
 def test_of_a_message_in_blocks_the_text_is_written() -> None:
-    assert text_of(HumanMessage(content=[{"type": "text", "text": "It "}, {"type": "text", "text": "rains."}])) == "It rains."
+    assert (
+        state_text(HumanMessage(content=[{"type": "text", "text": "It "}, {"type": "text", "text": "rains."}])) == "It rains."
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,9 +41,9 @@ def test_of_a_message_in_blocks_the_text_is_written() -> None:
 )
 def test_a_state_with_a_picture_is_refused(state: object) -> None:
     with pytest.raises(InvalidValueError, match="read text only, and the state holds 'image'"):
-        text_of(state)
+        state_text(state)
 
 
 def test_what_is_no_json_is_refused_by_its_class() -> None:
     with pytest.raises(InvalidValueError, match="not 'object'"):
-        text_of({"sky": object()})
+        state_text({"sky": object()})

@@ -273,7 +273,7 @@ class TestComplexity:
         feedback = RetrievalComplexityEvaluator(judge=KeywordScorer())(inputs=QUESTION, outputs={"context": []})
 
         assert feedback["score"] is None
-        assert feedback["comment"] == "nothing was retrieved that could tell how complex the question is"
+        assert feedback["comment"] == "nothing was retrieved by which the complexity of the question could be judged"
 
 
 class TestMissing:

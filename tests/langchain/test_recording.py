@@ -85,7 +85,7 @@ def test_a_chain_over_the_embedded_model_is_recorded_and_measured_by_the_embedde
     assert (handler.counts.measured, handler.errors) == (1, ())
 
 
-def test_three_retrievers_at_once_are_three_steps_and_what_merges_them_reranks(
+def test_three_retrievers_at_once_are_three_steps_and_what_merges_them_fuses(
     handler: RagCoverCallbackHandler, store: InMemoryVectorStore, model: BaseChatModel
 ) -> None:
     def merged(found: dict[str, list[Document]]) -> list[Document]:
@@ -100,7 +100,7 @@ def test_three_retrievers_at_once_are_three_steps_and_what_merges_them_reranks(
     names = [f"VectorStoreRetriever-{number}" for number in (1, 2, 3)]
     assert [step.id for step in trace.steps[:3]] == names
     assert sorted(len(step.passages) for step in trace.steps[:3]) == [1, 2, 3]
-    assert (trace.steps[3].kind, set(trace.steps[3].input_ids)) == ("rerank", set(names))
+    assert (trace.steps[3].kind, set(trace.steps[3].input_ids)) == ("fuse", set(names))
     assert prompt(trace) == ids(trace) == ["sunset", "ocean", "rayleigh"]
 
 

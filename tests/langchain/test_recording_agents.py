@@ -279,7 +279,7 @@ def test_an_agent_that_a_coroutine_leaves_has_no_answer(handler: RagCoverCallbac
 
 
 @pytest.mark.parametrize("is_second", [False, True])
-def test_an_agent_that_waits_for_somebody_did_not_fail_and_has_no_answer_yet(
+def test_an_agent_that_waits_for_somebody_did_not_fail_and_goes_on_with_its_question(
     handler: RagCoverCallbackHandler, search: BaseTool, is_second: bool
 ) -> None:
     @tool
@@ -293,12 +293,13 @@ def test_an_agent_that_waits_for_somebody_did_not_fail_and_has_no_answer_yet(
         agent(checkpointer=saver).invoke(asking(HEAT), {"configurable": {"thread_id": "1"}})
 
     asked.invoke(asking(), turn(handler))
+    (waiting,) = handler.gathering.under_way
+    assert (waiting.root.query, waiting.root.answer, waiting.root.error) == (SKY, None, None)
     asked.invoke(Command(resume="Yes."), turn(handler))
 
-    waiting, after = told(handler)
-    assert (waiting.question.text, waiting.answer, "error" in waiting.metadata) == (SKY, None, False)
-    assert [(step.id, step.error) for step in waiting.steps] == [("search", None)]
-    assert (after.question.text, after.answer) == (SKY, LOOKED_UP)
+    trace = only(handler)
+    assert (trace.question.text, trace.answer, "error" in trace.metadata) == (SKY, LOOKED_UP, False)
+    assert [(step.id, step.error) for step in trace.steps if step.id == "search"] == [("search", None)]
 
 
 def test_what_a_model_says_while_it_calls_tools_is_no_part_of_an_answer(handler: RagCoverCallbackHandler) -> None:

@@ -92,7 +92,7 @@ def test_a_compressor_is_a_step_after_what_it_was_given(
     trace = only(handler)
     assert steps(trace) == [
         ("retrieve", "VectorStoreRetriever", ["rayleigh", "ocean", "sunset"]),
-        ("filter", "ContextualCompressionRetriever", ["sunset", "ocean"]),
+        ("rerank", "ContextualCompressionRetriever", ["sunset", "ocean"]),
     ]
     assert prompt(trace) == ["sunset", "ocean"]
 
@@ -120,7 +120,9 @@ def test_a_retrieval_chain_is_recorded_with_the_words_it_searched_by(
     output = conversation.invoke({"input": SKY, "chat_history": history}, config(handler))
 
     trace = only(handler)
-    assert (trace.question.text, trace.answer, trace.pipeline) == (SKY, output["answer"], "retrieval_chain")
+    asked = (REWRITTEN, SKY) if history else (SKY, None)
+    assert (trace.question.text, trace.metadata.get("asked")) == asked
+    assert (trace.answer, trace.pipeline) == (output["answer"], "retrieval_chain")
     assert [step.query for step in trace.steps] == [REWRITTEN if history else SKY]
     assert prompt(trace) == ids(trace) == ["rayleigh", "sunset" if history else "ocean"]
 

@@ -190,3 +190,28 @@ def test_a_conversation_of_a_model_alone_is_no_question(model: ScriptedChatModel
         model.invoke(SKY)
 
         assert (told(handler), handler.counts.begun) == ((), 0)
+
+
+def test_whoever_judges_an_answer_asks_no_question(model: BaseChatModel) -> None:
+    judging = ChatPromptTemplate.from_template("Is it grounded in {context}? {input} {prediction}") | model
+
+    with attach(measures=()) as handler:
+        judging.invoke({"input": SKY, "context": "Air scatters.", "prediction": ANSWER})
+
+        assert (told(handler), handler.counts.skipped) == ((), 1)
+
+
+def test_attaching_twice_is_one_recording(chain: Runnable[str, str]) -> None:
+    with attach(measures=(), run_filter=RunFilter(exclude_tags=["guard"])) as handler:
+        again = attach(measures=(), run_filter=RunFilter(exclude_tags=["guard"]))
+        chain.invoke(SKY)
+
+        assert again is handler
+        assert only(handler).answer == ANSWER
+
+
+def test_attaching_with_other_options_or_after_closing_is_another_recording() -> None:
+    with attach(measures=()) as one, attach(measures=(), keep=5) as other:
+        assert one is not other
+    with attach(measures=()) as later:
+        assert later is not one

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
@@ -25,7 +27,18 @@ from llama_index.core.tools import BaseTool
 
 from tests.corpus import CORPUS, word_vector
 
-__all__ = ["CORPUS", "ScriptedAgentLLM", "ScriptedLLM", "WordEmbedding", "corpus_nodes"]
+__all__ = ["CORPUS", "ScriptedAgentLLM", "ScriptedLLM", "WordEmbedding", "corpus_nodes", "needs_word_lists"]
+
+
+@contextmanager
+def needs_word_lists() -> Iterator[None]:
+    """Skip a test where LlamaIndex's sentence splitter lacks NLTK's word lists, which its oldest versions download."""
+    try:
+        yield
+    except LookupError as missing:
+        if "NLTK" not in str(missing):
+            raise
+        pytest.skip("needs the word lists of NLTK")
 
 
 def corpus_nodes() -> list[TextNode]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from llama_index.core.evaluation import EvaluationResult
 from rag_cover import ComplexityMeasure, CoverageMeasure, Passage, RetrievalStep, SubQuestion, Trace, UtilityMeasure
 from rag_cover.backends import Failure, ScoringItem
 from rag_cover.coverage import Loss
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import InvalidValueError, ModelFailedError, UnknownOptionError
 from rag_cover.testing import (
     KeywordEntailer,
     KeywordScorer,
@@ -368,9 +369,6 @@ class TestMissing:
             ({"query": QUESTION, "response": float("nan"), "contexts": PASSAGES}, "response is a float"),
             ({"query": QUESTION, "response": ANSWER, "contexts": PASSAGES, "references": 3}, "references is a int"),
             ({"query": QUESTION, "response": Response(ANSWER)}, "response is a Response, not a text; evaluate_response("),
-            ({"query": QUESTION, "response": ANSWER, "subquestions": ["Why?"]}, "did you mean 'sub_questions'?"),
-            ({"query": QUESTION, "response": ANSWER, "Reference": "Because."}, "did you mean 'reference'"),
-            ({"query": QUESTION, "response": ANSWER, "context": PASSAGES}, "did you mean 'contexts'?"),
             (
                 {"query": QUESTION, "response": ANSWER, "contexts": PASSAGES, "sub_questions": [{"texte": "?"}]},
                 "unknown field 'texte' of SubQuestion. Did you mean 'text'?",
@@ -385,6 +383,38 @@ class TestMissing:
         assert result.invalid_result
         assert reason in str(result.invalid_reason)
         assert (result.score, result.failure, judge.asked.calls) == (None, None, 0)
+
+    @pytest.mark.parametrize(
+        ("misspelt", "meant"),
+        [
+            ("contextz", "contexts"),
+            ("context", "contexts"),
+            ("reference_", "reference"),
+            ("Reference", "reference"),
+            ("subquestions", "sub_questions"),
+        ],
+    )
+    def test_a_misspelt_keyword_is_an_error_that_names_the_right_one(self, misspelt: str, meant: str) -> None:
+        further: Any = {misspelt: ["Because."]}
+
+        problem = f"{misspelt!r}. Did you mean '{meant}'"
+        evaluator: Any
+        for evaluator in everything().values():
+            with pytest.raises(UnknownOptionError, match=problem):
+                evaluator.evaluate(QUESTION, ANSWER, **further)
+            with pytest.raises(UnknownOptionError, match=problem):
+                evaluator.evaluate_response(QUESTION, Response(ANSWER), **further)
+            with pytest.raises(UnknownOptionError, match=problem):
+                asyncio.run(evaluator.aevaluate(QUESTION, ANSWER, **further))
+            with pytest.raises(UnknownOptionError, match=problem):
+                asyncio.run(evaluator.aevaluate_response(QUESTION, Response(ANSWER), **further))
+
+    def test_keywords_of_other_evaluators_are_left_to_them(self) -> None:
+        others: Any = {"sleep_time_in_seconds": 1, "second_response": "No.", "reference_answer": "Yes.", "grade": 3}
+
+        result = coverage().evaluate(QUESTION, ANSWER, PASSAGES, sub_questions=[COST], **others)
+
+        assert result.score == 1.0
 
     def test_what_is_missing_is_named_with_how_to_give_it(self) -> None:
         reasons = {name: each.evaluate(QUESTION).invalid_reason for name, each in everything().items()}

@@ -70,7 +70,7 @@ def test_of_two_recordings_each_leaves_the_other_attached(index: VectorStoreInde
     before = handlers()
     engine = index.as_query_engine(llm=llm)
     with attach(measures=()) as first:
-        with attach(measures=()) as second:
+        with attach(measures=(), keep=100) as second:
             engine.query(SKY)
             first.detach()
             engine.query(SKY)
@@ -148,7 +148,7 @@ def test_a_stream_is_read_to_its_end_whatever_the_recording_does(
     engine = RetrieverQueryEngine(index.as_retriever(), get_response_synthesizer(llm=llm, streaming=True))
     response = engine.query(SKY)
     assert isinstance(response, StreamingResponse)
-    monkeypatch.setattr(recording.gathering, "answered", broken)
+    monkeypatch.setattr(recording.gathering, "set_answer", broken)
 
     assert "".join(response.response_gen) == ANSWER
     assert [error.message for error in recording.errors] == ["noting a streamed answer: 'no answer'"]

@@ -179,7 +179,7 @@ def test_streams_that_are_read_in_turns_are_kept_apart(recording: Recording, ind
 def test_an_answer_is_streamed_to_its_reader_and_to_every_recording(
     recording: Recording, index: VectorStoreIndex, llm: ScriptedLLM
 ) -> None:
-    with attach(measures=()) as other:
+    with attach(measures=(), keep=100) as other:
         response = streaming(index, llm).query(SKY)
         assert isinstance(response, StreamingResponse)
 

@@ -44,7 +44,7 @@ def test_each_text_is_made_once_and_order_and_repetition_stay() -> None:
     made: list[str] = []
     memory = counting(made)
 
-    found = memory.made_of(["to", "be", "to"]) + memory.made_of(["or", "be"])
+    found = memory.make_all(["to", "be", "to"]) + memory.make_all(["or", "be"])
 
     assert found == [2, 2, 2, 2, 2]
     assert made == ["to", "be", "or"]
@@ -55,7 +55,7 @@ def test_a_failure_is_forgotten_outside_a_run_and_remembered_within_one() -> Non
     within: list[str] = []
 
     for memory in (counting(alone), counting(within, LLMSession())):
-        failures = [memory.made_of([" "]) for _ in range(2)]
+        failures = [memory.make_all([" "]) for _ in range(2)]
         assert all(isinstance(each, Failure) for (each,) in failures)
 
     assert (alone, within) == ([" ", " "], [" "])
@@ -66,7 +66,7 @@ def test_runs_that_share_a_cache_make_a_text_once_and_keep_no_failure() -> None:
     shelf = Shelf()
 
     for _ in range(2):
-        counting(made, LLMSession(shelf)).made_of(["be", " "])
+        counting(made, LLMSession(shelf)).make_all(["be", " "])
 
     assert made == ["be", " ", " "]
     assert list(shelf.answers) == ["length of be"]
@@ -76,7 +76,7 @@ def test_what_cannot_be_read_back_is_made_again() -> None:
     made: list[str] = []
     shelf = Shelf({"length of be": b""})
 
-    assert counting(made, LLMSession(shelf)).made_of(["be"]) == [2]
+    assert counting(made, LLMSession(shelf)).make_all(["be"]) == [2]
     assert made == ["be"]
 
 
@@ -84,7 +84,7 @@ def test_nothing_new_asks_nobody() -> None:
     def refuse(texts: Sequence[str]) -> list[int | Failure]:
         raise AssertionError(texts)
 
-    assert Memory(refuse, str, _written, _read).made_of([]) == []
+    assert Memory(refuse, str, _written, _read).make_all([]) == []
 
 
 def test_many_threads_make_a_text_once() -> None:
@@ -92,7 +92,7 @@ def test_many_threads_make_a_text_once() -> None:
     memory = counting(made)
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: memory.made_of(["be"])[0], range(64)))
+        found = list(pool.map(lambda _: memory.make_all(["be"])[0], range(64)))
 
     assert set(found) == {2}
     assert made == ["be"]

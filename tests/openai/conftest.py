@@ -145,6 +145,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, {"error": {"message": f"I was sent {self.headers['Authorization']}"}})
             case "reset" | "cut" | "trickle":
                 self._never_end(server, body, fault)
+            case "endless":  # as much as anybody takes
+                self._head(fault.status, 1 << 40, fault.headers)
+                piece = b"x" * (1 << 16)
+                while True:
+                    self.wfile.write(piece)
             case "broken":  # JSON that breaks off, sent as if it were whole
                 self._raw(200, json.dumps(server.completion(body)).encode()[:-20], {})
             case "page":

@@ -40,7 +40,7 @@ def traces(count: int) -> list[Trace]:
 
 def evaluated(options: dict[str, Any], count: int, store: Path | None = None) -> Evaluation:
     models = Models(judge=KeywordScorer(), generator=open_generator("openai:small", **options))
-    return evaluate(traces(count), models=models, measures=["coverage"], store=store)
+    return evaluate(traces(count), models=models, measures=["coverage"], store=store, overwrite=store is not None)
 
 
 @pytest.mark.parametrize("formats", [{"json_schema", "json_object"}, {"json_object"}, set()])

@@ -122,6 +122,38 @@ def test_a_server_that_hangs_is_given_up_and_asked_again(
     assert len(server.requests) >= 2
 
 
+@pytest.mark.parametrize(("status", "size"), [(200, "16 MB"), (500, "64 KB")])
+def test_a_reply_without_end_is_not_read_on(
+    server: Any, options: dict[str, Any], fault: Callable[..., Any], status: int, size: str
+) -> None:
+    server.fault_of = lambda _: fault("endless", status=status)
+
+    failure = only(opened(**options).generate(["A?"])).failure
+
+    assert failure is not None
+    assert (failure.kind, failure.attempts) == ("unacceptable reply", 1)
+    assert f"the reply is longer than {size}, and is not read on" in failure.message
+
+
+def test_a_redirect_to_another_host_is_not_followed(server: Any, options: dict[str, Any], fault: Callable[..., Any]) -> None:
+    elsewhere = server.base_url.replace("127.0.0.1", "localhost")
+    server.faults = [fault(status=307, headers={"Location": f"{elsewhere}/chat/completions"})]
+
+    failure = only(opened(**options).generate(["A?"])).failure
+
+    assert failure is not None
+    assert (failure.kind, len(server.requests)) == ("unacceptable reply", 1)
+    assert "redirects to another host (localhost)" in failure.message
+
+
+def test_a_redirect_on_the_same_host_is_followed(server: Any, options: dict[str, Any], fault: Callable[..., Any]) -> None:
+    server.faults = [fault(status=307, headers={"Location": f"{server.base_url}/chat/completions"})]
+
+    generation = only(opened(**options).generate(["A?"]))
+
+    assert (generation.failure, len(server.requests)) == (None, 2)
+
+
 def test_a_server_that_trickles_is_given_up_too(server: Any, options: dict[str, Any], fault: Callable[..., Any]) -> None:
     server.fault_of = lambda _: fault("trickle")
     policy = replace(options["policy"], timeout_s=0.3, attempts=2)

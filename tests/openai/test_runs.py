@@ -142,9 +142,9 @@ def test_a_run_with_a_store_keeps_answers_and_the_next_asks_nothing(
 
     first = evaluate(traces, measures=JUDGED, models=models, store=tmp_path / "one.sqlite")
     asked = len(server.requests)
-    again = evaluate(traces, measures=JUDGED, models=models, store=tmp_path / "one.sqlite")
+    again = evaluate(traces, measures=JUDGED, models=models, store=tmp_path / "one.sqlite", overwrite=True)
     cached = len(server.requests) - asked
-    evaluate(traces, measures=JUDGED, models=models, store=tmp_path / "one.sqlite", cache=False)
+    evaluate(traces, measures=JUDGED, models=models, store=tmp_path / "one.sqlite", cache=False, overwrite=True)
 
     assert (asked, cached, len(server.requests)) == (12, 0, 24)
     assert (tmp_path / "one.answers.sqlite").exists()
@@ -249,8 +249,8 @@ def test_the_command_shows_what_was_spent(
     prices.write_text('{"small": {"prompt": 1000000, "completion": 0}}')
 
     unpriced = run(traces_file)
-    priced = json.loads(run(traces_file, "--json", "--no-cache", "--prices", prices).stdout)
-    cached = json.loads(run(traces_file, "--json", "--prices", prices).stdout)
+    priced = json.loads(run(traces_file, "--json", "--no-cache", "--force", "--prices", prices).stdout)
+    cached = json.loads(run(traces_file, "--json", "--force", "--prices", prices).stdout)
 
     assert "openai:small" in unpriced.stdout
     assert "unknown" in unpriced.stdout

@@ -10,7 +10,6 @@ from rag_cover.pairwise.win_rates import (
     PairVerdict,
     UnjudgedPair,
     Winner,
-    WinRate,
     agreement_with_ratings,
     overall_win_rate,
     position_bias,
@@ -92,7 +91,7 @@ def test_without_a_verdict_there_is_no_rate_but_a_reason() -> None:
 
     assert (failed.rate, failed.undefined_because) == (None, "reason 0")
     assert (empty.rate, empty.undefined_because) == (None, "there is no pair of their answers")
-    assert failed.mirrored().undefined_because == "reason 0"
+    assert failed.mirror().undefined_because == "reason 0"
     assert overall_win_rate("plain", []) is None
 
 
@@ -100,7 +99,7 @@ def test_a_side_that_wins_all_is_not_sure_to_win_always() -> None:
     (found,) = win_rates_of(("plain", "broad"), of_two(*[WON] * 6))
 
     assert found.rate == wilson(6, 6)
-    assert bounds(found.mirrored().rate) == pytest.approx(bounds(wilson(0, 6)))
+    assert bounds(found.mirror().rate) == pytest.approx(bounds(wilson(0, 6)))
 
 
 @given(many_verdicts())
@@ -108,7 +107,7 @@ def test_rates_are_shares_and_the_two_directions_make_one(told: list[PairVerdict
     rates = win_rates_of(NAMES, told)
 
     for each in rates:
-        back = each.mirrored()
+        back = each.mirror()
         assert each.wins + each.ties + each.losses == each.judged == back.judged
         assert (each.rate is None) == (each.undefined_because is not None)
         assert bounds(each.rate) == sorted(bounds(each.rate))
@@ -141,7 +140,7 @@ def test_the_other_direction_is_what_counting_from_the_other_side_gives(told: li
 
     (found,), (turned,) = forward, backward
 
-    mirrored = found.mirrored()
+    mirrored = found.mirror()
     assert (mirrored.a, mirrored.b, mirrored.wins, mirrored.losses) == (turned.a, turned.b, turned.wins, turned.losses)
     assert bounds(mirrored.rate) == pytest.approx(bounds(turned.rate))
 
@@ -162,7 +161,9 @@ def test_a_judge_that_always_takes_the_first_answer_is_all_bias() -> None:
     bias, (found,) = position_bias(told), win_rates_of(("plain", "broad"), told)
 
     assert bias.changed == bias.first_won == wilson(8, 8)
-    assert found.rate == Interval(0.5, 0.5, 0.5, 8)
+    assert found.rate is not None
+    assert found.rate.estimate == 0.5
+    assert found.rate.lower == pytest.approx(0.179, abs=1e-3)  # eight ties are no reason to be sure
     assert (found.wins, found.ties, found.losses) == (0, 8, 0)
 
 
@@ -199,12 +200,3 @@ def test_agreement_counts_pairs_with_a_preference_and_two_ratings() -> None:
     assert agreed is not None
     assert (agreed.estimate, agreed.n) == ((1 + 0 + 0.5) / 3, 3)
     assert agreement_with_ratings(told, {}) is None
-
-
-def test_the_same_seed_gives_the_same_interval() -> None:
-    told = of_two(("a", "a"), ("b", "tie"), ("a", "b"), ("b", "b"))
-
-    first, second, other = (win_rates_of(("plain", "broad"), told, seed=seed) for seed in (1, 1, 2))
-
-    assert first == second
-    assert isinstance(other[0], WinRate)

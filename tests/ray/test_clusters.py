@@ -33,11 +33,50 @@ def test_a_connection_that_was_there_is_left() -> None:
     assert ray.is_initialized()
 
 
+class Crowded:
+    """Stand in for a ray whose port another cluster takes, the first so many times."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
+        self.starts = 0
+        self._failures = failures
+        monkeypatch.setattr(ray, "is_initialized", lambda: False)
+        monkeypatch.setattr(ray, "init", self._init)
+        monkeypatch.setattr(ray, "shutdown", lambda: None)
+
+    def _init(self, **_options: object) -> None:
+        self.starts += 1
+        if self.starts <= self._failures:
+            message = "Failed to start GCS\nAuthenticationError"
+            raise RuntimeError(message)
+
+
+def test_a_local_cluster_whose_port_was_taken_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rag_cover_ray.clusters import connect
+
+    crowded = Crowded(monkeypatch, failures=2)
+
+    with connect(None):
+        pass
+
+    assert crowded.starts == 3
+
+
+def test_a_local_cluster_that_never_starts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rag_cover_ray.clusters import connect
+
+    crowded = Crowded(monkeypatch, failures=9)
+
+    with pytest.raises(EngineError, match="cannot be started here: Failed to start GCS; the local engine"), connect(None):
+        pass
+    assert crowded.starts == 3
+
+
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
     """Be a process that has not imported Ray, on a machine without a cluster."""
     for name in ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # so that what a test sets is undone even where nothing was set before
+        monkeypatch.delenv(name)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delitem(sys.modules, "ray")
     return monkeypatch

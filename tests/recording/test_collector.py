@@ -309,7 +309,7 @@ def test_an_answer_that_is_written_later_is_waited_for_and_what_writes_it_belong
     gathering.begin("w", "q", Call("w", "llm"))
     gathering.settle("w")
     (waiting,) = gathering.under_way
-    gathering.answered(waiting, "Air scatters light.")
+    gathering.set_answer(waiting, "Air scatters light.")
 
     assert [(draft.root.answer, len(draft.calls)) for draft in drafts] == [("Air scatters light.", 2)]
     assert is_empty(gathering)
@@ -322,7 +322,7 @@ def test_an_answer_may_be_there_before_its_call_is_over() -> None:
     draft = gathering.draft_of("q")
     assert draft is not None
 
-    gathering.answered(draft, "Quick.")
+    gathering.set_answer(draft, "Quick.")
     gathering.await_answer("q")
     gathering.settle("q")
 
@@ -336,7 +336,7 @@ def test_an_answer_that_nobody_read_is_none_and_not_empty() -> None:
     gathering.await_answer("q")
     gathering.settle("q")
 
-    gathering.answered(gathering.under_way[0], None)
+    gathering.set_answer(gathering.under_way[0], None)
 
     assert [each.root.answer for each in drafts] == [None]
 
@@ -352,7 +352,7 @@ def test_what_is_under_way_is_forgotten_and_what_waits_for_its_reader_is_returne
 
     left = gathering.abandon()
     gathering.settle("open")
-    gathering.answered(over, "Too late.")
+    gathering.set_answer(over, "Too late.")
 
     assert ([draft.root.id for draft in left], drafts) == (["over"], [])
     assert (gathering.begun, gathering.refused, is_empty(gathering)) == (2, 1, True)
@@ -392,7 +392,7 @@ def test_a_stream_that_is_collected_while_another_question_begins_does_not_deadl
     class Draw:
         def random(self) -> float:  # under the lock, where any allocation may collect garbage
             gc.collect()
-            gathering.answered(abandoned, None)
+            gathering.set_answer(abandoned, None)
             return 0.0
 
     gathering._draw = Draw()  # type: ignore[assignment]  # all that is asked of it

@@ -456,7 +456,7 @@ def test_measures_that_cannot_be_are_refused_at_once(measures: list[str]) -> Non
 
 
 def test_one_measure_is_given_in_a_list() -> None:
-    with pytest.raises(InvalidValueError, match=r"measures is 'coverage'; give a list, if only of one: \['coverage'\]"):
+    with pytest.raises(InvalidValueError, match=r"measures is 'coverage'; give a list, even of one: \['coverage'\]"):
         Recording(measures="coverage")
 
 
@@ -522,4 +522,4 @@ def _suffer(recording: Recording, fate: str) -> None:
             gathering.await_answer(engine.id)
             gathering.settle(engine.id)
             if fate == "read" and draft is not None:
-                gathering.answered(draft, ANSWER)
+                gathering.set_answer(draft, ANSWER)

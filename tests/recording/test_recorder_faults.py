@@ -247,6 +247,7 @@ def test_errors_are_kept_up_to_a_thousand() -> None:
 
 def test_what_goes_wrong_again_and_again_is_warned_of_less_and_less(caplog: pytest.LogCaptureFixture) -> None:
     recording = Recording(measures=())
+    caplog.clear()
 
     with caplog.at_level(logging.WARNING, "rag_cover.recording"):
         for number in range(150):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rag_cover import Models, Passage, Question, RetrievalStep, Trace
-from rag_cover.backends import Abstention
+from rag_cover import Models, Passage, Question, RetrievalStep, Trace, evaluate
+from rag_cover.backends import Abstention, Failure
 from rag_cover.coverage import CoverageResult
 from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording, place
-from rag_cover.recording.telemetry import NAME, emit
+from rag_cover.recording.scores import NamedScore
+from rag_cover.recording.telemetry import NAME, _evaluation, _event, emit
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedReceiver
 from tests.recording.parts import ANSWER, QUESTION, begun, record
 
@@ -202,3 +203,118 @@ print(place(), [name for name in sys.modules if name.startswith("opentelemetry")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == ["None", "[]"]
+
+
+EVENT = "gen_ai.evaluation.result"
+SEA = Passage("The sea is wide.", id="sea")
+SEARCH = RetrievalStep(query=QUESTION, passages=(AIR, SEA), id="search")
+GRADE = RetrievalStep(query=QUESTION, passages=(SEA,), kind="filter", id="grade", input_ids=("search",))
+DROPPED = Trace(question=Question(QUESTION), steps=(SEARCH, GRADE), prompt=(SEA,), answer=SEA.text)
+
+
+def dropped() -> TraceResult:
+    """Measure an answer that lacks what a filter dropped."""
+    (result,) = evaluate([DROPPED], measures=["coverage"], models=Models(judge=KeywordScorer())).results
+    return result
+
+
+@pytest.fixture
+def records(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Keep the log records of a provider of this test alone."""
+    exports = pytest.importorskip("opentelemetry.sdk._logs.export", reason="needs opentelemetry-sdk with events")
+    from opentelemetry import _logs
+    from opentelemetry.sdk._logs import LoggerProvider
+
+    made = LoggerProvider(shutdown_on_exit=False)
+    kept = exports.InMemoryLogRecordExporter()
+    made.add_log_record_processor(exports.SimpleLogRecordProcessor(kept))
+    monkeypatch.setattr(_logs, "get_logger", made.get_logger)
+    monkeypatch.setattr(_logs, "get_logger_provider", lambda: made)
+    return kept
+
+
+def test_each_score_is_an_event_of_the_span_that_answered(
+    provider: TracerProvider, exporter: InMemorySpanExporter, records: Any
+) -> None:
+    with provider.get_tracer("host").start_as_current_span("query") as query:
+        where = place()
+    assert where is not None
+    found = dropped()
+
+    emit(TraceResult(found.trace.model_copy(update={"metadata": {NAME: {"root": list(where)}}}), found.outcomes))
+
+    events = [each.log_record for each in records.get_finished_logs()]
+    assert {event.event_name for event in events} == {EVENT}
+    assert {(event.trace_id, event.span_id) for event in events} == {
+        (query.get_span_context().trace_id, query.get_span_context().span_id)
+    }
+    core = next(dict(event.attributes) for event in events if event.attributes["gen_ai.evaluation.name"] == "core_coverage")
+    assert core == {
+        "gen_ai.evaluation.name": "core_coverage",
+        "gen_ai.evaluation.score.value": 0.0,
+        "gen_ai.evaluation.score.label": "none",
+        "gen_ai.evaluation.explanation": f"0 of 1 core sub-questions answered; dropped by `grade`: {QUESTION}",
+    }
+    assert spans_of(exporter)["rag_cover.answer"].events == ()
+
+
+def test_without_logs_the_events_are_on_our_own_span(exporter: InMemorySpanExporter) -> None:
+    emit(dropped())
+
+    answer = spans_of(exporter)["rag_cover.answer"]
+    assert {event.name for event in answer.events} == {EVENT}
+    assert {(event.attributes or {})["gen_ai.evaluation.name"] for event in answer.events} == {"core_coverage", "rating"}
+
+
+def test_the_loss_is_in_the_attributes_of_openinference_too(exporter: InMemorySpanExporter) -> None:
+    emit(dropped())
+
+    attributes = told(spans_of(exporter)["rag_cover.answer"])
+    assert attributes["evaluations.0.evaluation.name"] == "core_coverage"
+    assert attributes["evaluations.0.evaluation.label"] == "none"
+    assert "dropped by `grade`" in attributes["evaluations.0.evaluation.explanation"]
+
+
+def test_a_measure_that_failed_is_an_event_with_the_type_of_its_error(exporter: InMemorySpanExporter) -> None:
+    emit(TraceResult(TRACE, {"coverage": Failure("TimeoutError", "the judge did not answer")}))
+
+    (event,) = spans_of(exporter)["rag_cover.answer"].events
+    assert dict(event.attributes or {}) == {"gen_ai.evaluation.name": "coverage", "error.type": "TimeoutError"}
+
+
+def test_the_names_are_those_of_the_conventions() -> None:
+    """As the packages of both conventions have them: a name that moves on is seen here."""
+    genai = pytest.importorskip("opentelemetry.semconv._incubating.attributes.gen_ai_attributes", reason="needs semconv")
+
+    known = {
+        genai.GEN_AI_EVALUATION_NAME,
+        genai.GEN_AI_EVALUATION_SCORE_VALUE,
+        genai.GEN_AI_EVALUATION_SCORE_LABEL,
+        genai.GEN_AI_EVALUATION_EXPLANATION,
+    }
+    assert set(_event(NamedScore("core_coverage", 0.5, "some", "1 of 2"))) == known
+    openinference = pytest.importorskip("openinference.semconv.trace", reason="needs openinference-semantic-conventions")
+    evaluation, span = openinference.EvaluationAttributes, openinference.SpanAttributes
+    written = _evaluation(0, NamedScore("core_coverage", 0.5, "some", "1 of 2"), identifier="judge")
+    assert set(written) == {
+        f"{span.EVALUATIONS}.0.{name}"
+        for name in (
+            evaluation.EVALUATION_NAME,
+            evaluation.EVALUATION_SCORE,
+            evaluation.EVALUATION_LABEL,
+            evaluation.EVALUATION_EXPLANATION,
+            evaluation.EVALUATION_ANNOTATOR_KIND,
+            evaluation.EVALUATION_IDENTIFIER,
+        )
+    }
+
+
+def test_what_is_told_of_redacted_results_quotes_nothing(exporter: InMemorySpanExporter, records: Any) -> None:
+    canary = DROPPED.model_copy(update={"question": Question("Why is the canary yellow?", id="canary-7")})
+    run = evaluate([canary], measures=["coverage"], models=Models(judge=KeywordScorer()), redact=True)
+
+    emit(run.results[0])
+
+    said = [*records.get_finished_logs(), *exporter.get_finished_spans()]
+    assert said
+    assert "canary" not in "".join(each.to_json() if hasattr(each, "to_json") else str(each) for each in said)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_cover.coverage import LossEvidence, SubQuestionCoverage
+from rag_cover.coverage import Loss, LossEvidence, SubQuestionCoverage
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.reports import write_report
 from rag_cover.reports.first_screen import pick_worst_questions
@@ -116,6 +116,21 @@ def test_an_unclear_loss_shows_the_answer_and_the_likeliest_passage_side_by_side
     assert found.passage == "At sunset the light takes a longer way."
     assert 'id="q1-u2"' in source
     assert 'href="#q1-p2">Passage 2</a> <b>0.80</b>' in source
+
+
+def test_a_loss_that_its_answer_contradicts_says_so(make_result: MakeResult) -> None:
+    result = make_result()
+    assert result.coverage is not None
+    contradicted = LossEvidence(0.1, 0.8, 0.8, contradicted=True)
+    rows = tuple(
+        replace(each, evidence=contradicted, loss=Loss.UNUSED) if each.text == SUNSET else each
+        for each in result.coverage.sub_questions
+    )
+    declined = replace(result, outcomes={"coverage": replace(result.coverage, sub_questions=rows)})
+
+    (found,) = question_view(declined, "q1").unclear
+
+    assert found.verdict == "answer 0.10, which declines it · passage 2 0.80: unclear"
 
 
 def test_an_unclear_loss_without_judged_passages_says_so(make_result: MakeResult) -> None:

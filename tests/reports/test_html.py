@@ -15,6 +15,7 @@ import pytest
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.measures import TraceResult
+from rag_cover.placeholder import Placeholder
 from rag_cover.reports import html, write_comparison, write_report
 from rag_cover.summaries import Comparison, Summary
 
@@ -75,7 +76,7 @@ def test_where_questions_are_whole_the_first_screen_says_how_to_get_sub_question
 ) -> None:
     page = render(results, of=replace(summary, single_sub_questions=1.0))
 
-    assert "Answers answer 54% of the questions" in page.text
+    assert "Answered: 54% of the questions" in page.text
     assert page.text.index("--sub-questions FILE") < page.text.index("Where it was lost")
     assert not render(results).classed("hint")
 
@@ -94,6 +95,26 @@ def test_a_question_whose_answer_declines_says_so(render: Render, make_result: C
     assert "declines to answer" in page.text
     assert "The answer declines to answer." in page.text
     assert "declined · 0.10" in page.text
+
+
+@pytest.mark.parametrize(
+    ("lost_by", "is_told"),
+    [("heat", True), (None, False), (str(Placeholder("0" * 24, words=1, characters=4)), False)],
+)
+def test_a_loss_in_a_sub_answer_names_the_engine(
+    render: Render, make_result: Callable[..., TraceResult], lost_by: str | None, *, is_told: bool
+) -> None:
+    result = make_result()
+    assert result.coverage is not None
+    rows = tuple(
+        replace(row, loss=Loss.SUB_ANSWER, lost_by=lost_by) if row.loss is Loss.DROPPED else row
+        for row in result.coverage.sub_questions
+    )
+
+    page = render([TraceResult(result.trace, {"coverage": replace(result.coverage, sub_questions=rows)})])
+
+    assert "left out of a sub-answer" in page.text
+    assert ("left out of a sub-answer by heat" in page.text) == is_told
 
 
 def test_an_answer_that_repeats_its_question_says_so(render: Render, make_result: Callable[..., TraceResult]) -> None:
@@ -337,6 +358,14 @@ def test_a_comparison_says_which_side_is_better_and_whether_that_is_clear(tmp_pa
     ]  # fmt: skip
     assert "+ gained Why is the sunset red?" in page.text
     assert "1 only in before, left out" in page.text
+
+
+def test_a_report_with_a_comparison_says_its_sentence_too(
+    render: Render, results: list[TraceResult], comparison: Comparison
+) -> None:
+    page = render(results, comparison=comparison)
+
+    assert "after covers 60% of the core sub-questions, before 40% (+20.0 points, p = 0.010, 9 questions)." in page.text
 
 
 def test_the_key_of_a_comparison_explains_what_only_one_side_lost(tmp_path: Path, comparison: Comparison) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
+from pathlib import Path
 
 from rich.console import Console
 
-from rag_cover import Models, Question, SubQuestion, Trace, evaluate
-from rag_cover.demo.labelled import labelled_answers
+from rag_cover import Evaluation, Models, Question, SubQuestion, Trace, evaluate
+from rag_cover.demo.labelled import read_labelled_answers
 from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult
 from rag_cover.reports.people import BesidePeople, beside_people, people_table
@@ -19,14 +21,18 @@ def _known(*labels: tuple[str, str, bool]) -> JudgeKnowledge:
     return JudgeKnowledge.of({}, [LabelledText(asked, text, said, user_question="Q?") for asked, text, said in labels])
 
 
-def _results(answer: str) -> list[TraceResult]:
+def _evaluation(answer: str) -> Evaluation:
     asked = (
         SubQuestion("red paint?", role="core"),
         SubQuestion("green sky?", role="core"),
         SubQuestion("x?", role="background"),
     )
     trace = Trace(question=Question("What?"), answer=answer, sub_questions=asked)
-    return list(evaluate([trace], measures=["coverage"], models=Models(judge=KeywordScorer())).results)
+    return evaluate([trace], measures=["coverage"], models=Models(judge=KeywordScorer()))
+
+
+def _results(answer: str) -> list[TraceResult]:
+    return list(_evaluation(answer).results)
 
 
 def _shown(*sides: BesidePeople) -> str:
@@ -53,6 +59,19 @@ def test_agreement_is_no_difference() -> None:
     assert "100% of 2 labels" in _shown(found)
 
 
+def test_a_report_with_labels_shows_judge_and_people_and_both_verdicts_where_they_differ(tmp_path: Path) -> None:
+    evaluation = _evaluation("red paint")
+    labels = [LabelledText("red paint?", "red paint", label=False, user_question="Q?")]
+
+    evaluation.with_labels(labels).to_html(tmp_path / "labelled.html")
+    evaluation.to_html(tmp_path / "plain.html")
+
+    shown = " ".join(re.sub("<[^>]*>", " ", (tmp_path / "labelled.html").read_text(encoding="utf-8")).split())
+    assert "Of 1 labelled core sub-question, answers cover: the judge says 100%, people say 0%; they agree on 0%." in shown
+    assert re.search(r"red paint\? red paint no yes \(", shown)
+    assert "Judge and people" not in (tmp_path / "plain.html").read_text(encoding="utf-8")
+
+
 def test_labels_of_other_answers_are_none() -> None:
     found = beside_people("a", _results("red paint"), _known(("red paint?", "another", True)))
 
@@ -61,7 +80,7 @@ def test_labels_of_other_answers_are_none() -> None:
 
 
 def test_the_demo_s_labels_are_of_its_answers() -> None:
-    rows = labelled_answers("narrow")
+    rows = read_labelled_answers("narrow")
 
     assert len(rows) == 148
     assert all(row.user_question and row.label is not None for row in rows)

@@ -44,7 +44,7 @@ def test_everything_fits_80_columns(summary: Summary, comparison: Comparison, re
 def test_undefined_metrics_give_their_reason(summary: Summary) -> None:
     shown = words(printed(summary_panel(summary)))
 
-    assert "Undefined (no answer covers a follow-up sub-question): Order alignment" in shown
+    assert "Undefined, 1 metric: Order alignment (no answer covers a follow-up sub-question)." in shown
     assert "nan" not in shown.lower()
 
 
@@ -69,9 +69,7 @@ def test_answers_that_decline_have_a_line_after_the_losses(summary: Summary) -> 
 def test_where_questions_are_whole_the_headline_is_followed_by_how_to_get_sub_questions(summary: Summary) -> None:
     shown = words(printed(summary_panel(replace(summary, single_sub_questions=1.0))))
 
-    assert (
-        "Answers answer 54% of the questions (95% interval 47–61, 18 questions) Rules split only what a question says" in shown
-    )
+    assert "Answered: 54% of the questions (95% interval 47–61, 18 questions) Rules split only what a question says" in shown
     assert "--sub-questions FILE" in shown
     assert "--sub-questions" not in printed(summary_panel(summary))
 
@@ -130,6 +128,20 @@ def test_the_worst_questions_name_what_was_lost_and_where(results: list[TraceRes
     assert "1/4 Why is the sky blue?" in shown
     assert "Why is it not violet? (retrieved, then dropped)" in shown
     assert "sea" not in shown
+
+
+def test_a_loss_in_a_sub_answer_names_the_engine(results: list[TraceResult]) -> None:
+    worst = next(each for each in results if each.trace.question.text == "Why is the sky blue?")
+    assert worst.coverage is not None
+    rows = tuple(
+        replace(row, loss=Loss.SUB_ANSWER, lost_by="heat") if row.loss is Loss.DROPPED else row
+        for row in worst.coverage.sub_questions
+    )
+
+    lost = TraceResult(worst.trace, {"coverage": replace(worst.coverage, sub_questions=rows)})
+    shown = words(printed(worst_questions([lost])))
+
+    assert "Why is it not violet? (left out of a sub-answer by heat)" in shown
 
 
 def test_nothing_lost_is_said(results: list[TraceResult]) -> None:

@@ -10,14 +10,14 @@ import pytest
 from rag_cover.coverage import Loss
 from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.language import unread_reason
+from rag_cover.reports.loss_text import loss_advice, losses_listed
 from rag_cover.reports.text import (
     SIGNED,
     abstentions_sentence,
     headline,
     interval_text,
-    loss_advice,
-    losses_listed,
     losses_sentence,
+    losses_sentence_of,
     percent,
     sub_questions_hint,
     verdict_on,
@@ -183,6 +183,13 @@ def test_a_metric_with_a_sign_shows_it() -> None:
 def test_no_losses_is_a_sentence_and_gives_no_advice() -> None:
     assert losses_sentence({}) == "No core sub-question is known to have been lost on the way."
     assert not loss_advice({})
+
+
+@pytest.mark.parametrize(("single", "noun"), [(1.0, "question"), (0.5, "core sub-question"), (None, "core sub-question")])
+def test_losses_of_whole_questions_are_those_of_questions(single: float | None, noun: str) -> None:
+    summary = summary_of(TWELVE, losses={Loss.UNUSED: 1}, single_sub_questions=single)
+
+    assert losses_sentence_of(summary) == f"Of 1 {noun} the answers leave out, 1 was in the prompt and not used."
 
 
 def test_a_tie_of_losses_gives_no_advice() -> None:

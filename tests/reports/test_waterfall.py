@@ -148,7 +148,7 @@ def test_the_terminal_opens_with_what_retrieval_was_worth(results: list[TraceRes
     shown = words(utility_panel(summarise(results, judge="")))
 
     assert "Retrieval moved belief in the right answer by +0.06 (from 0.38 to 0.44; 95% interval" in shown
-    assert "1. retrieve +0.12 \N{MINUS SIGN}0.25 to +0.50 +0.12 2 1" in shown
+    assert "1. retrieve +0.12 \N{MINUS SIGN}1.00 to +1.00 +0.12 2 1" in shown
     assert "2 of 4 steps hurt, 1 with a whole 95% interval over the samples below 0." in shown
     assert "Not measured: 1 trace, the question has no references" in shown
 

@@ -9,7 +9,7 @@ import pytest
 
 from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing.complexity_adjustment import Adjustment, evidence_of, fit_adjustment
+from rag_cover.routing.complexity_adjustment import Adjustment, complexity_evidence, fit_adjustment
 from rag_cover.routing.irt import probabilities
 
 AGENTS = ("single", "decomposing")
@@ -80,7 +80,7 @@ def test_an_adjustment_travels_as_json() -> None:
 
 
 def test_evidence_is_the_logit_of_the_best_answer_and_completeness() -> None:
-    evidence = evidence_of([complexity(0.5, 0.9), complexity(None, 1.0), complexity(0.5, None), None])
+    evidence = complexity_evidence([complexity(0.5, 0.9), complexity(None, 1.0), complexity(0.5, None), None])
 
     assert evidence[0].tolist() == [0.0, 0.9]
     assert evidence[1, 0] < -5

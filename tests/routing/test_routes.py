@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rag_cover.questions import Question
-from rag_cover.routing.routes import Route, question_of
+from rag_cover.routing.routes import Route, as_question
 
 
 def test_a_route_travels_as_json() -> None:
@@ -26,10 +26,10 @@ def test_a_route_travels_as_json() -> None:
 def test_a_plain_text_is_a_question_and_a_question_stays_itself() -> None:
     question = Question("Why?", id="q1")
 
-    assert question_of("Why?") == Question("Why?")
-    assert question_of(question) is question
+    assert as_question("Why?") == Question("Why?")
+    assert as_question(question) is question
 
 
 def test_a_blank_text_is_no_question() -> None:
     with pytest.raises(ValueError, match="blank"):
-        question_of("  ")
+        as_question("  ")

@@ -3,7 +3,7 @@ import pytest
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.setqueries import MembershipCalibration
-from rag_cover.setqueries.calibration import FEATURES, calibration_for
+from rag_cover.setqueries.calibration import FEATURES, membership_calibration_for
 from rag_cover.setqueries.candidates import Pooled
 from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.testing import KeywordLocator, ScriptedScorer
@@ -80,4 +80,4 @@ def test_weights_of_another_number_than_features_are_refused() -> None:
 
 
 def test_nothing_was_fitted_for_a_judge_that_is_not_known() -> None:
-    assert calibration_for("testing:nobody") is None
+    assert membership_calibration_for("testing:nobody") is None

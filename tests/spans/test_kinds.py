@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rag_cover.spans.kinds import read_spans
 from rag_cover.spans.model import CallSpan, SpanKind, SpanTree, trees
-from rag_cover.spans.traces import trace_of
+from rag_cover.spans.traces import trace_of_tree
 from rag_cover.traces import Trace
 
 QUESTION = "Why is the sky blue?"
@@ -51,7 +51,7 @@ class Pipeline:
 
     @property
     def trace(self) -> Trace:
-        return trace_of(self.tree)
+        return trace_of_tree(self.tree)
 
     @property
     def steps(self) -> list[tuple[str, str, list[str | None], tuple[str, ...]]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag_cover.spans.model import CallSpan, SpanKind, trees
 from rag_cover.spans.steps import steps_of
-from rag_cover.spans.traces import trace_of
+from rag_cover.spans.traces import trace_of_tree
 from rag_cover.traces import Trace
 
 QUESTION = "Why is the sky blue?"
@@ -44,7 +44,7 @@ class Pipeline:
     @property
     def trace(self) -> Trace:
         (tree,) = trees(self.spans)
-        return trace_of(tree)
+        return trace_of_tree(tree)
 
     @property
     def steps(self) -> list[tuple[str, str, list[str | None], tuple[str, ...]]]:

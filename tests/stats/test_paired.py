@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.stats.intervals import bootstrap, permutation_p_value
+from rag_cover.stats.intervals import jackknife, permutation_p_value
 from rag_cover.stats.paired import compare_pairs, frontier_shares, holm, mean_intervals, on_frontier
 
 p_values = st.lists(st.floats(1e-6, 1), min_size=1, max_size=8)
@@ -116,7 +116,7 @@ def test_it_agrees_with_the_test_and_the_interval_of_a_comparison() -> None:
     (paired,) = compare_pairs(before, after)
 
     p_value = permutation_p_value(first, second, lambda sums: sums[..., 0] / sums[..., 1])
-    interval = bootstrap(np.hstack([after - before, ones]), lambda sums: sums[..., 0] / sums[..., 1])
+    interval = jackknife(np.hstack([after - before, ones]), lambda sums: sums[..., 0] / sums[..., 1])
     assert p_value is not None
     assert interval is not None
     assert paired.p_value == pytest.approx(p_value, abs=0.01)

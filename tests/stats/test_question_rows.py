@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.coverage import CoverageMeasure
 from rag_cover.stats.question_rows import QuestionRows
-from rag_cover.summaries.metrics import metrics_of
 
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(-5, 5))))
@@ -33,15 +30,3 @@ def test_rows_that_share_their_questions_stay_apart() -> None:
     assert beside.matrix().shape == (2000, 2)
     assert beside.sums_of(["q0", "q1999"]) == [1.0, 2.0]
     assert rows["q1999"].tolist() == [1999.0]
-
-
-def test_metrics_that_share_what_was_drawn_have_the_intervals_that_each_has_alone() -> None:
-    metrics = metrics_of([CoverageMeasure()]).values()
-    rows = np.random.default_rng(0).integers(0, 3, (40, 48)).astype(np.float64)
-    rows[:5] = 0
-    drawn: dict[bytes, np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = {}
-
-    together = [metric.interval(rows, seed=3, drawn=drawn) for metric in metrics]
-
-    assert together == [metric.interval(rows, seed=3) for metric in metrics]
-    assert len(drawn) == 1

@@ -6,17 +6,19 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from rag_cover import Models, evaluate
 from rag_cover.backends import Failure
 from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.llm.usage import Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Question
 from rag_cover.stores import Store, schema
+from rag_cover.testing import KeywordScorer
 from rag_cover.traces import Trace
 
 
@@ -85,6 +87,17 @@ def test_positions_do_not_depend_on_gaps_between_ordinals(tmp_path: Path) -> Non
 
         assert results[1] == _result(10)
         assert [result.trace.id for result in results] == ["t-5", "t10", "t1000"]
+
+
+def test_results_are_removed_and_put_in_another_order(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.sqlite") as store:
+        store.append([(number, f"k{number}", TraceResult(Trace(question=Question(f"q{number}")))) for number in range(5)])
+
+        store.remove([1, 7])
+        store.arrange([4, 0, 3, 2])
+
+        assert store.keys() == {0: "k4", 1: "k0", 2: "k3", 3: "k2"}
+        assert [result.trace.question.text for result in store.results()] == ["q4", "q0", "q3", "q2"]
 
 
 def test_an_ordinal_that_is_not_there_is_a_key_error(tmp_path: Path) -> None:
@@ -391,10 +404,31 @@ def test_an_evaluation_begun_anew_forgets_results_and_spending_and_one_gone_on_w
         store.finish(2)
 
         assert (len(store), store.spending.usage[0].calls, store.finished) == (2, 2, True)
-        store.begin({"judge": "you"}, resume=False)
+        with pytest.raises(StoreError, match=r"holds an evaluation \(2 traces done\); go on with it .*, replace it"):
+            store.begin({"judge": "you"}, resume=False)
+        store.begin({"judge": "you"}, resume=False, overwrite=True)
         assert (len(store), store.spending, store.finished, store.meta["evaluation"]) == (
             0,
             UsageReport(),
             False,
             {"judge": "you"},
         )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
+@pytest.mark.parametrize(
+    ("change", "said"), [("remove", "was removed while"), ("replace", "was replaced by another file|cannot be used")]
+)
+def test_a_store_that_is_gone_ends_the_run_that_writes_it(tmp_path: Path, change: str, said: str) -> None:
+    path = tmp_path / "run.sqlite"
+
+    def vanishing() -> Iterator[Trace]:
+        for number in range(200):
+            if number == 100:
+                path.unlink()
+                if change == "replace":
+                    Store.open(path, create=True).close()
+            yield Trace(question=Question(f"Why is sky {number} blue?"), answer="Air.")
+
+    with pytest.raises(StoreError, match=said):
+        evaluate(vanishing(), models=Models(judge=KeywordScorer()), measures=["coverage"], store=path)

@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -45,7 +46,7 @@ def test_losses_are_counted_where_they_happened() -> None:
 
     summary = evaluate(traces, models=MODELS).summary()
 
-    assert summary.losses == {Loss.FAILED: 0, Loss.NOT_RETRIEVED: 1, Loss.DROPPED: 1, Loss.UNUSED: 2}
+    assert +Counter(summary.losses) == {Loss.NOT_RETRIEVED: 1, Loss.DROPPED: 1, Loss.UNUSED: 2}
 
 
 def test_a_failed_retrieval_is_counted_as_such() -> None:
@@ -54,7 +55,7 @@ def test_a_failed_retrieval_is_counted_as_such() -> None:
 
     summary = evaluate([asked.model_copy(update={"steps": (*asked.steps, broken)})], models=MODELS).summary()
 
-    assert summary.losses == {Loss.FAILED: 1, Loss.NOT_RETRIEVED: 0, Loss.DROPPED: 0, Loss.UNUSED: 1}
+    assert +Counter(summary.losses) == {Loss.FAILED: 1, Loss.UNUSED: 1}
 
 
 def test_the_same_question_twice_is_one_cluster() -> None:

@@ -16,9 +16,9 @@ from transformers import ConvBertConfig, ConvBertModel
 from rag_cover.errors import ModelFailedError
 from rag_cover_transformers.batches import Runner, by_length, in_halves
 from rag_cover_transformers.devices import choose_placement
-from rag_cover_transformers.encodings import Encoded
+from rag_cover_transformers.encodings import NetworkInput
 
-ROWS = [Encoded(np.arange(1, length)) for length in (5, 9, 3, 12, 9)]
+ROWS = [NetworkInput(np.arange(1, length)) for length in (5, 9, 3, 12, 9)]
 
 
 def _full_above(most: int) -> Callable[[list[int]], int]:

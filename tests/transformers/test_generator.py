@@ -18,7 +18,7 @@ from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage
 from rag_cover.registry import open_generator, open_receiver
 from rag_cover.testing import ScriptedEntailer
-from rag_cover_transformers.prompts import PromptEncoder, receiver_prompt, with_schema
+from rag_cover_transformers.prompts import PromptEncoder, plain_receiver_prompt, with_schema
 
 ITEMS = [
     ("Who wrote the novel Emma?", ()),
@@ -157,10 +157,10 @@ def test_half_precision_draws_too(llama_folder: Path) -> None:
 
 
 def test_the_receiver_s_prompt_is_plain() -> None:
-    prompt = receiver_prompt("Who?", [Passage("One."), Passage("Two.", title="T")], instruction="Be brief.")
+    prompt = plain_receiver_prompt("Who?", [Passage("One."), Passage("Two.", title="T")], instruction="Be brief.")
 
     assert prompt == "Be brief.\nContext: One.\n\nT\nTwo.\nQuestion: Who?\nAnswer:"
-    assert receiver_prompt("Who?", [], instruction="Be brief.") == "Be brief.\nQuestion: Who?\nAnswer:"
+    assert plain_receiver_prompt("Who?", [], instruction="Be brief.") == "Be brief.\nQuestion: Who?\nAnswer:"
 
 
 def test_a_schema_is_asked_for_in_words() -> None:

@@ -69,7 +69,7 @@ class Encoder:
                     yield TextPiece(number, whole)
 
     def telling(self, ids: Ids) -> NDArray[np.bool_]:
-        """Say which tokens have a letter or digit."""
+        """Return which tokens have a letter or digit."""
         return np.asarray(self._says[ids])
 
     def read(self, pieces: Sequence[Ids]) -> list[Vectorised]:

@@ -25,7 +25,7 @@ from rag_cover_embedded.retrieval.encoding import Encoder, Vectorised
 from rag_cover_embedded.retrieval.keywords import Keywords
 from rag_cover_embedded.retrieval.vectors import WIDTH, Vectors, pack_signs
 
-__all__ = ["Index", "digest_of"]
+__all__ = ["Index", "corpus_digest"]
 
 FORMAT = 1  # to be raised with every change of what is kept, and of how words are cut
 SLAB = 256
@@ -58,7 +58,7 @@ class Index:
             StoreError: the folder holds something else, or the index of another corpus or encoder; or it cannot be written.
             CorruptFileError: the index is damaged.
         """
-        about = {"format": FORMAT, "corpus": digest_of(passages), "passages": len(passages), "encoder": encoder.fingerprint}
+        about = {"format": FORMAT, "corpus": corpus_digest(passages), "passages": len(passages), "encoder": encoder.fingerprint}
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             _build(passages, encoder, folder, about)
         _refuse_other(folder, about)
@@ -72,7 +72,7 @@ class Index:
         return opened
 
 
-def digest_of(passages: Sequence[Passage]) -> str:
+def corpus_digest(passages: Sequence[Passage]) -> str:
     """Hash what is searched of a corpus: titles and texts, in their order."""
     digest = hashlib.sha256()
     for passage in passages:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 
-__all__ = ["Keywords", "words_of"]
+__all__ = ["Keywords", "search_words"]
 
 K1, B = 0.9, 0.4
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
@@ -33,10 +33,10 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def words_of(text: str) -> list[str]:
+def search_words(text: str) -> list[str]:
     """Cut a text into words to search by; English function words are left out.
 
-    >>> words_of("Who sang in the Cafés of Škoda's cities?")
+    >>> search_words("Who sang in the Cafés of Škoda's cities?")
     ['sang', 'cafe', 'skoda', 'city']
     """
     return [_singular(word) for word in _WORD.findall(_plain(text)) if word not in _FUNCTION_WORDS]
@@ -68,7 +68,7 @@ class Keywords:
         """Index passages."""
         bm25s = _bm25s()
         vocabulary: dict[str, int] = {}
-        found = (words_of(passage.title or "") * 2 + words_of(passage.text) for passage in passages)
+        found = (search_words(passage.title or "") * 2 + search_words(passage.text) for passage in passages)
         ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in words or [_NO_WORD]] for words in found]
         bm25 = bm25s.BM25(k1=K1, b=B)
         bm25.index((ids, vocabulary), show_progress=False)
@@ -88,7 +88,7 @@ class Keywords:
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return (passages,) scores: 0 for passages that share no word with the query."""
-        found: NDArray[np.float32] = self._bm25.get_scores_from_ids(self._bm25.get_tokens_ids(words_of(query)))
+        found: NDArray[np.float32] = self._bm25.get_scores_from_ids(self._bm25.get_tokens_ids(search_words(query)))
         return found
 
 

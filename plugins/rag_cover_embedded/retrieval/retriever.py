@@ -11,7 +11,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import fuse_rankings, rank_scores
-from rag_cover_embedded.retrieval.index import Index, digest_of
+from rag_cover_embedded.retrieval.index import Index, corpus_digest
 from rag_cover_embedded.weights import Weights
 
 __all__ = ["EmbeddedRetriever"]
@@ -33,6 +33,9 @@ class EmbeddedRetriever:
         CorruptFileError: the index is damaged.
     """
 
+    agreed_score = 0.95
+    """From this score on, a passage is first by its words and by what they mean, or nearly."""
+
     def __init__(self, corpus: Iterable[Passage], index: Path | None = None) -> None:
         self._passages = tuple(corpus)
         if not self._passages:
@@ -45,7 +48,7 @@ class EmbeddedRetriever:
             else Index.open_or_build(self._passages, self._encoder, index)
         )
         self._keywords, self._vectors = kept.keywords, kept.vectors
-        self.fingerprint = f"{self._encoder.fingerprint}:hybrid-1:{digest_of(self._passages)[:16]}"
+        self.fingerprint = f"{self._encoder.fingerprint}:hybrid-1:{corpus_digest(self._passages)[:16]}"
 
     def retrieve(self, query: str, *, k: int) -> tuple[Passage, ...]:
         """Return at most k passages, best first, as they came but for ``score``.

@@ -48,7 +48,7 @@ class Vectors:
 
     @property
     def consistent(self) -> bool:
-        """Say whether the arrays belong together by their sizes."""
+        """Return whether the sizes of the arrays fit together."""
         pieces = len(self.owners)
         return (
             len(self.bounds) == pieces + 1 and self.embeddings.shape == (pieces, WIDTH) and self.bounds[-1] == len(self.signs)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.training.example import Example, agreeing
-from rag_cover_embedded.training.sources import rows_of, window_around
+from rag_cover_embedded.training.sources import read_json_rows, window_around
 from rag_cover_embedded.training.splits import Part
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -19,7 +19,7 @@ _LONGEST_ALIAS = 5  # words
 def squad_correctness(
     text: str, question: dict[str, Any], context: str, sentences: list[tuple[int, int]], rng: random.Random
 ) -> Iterator[Example]:
-    """Say of an alternative answer or its sentence that it is right, of a neighbouring phrase that it is wrong."""
+    """Label an alternative answer or its sentence as right, a neighbouring phrase as wrong."""
     if rng.random() > 0.3:
         return
     answers = list(dict.fromkeys(answer["text"] for answer in question["answers"]))
@@ -33,7 +33,9 @@ def squad_correctness(
 
 def verdict_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Read human verdicts on five systems' answers."""
-    rows = [row for row in rows_of(data / "answers/evouna_nq.jsonl") if part.has(row["question"]) and not row["improper"]]
+    rows = [
+        row for row in read_json_rows(data / "answers/evouna_nq.jsonl") if part.has(row["question"]) and not row["improper"]
+    ]
     for row in rows:
         references = [answer.strip() for answer in row["golden_answer"].split("/") if answer.strip()]
         for system in SYSTEMS:
@@ -68,7 +70,7 @@ def _aliases(reference: str, rng: random.Random) -> list[str]:
 def read_rated_predictions(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Read EfficientQA's rated predictions: definitely, possibly, not correct."""
     labels = {"def_correct_predictions": 1.0, "poss_correct_predictions": 0.6, "def_incorrect_predictions": 0.0}
-    for row in rows_of(data / "answers/efficientqa_test.jsonl"):
+    for row in read_json_rows(data / "answers/efficientqa_test.jsonl"):
         if part.has(row["question"]):
             for field, label in labels.items():
                 found = (text for text in row[field] if text.strip())
@@ -77,7 +79,7 @@ def read_rated_predictions(data: Path, rng: random.Random, part: Part) -> Iterat
 
 def similar_answer_examples(data: Path, part: Part) -> Iterator[Example]:
     """Read pairs of NQ answers with human similarity 0, 1, 2, in both directions."""
-    for row in rows_of(data / "answers/sas_nq.jsonl"):
+    for row in read_json_rows(data / "answers/sas_nq.jsonl"):
         if part.has(row["question"]):
             label = (0.0, 0.6, 1.0)[int(float(row["label"]))]
             for reference, text in ((row["answer1"], row["answer2"]), (row["answer2"], row["answer1"])):

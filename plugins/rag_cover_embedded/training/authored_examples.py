@@ -10,7 +10,7 @@ from typing import Any
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.agreement import vary_references
 from rag_cover_embedded.training.example import ABSTAINS, ENTAILMENT, NO_SPAN, Example, agreeing, answering, not_answering
-from rag_cover_embedded.training.sources import rows_of, sentence_spans, word_share
+from rag_cover_embedded.training.sources import read_json_rows, sentence_spans, word_share
 from rag_cover_embedded.training.splits import FITTING, Part, bucket
 
 TEXTS = Path(__file__).parent / "texts"
@@ -30,16 +30,16 @@ _LONGEST = 620
 
 def read_authored_examples(rng: random.Random, part: Part) -> Iterator[Example]:
     """Read every written file; windows are drawn anew at each call."""
-    for row in rows_of(TEXTS / "coverage.jsonl"):
+    for row in read_json_rows(TEXTS / "coverage.jsonl"):
         if part.has(row["text"]):
             yield from _coverage(row, rng)
-    for row in rows_of(TEXTS / "entailment.jsonl"):
+    for row in read_json_rows(TEXTS / "entailment.jsonl"):
         for name, label in ENTAILMENT.items() if part.has_document(row["premise"]) else ():
             yield Example(Task.ENTAILMENT, row["premise"], row[name], label)
-    for row in rows_of(TEXTS / "grounding.jsonl"):
+    for row in read_json_rows(TEXTS / "grounding.jsonl"):
         for claim in row["claims"] if part.has_document(row["passage"]) else ():
             yield Example(Task.ENTAILMENT, row["passage"], claim["text"], ENTAILMENT[CLAIMS[claim["label"]]])
-    for row in rows_of(TEXTS / "verdicts.jsonl"):
+    for row in read_json_rows(TEXTS / "verdicts.jsonl"):
         for answer in row["answers"] if part.has(row["question"]) else ():
             yield agreeing(row["question"], vary_references(row["references"], rng), answer["text"], float(answer["correct"]))
             if answer["correct"] and len(answer["text"].split()) > 5:
@@ -47,20 +47,20 @@ def read_authored_examples(rng: random.Random, part: Part) -> Iterator[Example]:
 
 
 def is_learned(key: str, part: Part) -> bool:
-    """Tell whether a newer written text belongs to a part: all buckets learn but those that are fitted on."""
+    """Return whether a newer written text belongs to a part: all buckets learn but those that are fitted on."""
     return (bucket(key) in FITTING.questions) == part.is_fitted_on
 
 
 def claim_examples(part: Part, name: str = "claims.jsonl") -> Iterator[Example]:
     """Pair passages, lists, tables and dialogues with claims of some 25 kinds."""
-    for row in rows_of(TEXTS / name):
+    for row in read_json_rows(TEXTS / name):
         for claim in row["claims"] if is_learned(row["premise"], part) else ():
             yield Example(Task.ENTAILMENT, row["premise"], claim["text"], ENTAILMENT[CLAIMS[claim["label"]]])
 
 
 def agreement_examples(rng: random.Random, part: Part, name: str = "agreement.jsonl") -> Iterator[Example]:
     """Pair references with denials, hedges, other roles, aliases, units and partial lists."""
-    for row in rows_of(TEXTS / name):
+    for row in read_json_rows(TEXTS / name):
         if not is_learned(row["question"], part):
             continue
         for side, label in (("right", 1.0), ("wrong", 0.0)):
@@ -72,7 +72,7 @@ def agreement_examples(rng: random.Random, part: Part, name: str = "agreement.js
 
 def contrast_examples(rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair questions with texts that look alike, of which one answers and the other does not (`contrast.jsonl`)."""
-    for row in rows_of(TEXTS / "contrast.jsonl"):
+    for row in read_json_rows(TEXTS / "contrast.jsonl"):
         if not is_learned(row["question"], part):
             continue
         for pair in row["pairs"]:
@@ -111,7 +111,7 @@ def _shorten(text: str, rng: random.Random) -> tuple[str, tuple[int, int]]:
 def abstention_examples(part: Part) -> Iterator[Example]:
     """Pair questions with refusals and with replies that look like one (`abstentions.jsonl`)."""
     answers = {"no": None, "partly": None, "wholly": 0.0}
-    for row in rows_of(TEXTS / "abstentions.jsonl"):
+    for row in read_json_rows(TEXTS / "abstentions.jsonl"):
         if is_learned(row["question"], part):
             kind = row["abstains"]
             label = 1.0 if kind == "no" and "non_answer" not in row["how"] else answers[kind]

@@ -15,7 +15,7 @@ from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.authored_examples import CLAIMS, LONG_REPLY, TEXTS, around, windows_of
 from rag_cover_embedded.training.crossed import is_held_out
 from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, Example, answering, not_answering
-from rag_cover_embedded.training.sources import rows_of, sentence_spans
+from rag_cover_embedded.training.sources import read_json_rows, sentence_spans
 from rag_cover_embedded.training.splits import Part
 
 WHOLE = 600
@@ -28,7 +28,7 @@ AS_PASSAGE = 0.4
 
 def case_examples(rng: random.Random, part: Part) -> Iterator[Example]:
     """Ask each passage and each reply what it answers and as much that it does not; hold claims against the passages."""
-    for case in rows_of(TEXTS / "cases.jsonl"):
+    for case in read_json_rows(TEXTS / "cases.jsonl"):
         if is_held_out(case["domain"]) != part.is_fitted_on:
             continue
         for passage in case["passages"]:
@@ -45,7 +45,7 @@ def case_examples(rng: random.Random, part: Part) -> Iterator[Example]:
 
 def case_texts(mode: str) -> Iterator[tuple[tuple[str, str, str], float]]:
     """Ask every whole passage, or every reply, of the held-out cases every sub-question of its case."""
-    for case in rows_of(TEXTS / "cases.jsonl"):
+    for case in read_json_rows(TEXTS / "cases.jsonl"):
         if is_held_out(case["domain"]):
             for text in case["passages" if mode == "passage" else "answers"]:
                 for name, question in case["subs"].items():

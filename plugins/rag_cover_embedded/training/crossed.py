@@ -16,8 +16,8 @@ from typing import Any
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.example import ABSTAINS, NO_SPAN, Example
-from rag_cover_embedded.training.sources import rows_of
-from rag_cover_embedded.training.splits import Part
+from rag_cover_embedded.training.sources import read_json_rows
+from rag_cover_embedded.training.splits import Part, bucket
 
 TEXTS = Path(__file__).parent / "texts"
 MOST_WORDS = 125
@@ -119,12 +119,12 @@ class Piece:
 
 def read_topics(data: Path, part: Part) -> list[dict[str, Any]]:
     """Read the topics of a part: a user's question with its sub-questions; the seed rows have one sub-question each."""
-    seed = map(_from_seed, rows_of(data / "judge/crossed_seed.jsonl"))
-    return [row for row in (*seed, *rows_of(TEXTS / "crossed.jsonl")) if is_held_out(row["domain"]) == part.is_fitted_on]
+    seed = map(_from_seed, read_json_rows(data / "judge/crossed_seed.jsonl"))
+    return [row for row in (*seed, *read_json_rows(TEXTS / "crossed.jsonl")) if is_held_out(row["domain"]) == part.is_fitted_on]
 
 
 def is_held_out(domain: str) -> bool:
-    """Tell whether a domain's topics train nothing: they serve to choose and to fit."""
+    """Return whether a domain's topics train nothing: they serve to choose and to fit."""
     return any(word in domain.lower() for word in HELD_OUT)
 
 
@@ -141,9 +141,14 @@ def _from_seed(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def make_crossed_examples(data: Path, rng: random.Random, part: Part, *, composed: float = 2.5) -> Iterator[Example]:
-    """Build one pass: a sample of single texts, and about so many composed ones for each topic and sub-question."""
-    topics = read_topics(data, part)
+def make_crossed_examples(
+    data: Path, rng: random.Random, part: Part, *, composed: float = 2.5, share: float = 1.0
+) -> Iterator[Example]:
+    """Build one pass: a sample of single texts, and about so many composed ones for each topic and sub-question.
+
+    Of the topics, the given share is read, always the same ones.
+    """
+    topics = [topic for topic in read_topics(data, part) if bucket(topic["question"]) < 100 * share]
     domains = defaultdict(list)
     types = defaultdict(list)
     for topic in topics:
@@ -226,7 +231,7 @@ _FORMS = {
 
 
 def _unlike(first: str, second: str) -> bool:
-    """Tell whether a bare answer to one kind of question is surely none to the other."""
+    """Return whether a bare answer to one kind of question is surely none to the other."""
     one, two = _FORMS.get(first), _FORMS.get(second)
     return one is not None and two is not None and one != two and {one, two} != {"reason", "way"}
 
@@ -338,7 +343,7 @@ def _write(pieces: Sequence[Piece], subs: Sequence[dict[str, Any]], rng: random.
 
 
 def _gives_away(sub: dict[str, Any], text: str) -> bool:
-    """Tell whether a text holds the bare answer of a sub-question by accident."""
+    """Return whether a text holds the bare answer of a sub-question by accident."""
     short = re.findall(r"\w+", sub["yes"]["short"].lower())
     words = " ".join(re.findall(r"\w+", text.lower()))
     return bool(short) and short[0] not in ("yes", "no") and f" {' '.join(short)} " in f" {words} "

@@ -31,7 +31,7 @@ from rag_cover_embedded.training.natural import natural_agreement, natural_answe
 from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
 from rag_cover_embedded.training.plain import plain_examples
 from rag_cover_embedded.training.qa_examples import make_retrieval_examples, qed_examples, squad_examples, two_hop_examples
-from rag_cover_embedded.training.sources import excerpt, paragraphs_of, rows_of, squad_paragraphs
+from rag_cover_embedded.training.sources import paragraphs_of, read_json_rows, sample_excerpt, squad_paragraphs
 from rag_cover_embedded.training.splits import LEARNING, Part
 from rag_cover_embedded.training.surrounded import make_surrounded_examples
 from rag_cover_embedded.training.swaps import make_swapped_claims
@@ -219,15 +219,15 @@ def passages(data: Path, part: Part) -> list[str]:
 def plain_texts(data: Path, part: Part = LEARNING, *, seed: int = 0) -> list[str]:
     """Gather unlabelled training texts and questions for keeping the text mode close to the original encoder."""
     rng = random.Random(seed)
-    texts = [window for context, _ in squad_paragraphs(data, part) for window in (context, excerpt(context, rng))]
-    for row in rows_of(data / "multihop/2wiki_500.jsonl"):
+    texts = [window for context, _ in squad_paragraphs(data, part) for window in (context, sample_excerpt(context, rng))]
+    for row in read_json_rows(data / "multihop/2wiki_500.jsonl"):
         if part.has(row["question"]):
             texts += [f"{title}. {' '.join(sentences)}" for title, sentences in paragraphs_of(row)]
             texts.append(row["question"])
-    for row in rows_of(data / "reading/qed_dev.jsonl"):
+    for row in read_json_rows(data / "reading/qed_dev.jsonl"):
         if part.has(row["question_text"]):
             texts += [row["question_text"], row["paragraph_text"]]
-    for row in rows_of(data / "answers/evouna_nq.jsonl"):
+    for row in read_json_rows(data / "answers/evouna_nq.jsonl"):
         if part.has(row["question"]):
             texts += [row["question"], row["answer_gpt4"] or row["question"]]
     for row in json.loads((data / "multihop/strategyqa_train.json").read_text()):

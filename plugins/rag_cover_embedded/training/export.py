@@ -45,7 +45,7 @@ _MASKED = -1e9
 
 
 def export(network: JudgeNetwork, path: Path, arithmetic: Arithmetic | None = None) -> None:
-    """Write the network as ONNX, in bytes unless told otherwise; see `OUTPUTS` for what it returns."""
+    """Write the network as ONNX, in bytes by default; see `OUTPUTS` for what it returns."""
     arithmetic = arithmetic or Bytes()
     graph = Graph()
     hidden = _embeddings(graph, arithmetic, network)

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.backends import ScoringItem
-from rag_cover_embedded.answers import SHORT, AnswerJudge, Asked, ScoreCalibration, WindowEvidence
+from rag_cover_embedded.answers import AnswerJudge, Asked, ScoreCalibration, WindowEvidence, calibration_name
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.training.cases import case_texts
@@ -81,24 +81,18 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
 def fit_calibrations(answers: AnswerJudge, data: Path, *, seed: int) -> dict[str, Any]:
     """Fit the calibrations and the certain cuts of passages and replies: ``calibrations`` and ``certain`` of ``judge.json``."""
     fitted: dict[str, Any] = {"certain": {}, "calibrations": {}}
-    for mode, names in (("passage", ("passages", "long_passages")), ("reply", ("replies",))):
+    modes = (("passage", Task.ANSWERS, ("passages", "long_passages")), ("reply", Task.REPLIES, ("replies",)))
+    for mode, task, names in modes:
         texts = fitting_texts(data, mode, seed=seed)
         known = {kind: attach_labels(answers.evidence([asked for asked, _ in rows]), rows) for kind, rows in texts.items()}
         natural: list[tuple[float, float]] = []
         for name in names:
-            chosen = {kind: [row for row in rows if _belongs(row[0], name)] for kind, rows in known.items()}
+            chosen = {kind: [row for row in rows if calibration_name(task, row[0]) == name] for kind, rows in known.items()}
             calibration = fit_calibration({kind: rows for kind, rows in chosen.items() if rows})
             natural += [(calibration.probability(each), label) for each, label in chosen["natural"]]
             fitted["calibrations"][name] = asdict(calibration)
         fitted["certain"][mode] = certain_cuts(*np.array(natural).T)
     return fitted
-
-
-def _belongs(evidence: WindowEvidence, calibration: str) -> bool:
-    """Tell whether a text falls under a calibration; a reply of several windows is judged as passages are."""
-    if calibration == "replies":
-        return evidence.windows == 1
-    return (evidence.tokens > SHORT) == (calibration == "long_passages")
 
 
 def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[Asked, float]]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.example import ENTAILMENT, NOT_ENTAILED, Example, answering, not_answering
-from rag_cover_embedded.training.sources import other_squad_texts, paragraphs_of, rows_of, sentences_of, squad_paragraphs
+from rag_cover_embedded.training.sources import other_squad_texts, paragraphs_of, read_json_rows, sentences_of, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
 
 
@@ -58,14 +58,14 @@ def passage_entailment_examples(data: Path, rng: random.Random, part: Part) -> I
             outside = [sentence for sentence in found if sentence not in window]
             if outside:
                 yield Example(Task.ENTAILMENT, " ".join(window), rng.choice(outside), NOT_ENTAILED)
-    for row in rows_of(data / "multihop/2wiki_500.jsonl"):
+    for row in read_json_rows(data / "multihop/2wiki_500.jsonl"):
         if part.has(row["question"]):
             yield from _two_hop_statements(row)
     yield from _answer_statements(data, part)
 
 
 def _two_hop_statements(row: dict[str, Any]) -> Iterator[Example]:
-    """Say what each hop's answer says: it follows from the subject's paragraph and from no other."""
+    """State each hop's answer, which follows from the subject's paragraph and from no other."""
     for pair, (subject, _, value) in zip(row["qa_pairs"], row["evidences"], strict=False):
         for title, sentences in paragraphs_of(row):
             text = f"{title}. {' '.join(sentences)}"
@@ -79,9 +79,9 @@ def _two_hop_statements(row: dict[str, Any]) -> Iterator[Example]:
 def _answer_statements(data: Path, part: Part) -> Iterator[Example]:
     """Pair QED's paragraphs with answers that people judged: right ones that name the same thing, wrong ones that do not."""
     paragraphs = {
-        row["question_text"]: row for row in rows_of(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])
+        row["question_text"]: row for row in read_json_rows(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])
     }
-    for row in rows_of(data / "answers/evouna_nq.jsonl"):
+    for row in read_json_rows(data / "answers/evouna_nq.jsonl"):
         if (source := paragraphs.get(row["question"])) is None or row["improper"]:
             continue
         for system in ("gpt35", "chatgpt"):

@@ -215,7 +215,7 @@ _PAST = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class StatedRelation:
     """Kinds of things, and the verb between them; an empty ``base`` is not asked the other way."""
 
     kind: str
@@ -232,7 +232,7 @@ class Relation:
 def plain_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Ask each relation about several pairs of names: the statement, one without the name, one about another thing."""
     fillers = [sentence for context, _ in squad_paragraphs(data, part) for sentence in sentences_of(context)]
-    for relation in relations(part):
+    for relation in read_relations(part):
         for _ in range(ROUNDS):
             subject, other = (make_name(kind, rng) for kind in (relation.kind, relation.other_kind))
             if subject in other or other in subject:
@@ -250,11 +250,11 @@ def plain_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Examp
                 yield _among(back, rng.choice((_first_up(nothing), _first_up(elsewhere))), "", fillers, rng)
 
 
-def relations(part: Part) -> list[Relation]:
+def read_relations(part: Part) -> list[StatedRelation]:
     """Read the relations of a part: every tenth serves to fit."""
     rows = [line.split("|") for line in RELATIONS.splitlines()]
     kept = [row for number, row in enumerate(rows) if (number % 10 == 0) == part.is_fitted_on]
-    return [Relation(kind, verb, "" if base == "-" else base, other) for kind, verb, base, other in kept]
+    return [StatedRelation(kind, verb, "" if base == "-" else base, other) for kind, verb, base, other in kept]
 
 
 def make_name(kind: str, rng: random.Random) -> str:

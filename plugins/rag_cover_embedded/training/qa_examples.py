@@ -10,9 +10,9 @@ from pathlib import Path
 from rag_cover_embedded.training.agreement import squad_correctness
 from rag_cover_embedded.training.example import Example, answering, not_answering
 from rag_cover_embedded.training.sources import (
-    excerpt,
     paragraphs_of,
-    rows_of,
+    read_json_rows,
+    sample_excerpt,
     sentence_spans,
     squad_articles,
     squad_paragraphs,
@@ -49,7 +49,7 @@ def squad_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Examp
             if rng.random() < 0.5:
                 yield from _without_the_answer(text, context, sentences, answers, begin)
             if rng.random() < 0.1:
-                yield not_answering(text, excerpt(rng.choice(contexts), rng))
+                yield not_answering(text, sample_excerpt(rng.choice(contexts), rng))
             yield from squad_correctness(text, question, context, sentences, rng)
 
 
@@ -88,7 +88,7 @@ def _swap_name(question: str, context: str, rng: random.Random) -> str | None:
 
 def qed_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair NQ questions with their paragraph, and with another one."""
-    rows = [row for row in rows_of(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])]
+    rows = [row for row in read_json_rows(data / "reading/qed_dev.jsonl") if part.has(row["question_text"])]
     for row in rows:
         paragraph, question = row["paragraph_text"], row["question_text"]
         answer = row["original_nq_answers"][0][0]
@@ -96,12 +96,12 @@ def qed_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example
         if answer["end"] <= end:
             yield answering(question, paragraph[start:end], (answer["start"] - start, answer["end"] - start))
             yield from _beside(question, paragraph, sentence_spans(paragraph), {answer["string"]}, rng)
-        yield not_answering(question, excerpt(rng.choice(rows)["paragraph_text"], rng))
+        yield not_answering(question, sample_excerpt(rng.choice(rows)["paragraph_text"], rng))
 
 
 def two_hop_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair each single-hop question of 2Wiki with its paragraph, the other hop's and a distractor; no hop answers the whole."""
-    for row in rows_of(data / "multihop/2wiki_500.jsonl"):
+    for row in read_json_rows(data / "multihop/2wiki_500.jsonl"):
         if not part.has(row["question"]):
             continue
         paragraphs = [(title, " ".join(sentences)) for title, sentences in paragraphs_of(row)]

@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[np.float32]]
 _HEADS = ("entailment", "answers", "replies", "abstention", "correct")
 
 
-def restore(network: JudgeNetwork, path: Path) -> None:
+def restore_weights(network: JudgeNetwork, path: Path) -> None:
     """Give a network the weights of a ``judge.onnx`` in bytes; word vectors but for the task tokens' stay as they are."""
     found: Arrays = {each.name: numpy_helper.to_array(each).astype(np.float32) for each in onnx.load(path).graph.initializer}
     table = network.encoder.embeddings

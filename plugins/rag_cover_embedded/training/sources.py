@@ -13,7 +13,7 @@ from typing import Any
 from rag_cover_embedded.training.splits import Part
 
 
-def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+def read_json_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Read a file of JSON lines."""
     with path.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
@@ -63,7 +63,7 @@ def window_around(sentences: list[tuple[int, int]], place: int, rng: random.Rand
     return sentences[max(0, index - before)][0], sentences[min(len(sentences) - 1, index + after)][1]
 
 
-def excerpt(text: str, rng: random.Random) -> str:
+def sample_excerpt(text: str, rng: random.Random) -> str:
     """Take a few sentences from anywhere in a text."""
     sentences = sentence_spans(text)
     start, end = window_around(sentences, rng.choice(sentences)[0], rng)

@@ -25,12 +25,12 @@ def bucket(key: str) -> int:
 
 
 def trains(question: str) -> bool:
-    """Tell whether a question's examples belong to the training part (buckets 0-69)."""
+    """Return whether a question's examples belong to the training part (buckets 0-69)."""
     return bucket(question) < TRAIN_BUCKETS
 
 
 def trains_by_document(key: str) -> bool:
-    """Tell whether a SQuAD article or an NLI premise belongs to the training part (buckets 0-79)."""
+    """Return whether a SQuAD article or an NLI premise belongs to the training part (buckets 0-79)."""
     return bucket(key) < TRAIN_BUCKETS_BY_DOCUMENT
 
 
@@ -43,15 +43,15 @@ class Part:
 
     @property
     def is_fitted_on(self) -> bool:
-        """Tell whether the part serves to fit numbers, and trains no weights."""
+        """Return whether the part serves to fit numbers, and trains no weights."""
         return TRAIN_BUCKETS - 1 in self.questions
 
     def has(self, question: str) -> bool:
-        """Tell whether a top-level question belongs to the part."""
+        """Return whether a top-level question belongs to the part."""
         return bucket(question) in self.questions
 
     def has_document(self, key: str) -> bool:
-        """Tell whether an article's title or a premise belongs to the part."""
+        """Return whether an article's title or a premise belongs to the part."""
         return bucket(key) in self.documents
 
 

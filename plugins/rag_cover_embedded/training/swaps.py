@@ -87,7 +87,7 @@ def exchange_roles(sentence: str, passage: str, rng: random.Random) -> str | Non
 
 
 def negate_sentence(sentence: str, passage: str, rng: random.Random) -> str | None:  # noqa: ARG001
-    """Say the contrary: put a "not" in, or take one out."""
+    """Negate a sentence: insert a "not", or remove one."""
     if match := _NOT.search(sentence):
         return sentence[: match.start()] + match[1] + sentence[match.end() :]
     found = list(_VERB.finditer(sentence))

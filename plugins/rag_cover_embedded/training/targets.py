@@ -39,7 +39,7 @@ class Target:
     weight: float = 1.0
 
 
-def encode_examples(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[Target]:
+def encode_targets(tokenizer: Tokenizer, examples: Sequence[Example]) -> list[Target]:
     """Encode examples, as the judge encodes its own inputs, and find the tokens their labels are about."""
     targets = []
     for task in (Task.ENTAILMENT, Task.ANSWERS):

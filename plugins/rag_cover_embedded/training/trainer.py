@@ -20,13 +20,17 @@ from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tok
 from rag_cover_embedded.training.example import NOT_ENTAILED
 from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
 from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder, mean_pooled
-from rag_cover_embedded.training.restoring import restore
+from rag_cover_embedded.training.restoring import restore_weights
 from rag_cover_embedded.training.schedule import Schedule
-from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_examples
+from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from tokenizers import Tokenizer
+
+    from rag_cover_embedded.training.example import Example
 
 
 T = TypeVar("T", Target, Encoded)
@@ -34,35 +38,44 @@ STAGE_SEED = 1_000
 """Added to the seed for each stage, so that it draws other samples."""
 
 
-def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = None) -> None:
+def train_judge(
+    data: Path,
+    out: Path,
+    schedule: Schedule,
+    *,
+    packed: Path | None = None,
+    passes: Sequence[Callable[[int], Sequence[Example]]] | None = None,
+) -> None:
     """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``.
 
-    With ``packed``, a ``judge.onnx``, and no checkpoint yet, the last stage alone is trained, from those weights.
+    With ``packed``, a ``judge.onnx``, and no checkpoint yet, the last stage alone is trained, from those weights. ``passes``
+    build a pass of examples of each stage by a seed; without them the shares of `STAGES` do. Without text tokens the text mode
+    is not trained.
     """
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = open_tokenizer(find_pretrained_folder() / "tokenizer.json")
-    texts = encode_texts(tokenizer, plain_texts(data, seed=schedule.seed), max_tokens=128)
+    kept = plain_texts(data, seed=schedule.seed) if schedule.text_tokens else []
+    texts = encode_texts(tokenizer, kept, max_tokens=128)
     begun = (out / "judge.pt").exists()
     network = JudgeNetwork.from_pretrained()
     if packed is not None and not begun:
-        restore(network, packed)
+        restore_weights(network, packed)
     teacher = BertModel.from_pretrained(find_pretrained_folder(), add_pooling_layer=False).eval()
     optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rates[0], betas=(0.9, 0.98))
     first = _resume(out, network, optimiser) if begun else sum(schedule.steps[:-1]) if packed else 0
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
-    def encode_training_examples(shares: Mapping[str, float], seed: int) -> list[Target]:
-        return encode_examples(tokenizer, training_examples(data, seed=seed, shares=shares))
+    readers = passes or [partial(_read_shares, data, shares) for shares in STAGES]
 
     def stages() -> Iterator[list[Target]]:
         done = 0
-        for number, (shares, steps) in enumerate(zip(STAGES, schedule.steps, strict=True)):
+        for number, (read, steps) in enumerate(zip(readers, schedule.steps, strict=True)):
             if first < done + steps:
                 seed, skip = schedule.seed + number * STAGE_SEED, max(0, first - done)
                 yield from islice(
-                    _endless(partial(encode_training_examples, shares), schedule.batch_tokens, seed=seed, skip=skip),
+                    _endless(partial(_encode_pass, tokenizer, read), schedule.batch_tokens, seed=seed, skip=skip),
                     steps - skip,
                 )
             done += steps
@@ -75,11 +88,12 @@ def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = No
         for step in range(first, sum(schedule.steps)):
             for group in optimiser.param_groups:
                 group["lr"] = schedule.rate(step)
-            with torch.autocast(device.type, torch.bfloat16):
+            with torch.autocast(device.type, torch.bfloat16, enabled=computes_bfloat16(device)):
                 network.train()
                 losses = judging_losses(network, next(batches), device)
                 network.eval()  # no dropout: the teacher has none either
-                losses |= text_losses(network, teacher, next(text_batches), device)
+                if schedule.text_tokens:
+                    losses |= text_losses(network, teacher, next(text_batches), device)
             sum(losses.values()).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
@@ -89,6 +103,22 @@ def train(data: Path, out: Path, schedule: Schedule, *, packed: Path | None = No
             log.flush()
             if (step + 1) % schedule.checkpoint_every == 0 or step + 1 == sum(schedule.steps):
                 _save(out, network, optimiser, step + 1)
+
+
+def _read_shares(data: Path, shares: Mapping[str, float], seed: int) -> Sequence[Example]:
+    return training_examples(data, seed=seed, shares=shares)
+
+
+def _encode_pass(tokenizer: Tokenizer, read: Callable[[int], Sequence[Example]], seed: int) -> list[Target]:
+    return encode_targets(tokenizer, read(seed))
+
+
+def computes_bfloat16(device: torch.device) -> bool:
+    """Tell whether a device computes in bfloat16; a CPU that only imitates it is some fifteen times as slow as in fp32."""
+    if device.type != "cpu":
+        return True
+    found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # absent from older versions
+    return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
 
 
 def judging_losses(network: JudgeNetwork, batch: Sequence[Target], device: torch.device) -> dict[str, Tensor]:

@@ -17,11 +17,11 @@ from rag_cover_embedded.training.authored_examples import TEXTS, is_learned
 from rag_cover_embedded.training.crossed import read_topics
 from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, not_answering
 from rag_cover_embedded.training.natural import LONGEST, part_rows, sample_rows
-from rag_cover_embedded.training.sources import excerpt, rows_of, sentences_of, squad_paragraphs
+from rag_cover_embedded.training.sources import read_json_rows, sample_excerpt, sentences_of, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
 
 SHORTEST = 8
-"""Words of a text that can be told to be about something else."""
+"""Words of a text that show that it is about something else."""
 AS_REPLY = 0.4
 FROM_A_SOURCE = 150
 CELLS = ("same", "other", "list", "table", "two")
@@ -33,7 +33,7 @@ def make_unrelated_examples(data: Path, rng: random.Random, part: Part) -> Itera
         reply = len(text.split()) < 4 * SHORTEST and rng.random() < AS_REPLY
         yield Example(Task.REPLIES, question, text, 0.0, NO_SPAN) if reply else not_answering(question, text)
     for name in ("claims.jsonl", "contrast_claims.jsonl"):
-        rows = [row for row in rows_of(TEXTS / name) if is_learned(row["premise"], part)]
+        rows = [row for row in read_json_rows(TEXTS / name) if is_learned(row["premise"], part)]
         for row, other in others(rows, lambda row: row["domain"], rng):
             supported = [claim["text"] for claim in other["claims"] if claim["label"] == "supported"]
             for claim in rng.sample(supported, min(2, len(supported))):
@@ -42,7 +42,7 @@ def make_unrelated_examples(data: Path, rng: random.Random, part: Part) -> Itera
     for context in paragraphs:
         claim = rng.choice(sentences_of(rng.choice(paragraphs)))
         if claim not in context:
-            yield Example(Task.ENTAILMENT, excerpt(context, rng), claim, NOT_ENTAILED)
+            yield Example(Task.ENTAILMENT, sample_excerpt(context, rng), claim, NOT_ENTAILED)
 
 
 def _natural(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
@@ -57,7 +57,7 @@ def _natural(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, 
 
 
 def _contrast(rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
-    rows = [row for row in rows_of(TEXTS / "contrast.jsonl") if is_learned(row["question"], part)]
+    rows = [row for row in read_json_rows(TEXTS / "contrast.jsonl") if is_learned(row["question"], part)]
     for row, other in others(rows, lambda row: row["domain"], rng):
         text = rng.choice(other["pairs"])["yes"]
         if SHORTEST <= len(text.split()) <= LONGEST:

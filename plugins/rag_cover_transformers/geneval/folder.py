@@ -36,7 +36,7 @@ class FittedHeads:
 
 
 def is_geneval(folder: Path) -> bool:
-    """Tell a GenEval folder from another checkpoint."""
+    """Return whether a folder is GenEval's, and no other checkpoint."""
     return (folder / _ABOUT).is_file()
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover_transformers.encodings import Encoded, TextEncoder, TokenisedText
+from rag_cover_transformers.encodings import NetworkInput, TextEncoder, TokenisedText
 
 __all__ = ["InputLayout", "Laid"]
 
@@ -22,7 +22,7 @@ Ids = NDArray[np.int64]
 class Laid:
     """One input, and where the question's tokens stand in it."""
 
-    encoded: Encoded
+    encoded: NetworkInput
     question: slice
 
 
@@ -58,7 +58,7 @@ class InputLayout:
         given = [] if group is None else [self._reference, group]
         encoded = self.encoder.alone(np.concatenate([self._question, asked, *given, self._document, window]))
         start = self.encoder.single_start + len(self._question)
-        return Laid(Encoded(encoded.ids), slice(start, start + len(asked)))
+        return Laid(NetworkInput(encoded.ids), slice(start, start + len(asked)))
 
     def _groups(self, references: Sequence[TokenisedText]) -> list[Ids]:
         """Join references while they fit into a third of an input; a longer one is cut into windows."""

@@ -41,7 +41,7 @@ class Branches(Protocol):
 
 
 class SharedPrompt:
-    """One row a prompt, whatever n. ``_owner`` says of every cached place whose it is: a sample's, the prompt's, nobody's."""
+    """One row a prompt, whatever n. ``_owner`` is the owner of each cached position: a sample, the prompt, or nobody."""
 
     def __init__(self, forward: Forward, prefilled: Prefilled, n: int, *, dtype: torch.dtype) -> None:
         self._forward, self._cache, self._n, self._dtype = forward, prefilled.cache, n, dtype
@@ -88,7 +88,7 @@ class CopiedPrompt:
 
 
 def attends_to_all(config: Any) -> bool:
-    """Tell whether every layer sees every earlier token, by its rotary position alone.
+    """Return whether every layer sees every earlier token, by its rotary position alone.
 
     Layers with a sliding window or a recurrent state, and positions told by the order of a row (ALiBi), do not.
     """

@@ -27,7 +27,7 @@ class Drawn:
 
     @property
     def finish(self) -> Literal["stop", "length"]:
-        """Say why it ended."""
+        """Return why it ended."""
         return "length" if self.stopper is None else "stop"
 
     def sample(self, text: str | None = None) -> Sample:

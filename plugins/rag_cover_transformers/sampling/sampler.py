@@ -138,7 +138,7 @@ class CausalSampler:
         return ids
 
     def _over(self, live: Sequence[_Row], stops: Sequence[str]) -> list[bool]:
-        """Tell which rows have just drawn an end token or completed a stop text."""
+        """Return which rows have just drawn an end token or completed a stop text."""
         tail = tail_length(stops)
         texts = self._tokenizer.batch_decode([row.ids[-tail:] for row in live], **_AS_IT_IS) if stops else [""] * len(live)
         return [

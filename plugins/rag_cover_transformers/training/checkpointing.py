@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from rag_cover.errors import CorruptFileError, InvalidValueError
 
-__all__ = ["TrainingProgress", "restore", "store"]
+__all__ = ["TrainingProgress", "restore_progress", "store"]
 
 _NETWORK, _MOMENTS = "network.", "moments."
 
@@ -45,7 +45,7 @@ def weights_of(network: nn.Module) -> dict[str, Tensor]:
     return dict(network.named_parameters())
 
 
-def restore(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *, run: str) -> TrainingProgress:
+def restore_progress(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, *, run: str) -> TrainingProgress:
     """Put the stored state back; a fresh `TrainingProgress` where there is none.
 
     Raises:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rag_cover.errors import InputError, nearest
 from rag_cover_transformers.geneval.layout import InputLayout, Laid
 
-__all__ = ["Target", "TrainingExample", "encode_examples", "read_examples"]
+__all__ = ["EncodedExample", "TrainingExample", "encode_examples", "read_examples"]
 
 FIELDS = ("question", "text", "correct", "references", "relevant")
 _CHUNK = 1_024
@@ -37,7 +37,7 @@ class TrainingExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class EncodedExample:
     """One encoded example: ``relevant`` is the share of each of the question's tokens, None where nothing is known of it."""
 
     laid: Laid
@@ -118,7 +118,7 @@ def _find_phrases(question: str, phrases: Sequence[str]) -> Iterator[tuple[int, 
         yield start, start + len(phrase)
 
 
-def encode_examples(layout: InputLayout, path: Path, examples: Sequence[TrainingExample]) -> list[Target]:
+def encode_examples(layout: InputLayout, path: Path, examples: Sequence[TrainingExample]) -> list[EncodedExample]:
     """Encode examples, each as one input.
 
     Raises:
@@ -131,7 +131,7 @@ def encode_examples(layout: InputLayout, path: Path, examples: Sequence[Training
     ]
 
 
-def _encode_examples(layout: InputLayout, path: Path, examples: Sequence[TrainingExample]) -> Iterator[Target]:
+def _encode_examples(layout: InputLayout, path: Path, examples: Sequence[TrainingExample]) -> Iterator[EncodedExample]:
     strings = dict.fromkeys(text for each in examples for text in (each.question, each.text, *each.references))
     texts = dict(zip(strings, layout.encoder.tokenise(list(strings)), strict=True))
     for example in examples:
@@ -144,7 +144,7 @@ def _encode_examples(layout: InputLayout, path: Path, examples: Sequence[Trainin
             )
             raise InputError(problem, file=path, line=example.line, field="text")
         offsets = asked.offsets[: inputs[0].question.stop - inputs[0].question.start]
-        yield Target(inputs[0], float(example.correct), _shares(offsets, example.relevant), not example.references)
+        yield EncodedExample(inputs[0], float(example.correct), _shares(offsets, example.relevant), not example.references)
 
 
 def _shares(offsets: NDArray[np.int64], spans: Sequence[tuple[int, int]]) -> NDArray[np.float32] | None:

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["area_under_roc", "best_cut", "fit_temperature", "shares_temperature"]
+__all__ = ["balanced_cut", "fit_temperature", "rank_accuracy", "shares_temperature"]
 
 Floats = NDArray[np.float64]
 
 _TEMPERATURES = np.exp(np.linspace(np.log(0.05), np.log(20), 121))
 
 
-def area_under_roc(scores: Floats, truth: NDArray[np.bool_]) -> float:
+def rank_accuracy(scores: Floats, truth: NDArray[np.bool_]) -> float:
     """Return P(a true row scores higher than a false one), a tie counting half.
 
-    >>> area_under_roc(np.array([0.5, 0.5, 0.9]), np.array([True, False, True]))
+    >>> rank_accuracy(np.array([0.5, 0.5, 0.9]), np.array([True, False, True]))
     0.75
     """
     false = np.sort(scores[~truth])
@@ -51,10 +51,10 @@ def shares_temperature(rows: Sequence[tuple[Floats, Floats]]) -> float:
     return float(_TEMPERATURES[int(np.argmin(losses))])
 
 
-def best_cut(probabilities: Floats, truth: NDArray[np.bool_]) -> float:
+def balanced_cut(probabilities: Floats, truth: NDArray[np.bool_]) -> float:
     """Return the cut with the best balanced accuracy, midway between two scores; 0.5 where one class is absent.
 
-    >>> best_cut(np.array([0.1, 0.2, 0.6, 0.9]), np.array([False, False, True, True]))
+    >>> balanced_cut(np.array([0.1, 0.2, 0.6, 0.9]), np.array([False, False, True, True]))
     0.4
     """
     if truth.all() or not truth.any():

@@ -26,11 +26,11 @@ from rag_cover_transformers.encodings import TextEncoder, longest_input
 from rag_cover_transformers.geneval.folder import FittedHeads, backbone_of, save_model
 from rag_cover_transformers.geneval.layout import InputLayout
 from rag_cover_transformers.geneval.network import GenEvalNetwork, HeadOutputs
-from rag_cover_transformers.training.checkpointing import TrainingProgress, restore, store
-from rag_cover_transformers.training.examples import Target, encode_examples, read_examples
+from rag_cover_transformers.training.checkpointing import TrainingProgress, restore_progress, store
+from rag_cover_transformers.training.examples import EncodedExample, encode_examples, read_examples
 from rag_cover_transformers.training.validating import fit_on, validation_auc
 
-__all__ = ["Plan", "train"]
+__all__ = ["Plan", "train_checkpoint"]
 
 Report = Callable[[Mapping[str, float]], None]
 
@@ -67,7 +67,9 @@ class Plan:
         return self.learning_rate * min(rising, falling, 1)
 
 
-def train(base: str, data: Path, validation: Path, out: Path, plan: Plan, *, device: str = "auto", report: Report) -> Path:
+def train_checkpoint(
+    base: str, data: Path, validation: Path, out: Path, plan: Plan, *, device: str = "auto", report: Report
+) -> Path:
     """Train a GenEval model from a T5 or BERT checkpoint, or go on from the state in ``out``; return the model's folder."""
     out.mkdir(parents=True, exist_ok=True)
     checkpoint = find_checkpoint(base)
@@ -103,10 +105,10 @@ class _Run:
     name: str
     report: Report
 
-    def go(self, targets: Sequence[Target], held: Sequence[Target]) -> None:
+    def go(self, targets: Sequence[EncodedExample], held: Sequence[EncodedExample]) -> None:
         optimiser = torch.optim.AdamW(self.network.parameters(), lr=self.plan.learning_rate, weight_decay=0.01)
         state, best = self.out / "state.safetensors", self.out / "best.safetensors"
-        progress = restore(state, self.network, optimiser, run=self.name)
+        progress = restore_progress(state, self.network, optimiser, run=self.name)
         batches = _endless(targets, self.plan, skip=progress.step)
         while progress.step < self.plan.steps and progress.checks_without_gain < self.plan.patience:
             losses = self._step(optimiser, next(batches), progress.step)
@@ -118,7 +120,7 @@ class _Run:
                     store(best, self.network, optimiser, progress, run=self.name)
                 store(state, self.network, optimiser, progress, run=self.name)
                 self.report({"step": progress.step, "auroc": area, **losses})
-        restore(best, self.network, optimiser, run=self.name)
+        restore_progress(best, self.network, optimiser, run=self.name)
 
     @staticmethod
     def _note(progress: TrainingProgress, area: float) -> None:
@@ -127,7 +129,7 @@ class _Run:
         if gained:
             progress.best, progress.best_step = area, progress.step
 
-    def _step(self, optimiser: torch.optim.Optimizer, batch: Sequence[Target], step: int) -> dict[str, float]:
+    def _step(self, optimiser: torch.optim.Optimizer, batch: Sequence[EncodedExample], step: int) -> dict[str, float]:
         for group in optimiser.param_groups:
             group["lr"] = self.plan.rate(step)
         torch.manual_seed(self.plan.seed * 1_000_003 + step)  # dropout's
@@ -142,7 +144,7 @@ class _Run:
         return {name: float(value.detach()) for name, value in losses.items()}
 
 
-def losses_of(network: GenEvalNetwork, batch: Sequence[Target], placement: Placement, pad: int) -> dict[str, Tensor]:
+def losses_of(network: GenEvalNetwork, batch: Sequence[EncodedExample], placement: Placement, pad: int) -> dict[str, Tensor]:
     """Compute each head's mean loss over its examples of the batch."""
     inputs = pad_rows([target.laid.encoded for target in batch], pad=pad, device=placement.device)
     logits, relevance = network(inputs["input_ids"], inputs["attention_mask"])
@@ -158,7 +160,7 @@ def losses_of(network: GenEvalNetwork, batch: Sequence[Target], placement: Place
     return losses
 
 
-def _endless(targets: Sequence[Target], plan: Plan, *, skip: int) -> Iterator[list[Target]]:
+def _endless(targets: Sequence[EncodedExample], plan: Plan, *, skip: int) -> Iterator[list[EncodedExample]]:
     """Yield batches of similar lengths for ever, shuffled anew each pass; ``skip`` batches are passed over."""
     rng = random.Random(plan.seed)
     while True:

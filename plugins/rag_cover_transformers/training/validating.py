@@ -14,20 +14,20 @@ from rag_cover_transformers.devices import Placement
 from rag_cover_transformers.geneval.folder import FittedHeads
 from rag_cover_transformers.geneval.judge import both_heads
 from rag_cover_transformers.geneval.network import GenEvalNetwork
-from rag_cover_transformers.training.examples import Target
-from rag_cover_transformers.training.fitting import area_under_roc, best_cut, fit_temperature, shares_temperature
+from rag_cover_transformers.training.examples import EncodedExample
+from rag_cover_transformers.training.fitting import balanced_cut, fit_temperature, rank_accuracy, shares_temperature
 
 __all__ = ["fit_on", "validation_auc"]
 
 
-def validation_auc(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int) -> float:
+def validation_auc(network: GenEvalNetwork, held: Sequence[EncodedExample], placement: Placement, pad: int) -> float:
     """Return the area under the ROC curve of the correctness head."""
     logits = np.array([row[0] for row in _outputs(network, held, placement, pad)], np.float64)
-    return area_under_roc(logits, _truth(held))
+    return rank_accuracy(logits, _truth(held))
 
 
 def fit_on(
-    network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int, unfitted: FittedHeads
+    network: GenEvalNetwork, held: Sequence[EncodedExample], placement: Placement, pad: int, unfitted: FittedHeads
 ) -> FittedHeads:
     """Fit the temperatures of both heads, and the cut for coverage on the examples without references."""
     rows = _outputs(network, held, placement, pad)
@@ -41,16 +41,16 @@ def fit_on(
     ]
     return replace(
         unfitted,
-        threshold=best_cut(logistic((logits[free] / temperature).astype(np.float32)).astype(np.float64), truth[free]),
+        threshold=balanced_cut(logistic((logits[free] / temperature).astype(np.float32)).astype(np.float64), truth[free]),
         correctness_temperature=temperature,
         relevance_temperature=shares_temperature(shares),
     )
 
 
-def _outputs(network: GenEvalNetwork, held: Sequence[Target], placement: Placement, pad: int) -> list[Floats]:
+def _outputs(network: GenEvalNetwork, held: Sequence[EncodedExample], placement: Placement, pad: int) -> list[Floats]:
     network.eval()
     return Runner(network, placement, pad, Lock()).run([target.laid.encoded for target in held], both_heads)
 
 
-def _truth(held: Sequence[Target]) -> NDArray[np.bool_]:
+def _truth(held: Sequence[EncodedExample]) -> NDArray[np.bool_]:
     return np.array([target.correct > 0 for target in held], dtype=np.bool_)

@@ -15,7 +15,7 @@ from rag_cover.backends import Retriever, fingerprint_of
 from rag_cover.cli.commands.augmentation_batch import Cast, Files, Work, augmentation_document, mode_called
 from rag_cover.cli.console import print_json, progress_bar, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.inputs import TraceFile, name_of, opened
+from rag_cover.cli.inputs import TraceFile, open_traces, output_name
 from rag_cover.cli.json_output import spending_document
 from rag_cover.cli.option_groups import CorpusOptions, FileOptions, RemoteOptions, ScreenOptions
 from rag_cover.cli.options import (
@@ -23,6 +23,7 @@ from rag_cover.cli.options import (
     OUTPUT,
     Depth,
     Entailer,
+    Force,
     Judge,
     Limit,
     Prices,
@@ -33,6 +34,7 @@ from rag_cover.cli.options import (
     Workers,
     prices_of,
 )
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.errors import InputError
@@ -90,7 +92,7 @@ class AugmentOptions:
     max_calls: Annotated[
         int | None,
         typer.Option(
-            help="Searches for a question in all, its own among them.",
+            help="The most searches for one question, including the search for the question itself.",
             min=1,
             metavar="N",
             rich_help_panel=_HOW,
@@ -99,7 +101,12 @@ class AugmentOptions:
     ] = None
     rounds: Annotated[
         int,
-        typer.Option(help="How often auto searches for what is still not covered.", min=1, metavar="N", rich_help_panel=_HOW),
+        typer.Option(
+            help="The most rounds of searches that auto makes for what is not covered yet.",
+            min=1,
+            metavar="N",
+            rich_help_panel=_HOW,
+        ),
     ] = ROUNDS
     corpus_options: CorpusOptions
     decompose_with: Annotated[
@@ -124,7 +131,7 @@ class AugmentOptions:
     receiver: Annotated[
         str | None,
         typer.Option(
-            help="Reads the answers that later sub-questions build on (#1): a model's name, or none.",
+            help="The model that extracts answers to which later sub-questions refer (#1), or none.",
             metavar="NAME",
             rich_help_panel=_HOW,
             show_default="the generator, without one embedded",
@@ -172,17 +179,18 @@ class AugmentOptions:
             show_default="not written",
         ),
     ] = None
+    force: Force = False
     screen: ScreenOptions
     strict: Strict = False
 
     def files(self) -> Files:
         """Return where the traces go."""
-        return Files(self.out or Path(f"{name_of(self.questions)}-augmented.jsonl"), self.baseline)
+        return Files(self.out or Path(f"{output_name(self.questions)}-augmented.jsonl"), self.baseline)
 
     def open_models(self, run: LLMSession) -> Mapping[ModelKind, Any]:
         """Open the models that augment."""
         cast = Cast(self.judge, self.generator, self.receiver, self.decompose_with, self.entailer, utility=self.utility)
-        return cast.opened(run)
+        return cast.open(run)
 
     def augmenter(self, retriever: Retriever, models: Mapping[ModelKind, Any], mode: AugmentationMode) -> Augmenter:
         """Return the augmenter that is asked for."""
@@ -221,8 +229,9 @@ def augment_questions(options: AugmentOptions) -> None:
     files, screen = options.files(), options.screen
     mode, prices = mode_called(options.mode, generator=options.generator), prices_of(options.prices)
     require_file(options.corpus)
+    refuse_existing(files.out, files.baseline, force=options.force, inputs=[options.questions, options.corpus])
     file = options.file.trace_file(options.questions, options.limit)
-    traces = opened(file)
+    traces = open_traces(file)
     warn_skipped_traces(file)
     if options.utility:
         _require_references(traces, options.questions)
@@ -242,7 +251,7 @@ def augment_questions(options: AugmentOptions) -> None:
 
 def _require_references(traces: Iterable[Trace], path: Path) -> None:
     if not any(trace.question.references for trace in traces):
-        problem = "no question here has references, which what a search was worth goes by; add some, or leave out --utility"
+        problem = "no question here has references, which --utility needs; add some, or leave out --utility"
         raise InputError(problem, file=path)
 
 
@@ -252,7 +261,7 @@ def _results(work: Work, traces: Iterable[Trace], run: LLMSession, files: Files,
     total = len(traces) if isinstance(traces, Sequence) else None
     try:
         with run.clock, progress_bar(quiet=quiet) as show:
-            for each in work.done(traces):
+            for each in work.augment(traces):
                 results.append(each)
                 failed += bool(each.failures)
                 if show:

@@ -1,4 +1,4 @@
-"""Questions on their way to being augmented: many at a time, one that fails costing itself alone, and back as traces."""
+"""Augment many questions at a time; one that fails does not stop the others. The results are traces."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Cast:
     entailer: str | None = None
     utility: bool = False
 
-    def opened(self, run: LLMSession) -> Mapping[ModelKind, Any]:
+    def open(self, run: LLMSession) -> Mapping[ModelKind, Any]:
         """Open them for a run.
 
         Raises:
@@ -62,7 +62,7 @@ class Cast:
         kinds: list[ModelKind] = ["scorer", "receiver", "generator", "decomposer"]
         found = bind_models(models.open([*kinds, "entailer"] if self.utility else kinds), run)
         if self.utility and not {"entailer", "receiver"} <= found.keys():
-            message = "what a search was worth is a receiver's belief, told by an entailer: name both (--receiver, --entailer)"
+            message = "the worth of a search is measured by a receiver and an entailer: name both (--receiver, --entailer)"
             raise InvalidValueError(message)
         return found
 
@@ -98,7 +98,7 @@ class Files:
 
     @property
     def next(self) -> str:
-        """Say what to try next."""
+        """Return what to try next."""
         if self.baseline is None:
             return f"rag-cover evaluate {self.out}"
         return f"rag-cover compare {self.baseline} {self.out}"
@@ -124,7 +124,7 @@ class Work:
         needed = baseline or augmenter.mode not in ("retrieval", "auto")
         return cls(augmenter, plain if needed else None, workers or max(1, (os.cpu_count() or 2) // 2))
 
-    def done(self, traces: Iterable[Trace]) -> Iterator[AugmentedQuestion]:
+    def augment(self, traces: Iterable[Trace]) -> Iterator[AugmentedQuestion]:
         """Augment the questions of traces, in their order."""
         pending: deque[Future[AugmentedQuestion]] = deque()
         pool = ThreadPoolExecutor(self.workers)

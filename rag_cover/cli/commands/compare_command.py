@@ -13,12 +13,14 @@ import typer
 
 from rag_cover.cli.commands.pairwise import Contest
 from rag_cover.cli.console import print_json, say, screen
-from rag_cover.cli.inputs import name_of
+from rag_cover.cli.inputs import output_name
 from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
-from rag_cover.cli.options import INPUT, MEASURING, Judge, Labels, NoCache, Prices, Report, Workers
+from rag_cover.cli.options import GATES, INPUT, MEASURING, Force, Judge, Labels, NoCache, Prices, Report, Workers
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
+from rag_cover.cli.worse_gates import WorseGate, end_with_gates, gates_document, read_worse_gates
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.importers import read_labels
@@ -39,7 +41,9 @@ class CompareOptions:
     file: FileOptions
     sub_questions: Annotated[
         Literal["same", "any"],
-        typer.Option(help="Refuse questions whose sub-questions differ, or compare them all the same.", rich_help_panel=INPUT),
+        typer.Option(
+            help="Refuse to compare questions whose sub-questions differ, or compare them anyway.", rich_help_panel=INPUT
+        ),
     ] = "same"
     judge: Judge = "embedded"
     labels: Labels = None
@@ -67,6 +71,18 @@ class CompareOptions:
     prices: Prices = None
     redaction: RedactionOptions
     report: Report = None
+    force: Force = False
+    fail_if_worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if-worse",
+            help="Exit with 1 where this metric of B is worse than that of A and that is hardly chance, such as core_coverage; "
+            "with a margin, such as core_coverage=0.05, unless B is shown to be no more than that worse. May be repeated.",
+            metavar="METRIC[=MARGIN]",
+            rich_help_panel=GATES,
+            show_default="no gate",
+        ),
+    ] = None
     screen: ScreenOptions
 
     def check(self) -> None:
@@ -76,6 +92,9 @@ class CompareOptions:
             BadParameter: says which, and what to do.
         """
         _refuse_number(self.files, pairwise=self.pairwise)
+        if self.fail_if_worse and self.pairwise:
+            message = "answers compared one by one have no metrics; leave one of --pairwise and --fail-if-worse out"
+            raise typer.BadParameter(message, param_hint="--fail-if-worse")
         _refuse_unused({"--generator": self.generator, "--prices": self.prices}, pairwise=self.pairwise)
         if (self.redaction.redact or self.redaction.redact_key) and self.generator is not None:
             message = "a model compares the answers' texts, which --redact takes away; leave one of them out"
@@ -111,19 +130,23 @@ def compare_pipelines(options: CompareOptions) -> None:
 
       rag-cover compare before-coverage.sqlite after-coverage.sqlite --report comparison.html
 
+      rag-cover compare main.sqlite branch.sqlite --fail-if-worse core_coverage
+
       rag-cover compare plain.jsonl broad.jsonl deep.jsonl --pairwise
 
       rag-cover compare before.jsonl after.jsonl --pairwise --generator openai:gpt-4.1-mini
     """
     options.check()
+    gates = read_worse_gates(options.fail_if_worse)
+    refuse_existing(options.report, force=options.force, inputs=options.files)
     screen = options.screen
     contest = Contest.read(options.generator, options.prices, cache=not options.no_cache) if options.pairwise else None
     sides = options.sides()
     if contest:
-        names = [name_of(path) for path in options.files]
+        names = [output_name(path) for path in options.files]
         contest.hold(sides, names, options.sub_questions, report=options.report, as_json=screen.as_json, quiet=screen.quiet)
     else:
-        _compare(sides, options.sub_questions, options.report, as_json=screen.as_json, quiet=screen.quiet)
+        _compare(sides, options.sub_questions, options.report, gates, as_json=screen.as_json, quiet=screen.quiet)
 
 
 def _refuse_number(files: Sequence[Path], *, pairwise: bool) -> None:
@@ -143,17 +166,27 @@ def _refuse_unused(options: Mapping[str, object], *, pairwise: bool) -> None:
 
 
 def _compare(
-    sides: Sequence[Evaluation], sub_questions: Literal["same", "any"], report: Path | None, *, as_json: bool, quiet: bool
+    sides: Sequence[Evaluation],
+    sub_questions: Literal["same", "any"],
+    report: Path | None,
+    gates: Sequence[WorseGate],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     comparison = compare(sides[0], sides[1], sub_questions=sub_questions)
+    results = [gate.check(comparison) for gate in gates]
     if report:
         write_page(report, partial(write_comparison, report, comparison))
     if as_json:
-        print_json(comparison_document(comparison) | {"report": str(report) if report else None})
+        gated = {"gates": gates_document(results)} if results else {}
+        print_json(comparison_document(comparison) | {"report": str(report) if report else None} | gated)
+        end_with_gates(results, quiet=True)
         return
     screen(quiet=quiet).print(comparison_table(comparison))
     if report:
         say(f"Report: {report}", quiet=quiet)
+    end_with_gates(results, quiet=quiet)
 
 
 def _stores(files: Sequence[Path]) -> list[Path]:

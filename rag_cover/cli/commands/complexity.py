@@ -27,6 +27,7 @@ from rag_cover.cli.options import (
     MEASURING,
     OUTPUT,
     Corpus,
+    Force,
     Judge,
     Limit,
     Prices,
@@ -37,6 +38,7 @@ from rag_cover.cli.options import (
     Workers,
 )
 from rag_cover.cli.output import Ending
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.run import EvaluationRun
 from rag_cover.complexity import ComplexityMeasure, Kind, Standing
@@ -68,7 +70,7 @@ class ComplexityOptions:
     kind: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only questions of this kind, as far as their wording tells: {', '.join(Kind)}. May be repeated.",
+            help=f"Only questions of this kind, by their wording: {', '.join(Kind)}. May be repeated.",
             metavar="KIND",
             rich_help_panel=INPUT,
             show_default="all",
@@ -104,7 +106,7 @@ class ComplexityOptions:
     prices: Prices = None
     only: Annotated[
         Standing | None,
-        typer.Option(help="List and write only such questions.", rich_help_panel=OUTPUT, show_default="all"),
+        typer.Option(help="List and write only questions with this result.", rich_help_panel=OUTPUT, show_default="all"),
     ] = None
     show: Annotated[
         int, typer.Option("--show", help="Questions listed, hardest first.", min=0, metavar="N", rich_help_panel=OUTPUT)
@@ -122,6 +124,7 @@ class ComplexityOptions:
     ] = None
     store: Annotated[StoreFile, DefaultText("results are not kept")] = None
     resume: Resume = False
+    force: Force = False
     redaction: RedactionOptions
     report: Report = None
     screen: ScreenOptions
@@ -142,11 +145,12 @@ class ComplexityOptions:
             self.screen.is_silent,
             not self.remote.no_cache,
             self.remote.deadline,
-            asked.prepared,
+            asked.prepare,
             redaction,
+            overwrite=self.force,
         )
 
-    def asked(self) -> Questions:
+    def open_questions(self) -> Questions:
         """Return the questions, and how passages are retrieved for them."""
         corpus, quiet = self.corpus, self.screen.is_silent
         search = partial(self.corpus_options.open_retriever, corpus, top_k=self.top_k, quiet=quiet) if corpus else None
@@ -169,12 +173,15 @@ def describe_questions(options: ComplexityOptions) -> None:
       rag-cover complexity traces.jsonl --json --fail-under answerable_questions=0.8
     """
     ending = Ending.read(options.report, screen=options.screen, gates=options.gates, prices=options.prices)
-    asked = options.asked()
+    asked = options.open_questions()
     run = options.run(asked)
-    evaluation = run.evaluated()
+    refuse_existing(
+        options.report, options.out, force=run.may_replace_report, inputs=[options.questions, run.store, options.corpus]
+    )
+    evaluation = run.evaluate()
     summary, results = evaluation.summary(), evaluation.results
     if options.out is not None:
-        described = asked.described(results, options.only)
+        described = asked.describe(results, options.only)
         if described:
             write_traces(options.out, described)
         say(_write_result(len(described), options.out, options.only), quiet=run.quiet)

@@ -27,7 +27,7 @@ class Questions:
     kinds: Collection[Kind] = ()
     asked: list[Trace] = field(default_factory=list)
 
-    def prepared(self, traces: Iterable[Trace]) -> Iterable[Trace]:
+    def prepare(self, traces: Iterable[Trace]) -> Iterable[Trace]:
         """Return the traces to measure: those of the kinds asked for, with what is retrieved for each from the corpus.
 
         Raises:
@@ -35,7 +35,7 @@ class Questions:
         """
         self.asked = [trace for trace in traces if not self.kinds or {*self.kinds} & {*kinds_of(trace.question.text)}]
         if not self.asked:
-            problem = f"no question here is of this kind, as far as its wording tells: {', '.join(self.kinds)}"
+            problem = f"no question here is of this kind, by its wording: {', '.join(self.kinds)}"
             raise InputError(problem, file=self.path)
         if self.open_retriever is not None:
             return _Searched(self.asked, self.open_retriever(), self.top_k)
@@ -44,7 +44,7 @@ class Questions:
             raise InputError(problem, file=self.path)
         return self.asked
 
-    def described(self, results: Sequence[TraceResult], only: Standing | None) -> list[Trace]:
+    def describe(self, results: Sequence[TraceResult], only: Standing | None) -> list[Trace]:
         """Return the questions as they came, each with what was found under ``complexity`` in its metadata."""
         found = zip(self.asked, results, strict=True)
         return [_describe(trace, result) for trace, result in found if only is None or stands(result, only)]
@@ -83,7 +83,7 @@ def kinds_asked_for(names: Iterable[str] | None) -> tuple[Kind, ...]:
 
 
 def stands(result: TraceResult, standing: Standing) -> bool:
-    """Tell whether a question was measured and stands there."""
+    """Return whether a question was measured and stands there."""
     return result.complexity is not None and standing_of(result.complexity) == standing
 
 

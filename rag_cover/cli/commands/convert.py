@@ -10,7 +10,8 @@ import typer
 
 from rag_cover.cli.console import say
 from rag_cover.cli.option_groups import FileOptions
-from rag_cover.cli.options import INPUT, Limit, Quiet
+from rag_cover.cli.options import INPUT, Force, Limit, Quiet
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.stores import write_traces
@@ -31,6 +32,7 @@ class ConvertOptions:
     user_ids: Annotated[
         bool, typer.Option("--user-ids", help="Keep who asked each question, where the file says so.", rich_help_panel=INPUT)
     ] = False
+    force: Force = False
     quiet: Quiet = False
 
 
@@ -44,6 +46,7 @@ def convert_traces(options: ConvertOptions) -> None:
 
       rag-cover convert fragen.csv traces.jsonl --column question=Frage --column answer=Antwort
     """
+    refuse_existing(options.target, force=options.force, inputs=[options.source])
     file, target = options.file.trace_file(options.source, options.limit, user_ids=options.user_ids), options.target
     count = write_traces(target, file)
     warn_skipped_traces(file)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +13,10 @@ import typer
 from rag_cover.backends import Failure
 from rag_cover.cli.console import say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.inputs import opened
+from rag_cover.cli.inputs import in_blocks, open_traces
 from rag_cover.cli.option_groups import FileOptions
-from rag_cover.cli.options import OUTPUT, Limit, NoCache, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.options import OUTPUT, Again, Force, Limit, NoCache, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.coverage import DecompositionPrompts, GeneratedDecomposer, decompose
@@ -77,7 +77,7 @@ class DecomposeOptions:
     embedder: Annotated[
         str,
         typer.Option(
-            help="Tells sub-questions of the model that mean the same; 'none' goes by words.",
+            help="The model that finds sub-questions of the same meaning; 'none' compares their words.",
             metavar="NAME",
             rich_help_panel=_HOW,
         ),
@@ -101,13 +101,11 @@ class DecomposeOptions:
             show_default=f"{MOST}, by rules 12",
         ),
     ] = None
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Split also questions that have sub-questions.", rich_help_panel=_HOW, show_default=False),
-    ] = False
+    again: Again = False
     no_cache: NoCache = False
     prices: Prices = None
     strict: Strict = False
+    force: Force = False
     quiet: Quiet = False
     show_prompts: Annotated[
         bool,
@@ -143,7 +141,7 @@ def decompose_questions(options: DecomposeOptions) -> None:
     """Split questions into sub-questions of the types core, background and follow-up.
 
     OUT holds what IN holds, with sub-questions. Read and correct it, evaluate it, or hand it to the evaluation of other
-    pipelines' traces with [bold]--sub-questions[/bold]. A question that could not be split stays as it was, and why is told.
+    pipelines' traces with [bold]--sub-questions[/bold]. A question that cannot be split is kept as it is, with a warning.
 
     [bold]Examples[/bold]
 
@@ -153,8 +151,9 @@ def decompose_questions(options: DecomposeOptions) -> None:
 
       rag-cover evaluate traces.jsonl --sub-questions decomposed.jsonl
     """
+    refuse_existing(options.out, force=options.force, inputs=[options.questions], in_place=True)
     file, out = options.file.trace_file(options.questions, options.limit), options.out
-    traces = list(opened(file))
+    traces = list(open_traces(file))
     warn_skipped_traces(file)
     prices = prices_of(options.prices)
     run = LLMSession(cache_for(not options.no_cache, out))
@@ -163,7 +162,7 @@ def decompose_questions(options: DecomposeOptions) -> None:
         work.run()
     except KeyboardInterrupt:
         write_traces(out, work.traces)
-        warn(f"Interrupted. What was split is in {out}; 'rag-cover decompose {out} --out {out}' goes on.", style="red")
+        warn(f"Interrupted. What was split is in {out}; 'rag-cover decompose {out} --out {out} --force' goes on.", style="red")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     write_traces(out, work.traces)
     _tell(work, out, quiet=options.quiet)
@@ -182,19 +181,13 @@ class _Work:
         self._split = split
 
     def run(self) -> None:
-        for block in _blocks(self.wanted):
+        for block in in_blocks(self.wanted, AT_ONCE):
             found = self._split([self.traces[index].question for index in block])
             for index, each in zip(block, found, strict=True):
                 if isinstance(each, Failure):
                     self.failures.append(each)
                 else:
                     self.traces[index] = self.traces[index].model_copy(update={"sub_questions": tuple(each)})
-
-
-def _blocks(indices: Sequence[int]) -> Iterator[list[int]]:
-    rest = iter(indices)
-    while block := list(islice(rest, AT_ONCE)):
-        yield block
 
 
 def _by_rules(most: int | None) -> Split:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,8 @@ from rag_cover.cli.json_output import write_page
 from rag_cover.cli.options import OUTPUT, Judge, Quiet, RetrieverName
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun
-from rag_cover.demo import corpus_path, trace_paths
-from rag_cover.demo.labelled import labelled_answers
+from rag_cover.demo import corpus_path, kept_results_paths, trace_paths
+from rag_cover.demo.labelled import read_labelled_answers
 from rag_cover.errors import ModelFailedError, StoreError
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
@@ -28,12 +29,13 @@ from rag_cover.registry import Models, build_retriever
 from rag_cover.reports import before_and_after, write_report
 from rag_cover.reports.comparison import comparison_headline
 from rag_cover.reports.gains import AugmentedQuestion
+from rag_cover.reports.loss_text import loss_advice
 from rag_cover.reports.people import BesidePeople, beside_people, people_table
-from rag_cover.reports.text import headline, loss_advice, losses_sentence
+from rag_cover.reports.text import headline, losses_sentence_of
 from rag_cover.stores import read_traces
 from rag_cover.summaries import Comparison
 
-__all__ = ["DemoOptions", "fetched", "show_demo"]
+__all__ = ["DemoOptions", "fetch_for_question", "show_demo"]
 
 _SHOWN = "q07"  # of which judge and labels say the same, sub-question by sub-question: two found before, all after, of four
 _KEPT = 3
@@ -48,6 +50,12 @@ class DemoOptions:
     )
     judge: Judge = "embedded"
     retriever: RetrieverName = "embedded"
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh", help="Judge now, in place of taking the verdicts that are kept with the package.", show_default=False
+        ),
+    ] = False
     quiet: Quiet = False
 
 
@@ -63,20 +71,34 @@ def show_demo(options: DemoOptions) -> None:
     """
     out, quiet = options.out, options.quiet
     _make(out)
+    _take_kept_results(out, fresh=options.fresh)
     models = Models(judge=options.judge)
     evaluations = [
-        EvaluationRun(TraceFile(path), out / f"{path.stem}.sqlite", models, resume=True, quiet=quiet).evaluated()
+        EvaluationRun(TraceFile(path), out / f"{path.stem}.sqlite", models, resume=True, quiet=quiet).evaluate()
         for path in trace_paths()
     ]
     comparison = compare(*evaluations)
     pages = [out / f"{path.stem}.html" for path in trace_paths()]
-    for evaluation, page in zip(evaluations, pages, strict=True):
-        write = partial(write_report, page, evaluation.results, evaluation.summary(), comparison=comparison)
+    beside = list(map(_beside_people, evaluations))
+    for evaluation, people, page in zip(evaluations, beside, pages, strict=True):
+        write = partial(write_report, page, evaluation.results, evaluation.summary(), comparison=comparison, people=people)
         write_page(page, write)
-    _tell(evaluations, comparison, quiet=quiet)
+    _tell(evaluations, comparison, beside, quiet=quiet)
+    if not options.fresh and options.judge == "embedded":
+        say("The verdicts on these answers are kept with the package; --fresh judges anew, in half a minute.\n", quiet=quiet)
     if not quiet:
-        _tell_fetched(fetched(options.judge, options.retriever, out))
+        _tell_fetched(fetch_for_question(options.judge, options.retriever, out))
     _tell_next(pages, quiet=quiet)
+
+
+def _take_kept_results(folder: Path, *, fresh: bool) -> None:
+    """Put the results that are kept with the package into the folder, unless there are some, or all is to be judged now."""
+    for kept in kept_results_paths():
+        store = folder / kept.name
+        if fresh:
+            store.unlink(missing_ok=True)
+        elif not store.exists():
+            shutil.copyfile(kept, store)
 
 
 def _make(folder: Path) -> None:
@@ -87,7 +109,7 @@ def _make(folder: Path) -> None:
         raise StoreError(message) from denied
 
 
-def fetched(judge: str, retriever: str, out: Path) -> AugmentedQuestion:
+def fetch_for_question(judge: str, retriever: str, out: Path) -> AugmentedQuestion:
     """Retrieve passages for one question, then for those of its core sub-questions that they do not cover."""
     trace = next(trace for trace in read_traces(trace_paths()[0]) if trace.question.id == _SHOWN)
     run = LLMSession(cache_for(True, out / "augmented.sqlite"))  # noqa: FBT003  # the parameter says what it is
@@ -102,23 +124,23 @@ def fetched(judge: str, retriever: str, out: Path) -> AugmentedQuestion:
             return AugmentedQuestion(trace, Failure.of(failed))
 
 
-def _tell(evaluations: list[Evaluation], comparison: Comparison, *, quiet: bool) -> None:
+def _tell(evaluations: list[Evaluation], comparison: Comparison, beside: list[BesidePeople], *, quiet: bool) -> None:
     out = screen(quiet=quiet)
     out.print("Two pipelines answered the same questions about heat pumps and insulation.\n")
     for evaluation, name in zip(evaluations, (comparison.name_a, comparison.name_b), strict=True):
         summary = evaluation.summary()
-        lost = losses_sentence(summary.losses, summary.unclear_losses)
+        lost = losses_sentence_of(summary)
         story = [headline(summary).text + ".", lost, loss_advice(summary.losses)]
         out.print(f"{name}: {' '.join(part for part in story if part)}\n")
     out.print(f"{comparison_headline(comparison)}.\n")
     out.print("People labelled these answers, too; the judge never saw their labels.\n")
-    out.print(people_table([_beside_people(evaluation) for evaluation in evaluations]))
+    out.print(people_table(beside))
     out.print()
 
 
 def _beside_people(evaluation: Evaluation) -> BesidePeople:
     pipeline = evaluation.summary().pipelines[0]
-    return beside_people(pipeline, evaluation.results, evaluation.with_labels(labelled_answers(pipeline)).known_of_judge)
+    return beside_people(pipeline, evaluation.results, evaluation.with_labels(read_labelled_answers(pipeline)).known_of_judge)
 
 
 def _tell_fetched(found: AugmentedQuestion) -> None:

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from rag_cover.backends import Retriever
 from rag_cover.cli.option_groups import (
+    CorpusOptions,
     EngineOptions,
     FileOptions,
     GateOptions,
@@ -20,13 +22,16 @@ from rag_cover.cli.option_groups import (
 )
 from rag_cover.cli.options import (
     MEASURING,
+    Corpus,
     Entailer,
+    Force,
     Judge,
     Labels,
     Limit,
     Measures,
     NoReport,
     NoStore,
+    NuggetsFile,
     Prices,
     Receiver,
     Report,
@@ -38,14 +43,15 @@ from rag_cover.cli.options import (
     Workers,
 )
 from rag_cover.cli.output import Ending
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.cli.run import EvaluationRun, measures_of, report_for, store_for
+from rag_cover.cli.run import EvaluationRun, measures_of, refuse_other_units, report_for, store_for, writer_of
 from rag_cover.evaluation import Evaluation
 from rag_cover.importers import read_labels
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
 from rag_cover.reports.focus import has_losses
-from rag_cover.reports.people import beside_people, people_table
+from rag_cover.reports.people import people_table
 from rag_cover.summaries import Summary
 
 __all__ = ["EvaluateOptions", "evaluate_traces", "show_coverage"]
@@ -74,6 +80,9 @@ class EvaluateOptions:
             show_default="none",
         ),
     ] = None
+    nuggets: NuggetsFile = None
+    corpus: Corpus = None
+    corpus_options: CorpusOptions
     workers: Workers = None
     engine_options: EngineOptions
     remote: RemoteOptions
@@ -81,14 +90,30 @@ class EvaluateOptions:
     store: Annotated[StoreFile, DefaultText("TRACES-coverage.sqlite")] = None
     no_store: NoStore = False
     resume: Resume = False
+    force: Force = False
     redaction: RedactionOptions
     report: Annotated[Report, DefaultText("TRACES-coverage.html")] = None
     no_report: NoReport = False
     screen: ScreenOptions
     gates: GateOptions
 
+    def open_corpus(self) -> Retriever | Path | None:
+        """Read and index the corpus, where one is named; the workers of an engine index it where they are.
+
+        Raises:
+            RagCoverError: it cannot be read or indexed.
+        """
+        if self.corpus is None or self.engine_options.engine != "local":
+            return self.corpus
+        return self.corpus_options.open_retriever(self.corpus, top_k=1, quiet=self.screen.is_silent)
+
     def run(self) -> EvaluationRun:
-        """Return what to evaluate, and how."""
+        """Return what to evaluate, and how.
+
+        Raises:
+            BadParameter: options that cannot go together.
+        """
+        refuse_other_units(self.nuggets, given={"--sub-questions": self.sub_questions, "--generator": self.generator})
         return EvaluationRun(
             self.file.trace_file(self.traces, self.limit),
             None if self.no_store else self.store or store_for(self.traces),
@@ -96,7 +121,10 @@ class EvaluateOptions:
                 judge=self.judge,
                 entailer=self.entailer,
                 receiver=self.receiver,
+                generator=writer_of(self.generator),
                 decomposer=self.sub_questions or self.generator,
+                nuggets=self.nuggets,
+                corpus=self.open_corpus(),
             ),
             measures_of(self.measure, self.threshold),
             self.resume,
@@ -106,6 +134,7 @@ class EvaluateOptions:
             self.remote.deadline,
             redaction=self.redaction.read(),
             engine=self.engine_options.open(self.workers),
+            overwrite=self.force,
         )
 
 
@@ -123,14 +152,18 @@ def evaluate_traces(options: EvaluateOptions) -> None:
 
       rag-cover evaluate traces.jsonl --json --fail-under core_coverage=0.6 --strict
 
+      rag-cover evaluate traces.jsonl --corpus passages.jsonl
+
       rag-cover evaluate traces.jsonl --engine ray --address auto --workers 8
     """
     page = None if options.no_report else options.report or report_for(options.traces)
     ending = Ending.read(page, screen=options.screen, gates=options.gates, prices=options.prices)
-    run, labels = options.run(), read_labels(options.labels) if options.labels else ()
-    evaluation = run.evaluated().with_labels(labels)
+    run = options.run()
+    refuse_existing(page, force=run.may_replace_report, inputs=[options.traces, run.store, options.corpus])
+    labels = read_labels(options.labels) if options.labels else ()
+    evaluation = run.evaluate().with_labels(labels)
     summary = evaluation.summary()
-    write = partial(write_report, results=evaluation.results, summary=summary)
+    write = partial(write_report, results=evaluation.results, summary=summary, people=evaluation.compare_with_labels())
     ending.come(run, evaluation, summary, write=write, show=partial(show_coverage, evaluation, summary))
 
 
@@ -139,5 +172,5 @@ def show_coverage(evaluation: Evaluation, summary: Summary, out: Console) -> Non
     out.print(summary_panel(summary))
     if has_losses(summary):
         out.print(worst_questions(evaluation.results))
-    if evaluation.labels:
-        out.print(people_table([beside_people(", ".join(summary.pipelines), evaluation.results, evaluation.known_of_judge)]))
+    if people := evaluation.compare_with_labels():
+        out.print(people_table([people]))

@@ -17,9 +17,11 @@ from rag_cover.cli.option_groups import EngineOptions, GateOptions, RedactionOpt
 from rag_cover.cli.options import (
     OUTPUT,
     Entailer,
+    Force,
     Judge,
     Measures,
     NoReport,
+    NuggetsFile,
     OnBadLine,
     Prices,
     Receiver,
@@ -29,8 +31,9 @@ from rag_cover.cli.options import (
     Workers,
 )
 from rag_cover.cli.output import Ending
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
-from rag_cover.cli.run import EvaluationRun, measures_of, warn_skipped_traces
+from rag_cover.cli.run import EvaluationRun, measures_of, refuse_other_units, warn_skipped_traces, writer_of
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.files import evaluate_files
 from rag_cover.registry import Models
@@ -61,11 +64,13 @@ class EvaluateFilesOptions:
     entailer: Entailer = None
     receiver: Receiver = None
     generator: Splitter = None
+    nuggets: NuggetsFile = None
     workers: Workers = None
     engine_options: EngineOptions
     remote: RemoteOptions
     prices: Prices = None
     resume: Resume = False
+    force: Force = False
     redaction: RedactionOptions
     report: Annotated[Report, DefaultText("FOLDER.html")] = None
     no_report: NoReport = False
@@ -73,11 +78,23 @@ class EvaluateFilesOptions:
     gates: GateOptions
 
     def run(self) -> EvaluationRun:
-        """Return what to evaluate, and how."""
+        """Return what to evaluate, and how.
+
+        Raises:
+            BadParameter: options that cannot go together.
+        """
+        refuse_other_units(self.nuggets, given={"--generator": self.generator})
         return EvaluationRun(
             TraceFile(self.traces[0], on_bad_line=self.on_bad_line),
             self.into,
-            Models(judge=self.judge, entailer=self.entailer, receiver=self.receiver, decomposer=self.generator),
+            Models(
+                judge=self.judge,
+                entailer=self.entailer,
+                receiver=self.receiver,
+                generator=writer_of(self.generator),
+                decomposer=self.generator,
+                nuggets=self.nuggets,
+            ),
             measures_of(self.measure, None),
             self.resume,
             self.workers,
@@ -86,6 +103,7 @@ class EvaluateFilesOptions:
             self.remote.deadline,
             redaction=self.redaction.read(),
             engine=self.engine_options.open(self.workers),
+            overwrite=self.force,
         )
 
 
@@ -106,6 +124,7 @@ def evaluate_many(options: EvaluateFilesOptions) -> None:
     page = None if options.no_report else options.report or Path(f"{options.into.name}.html")
     ending = Ending.read(page, screen=options.screen, gates=options.gates, prices=options.prices)
     run = options.run()
+    refuse_existing(page, force=run.may_replace_report, inputs=options.traces)
     evaluation = _evaluate(run, options.traces, options.format)
     summary = evaluation.summary()
     write = partial(write_report, results=evaluation.results, summary=summary)
@@ -113,7 +132,7 @@ def evaluate_many(options: EvaluateFilesOptions) -> None:
 
 
 def _evaluate(run: EvaluationRun, files: list[Path], written_as: Literal["parquet", "jsonl"]) -> Evaluation:
-    """Evaluate; skipped traces are told on stderr, an interrupt says how to go on."""
+    """Evaluate; print skipped traces on stderr; an interrupt prints how to go on."""
     into = run.store or Path()
     try:
         with progress_bar(quiet=run.quiet) as show:
@@ -126,6 +145,7 @@ def _evaluate(run: EvaluationRun, files: list[Path], written_as: Literal["parque
                 workers=run.workers,
                 format=written_as,
                 resume=run.resume,
+                overwrite=run.overwrite,
                 skipped=run.file.skipped.append if run.file.on_bad_line == "skip" else None,
                 progress=show,
                 cache=run.cache,

@@ -12,7 +12,8 @@ import typer
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import ScreenOptions
-from rag_cover.cli.options import INPUT, OUTPUT, Columns, Judge, columns_of
+from rag_cover.cli.options import INPUT, OUTPUT, Columns, Force, Judge, columns_of
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.judge_check.run import check_judge
 from rag_cover.reports import check_panels
@@ -58,6 +59,7 @@ class JudgeCheckOptions:
             show_default="not written",
         ),
     ] = None
+    force: Force = False
     screen: ScreenOptions
 
 
@@ -77,6 +79,7 @@ def check_labels(options: JudgeCheckOptions) -> None:
 
       rag-cover judge check --labels labels.csv --unlabelled more.csv --out check.json
     """
+    refuse_existing(options.out, force=options.force, inputs=[options.labels, options.unlabelled])
     columns, out = columns_of(options.column), options.out
     check = check_judge(options.labels, judge=options.judge, unlabelled=options.unlabelled or (), columns=columns)
     document = check.to_dict()

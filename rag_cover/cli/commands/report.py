@@ -11,7 +11,8 @@ import typer
 
 from rag_cover.cli.console import say, screen
 from rag_cover.cli.json_output import write_page
-from rag_cover.cli.options import OUTPUT, Labels, Quiet
+from rag_cover.cli.options import OUTPUT, Force, Labels, Quiet
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.evaluation import Evaluation
 from rag_cover.reports import spending_table, summary_panel, utility_panel, write_report
@@ -31,6 +32,7 @@ class ReportOptions:
         ),
     ] = None
     labels: Labels = None
+    force: Force = False
     quiet: Quiet = False
 
 
@@ -42,10 +44,11 @@ def report_results(options: ReportOptions) -> None:
 
       rag-cover report traces-coverage.sqlite -o report.html
     """
+    page = options.out or Path(options.store.name).with_suffix(".html")
+    refuse_existing(page, force=options.force, inputs=[options.store])
     evaluation = Evaluation.open(options.store).with_labels(options.labels or ())
     summary = evaluation.summary()
-    page = options.out or Path(options.store.name).with_suffix(".html")
-    write_page(page, partial(write_report, page, evaluation.results, summary))
+    write_page(page, partial(write_report, page, evaluation.results, summary, people=evaluation.compare_with_labels()))
     panel = utility_panel if summary.utility and "coverage" not in summary.outcomes else summary_panel
     screen(quiet=options.quiet).print(panel(summary))
     if evaluation.spending:

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from rag_cover.cli.commands.skills import CostTable, EmbedderName, opened_embedder, read_costs
+from rag_cover.cli.commands.skills import CostTable, EmbedderName, open_embedder_or_judge, read_costs
 from rag_cover.cli.console import print_json, say, screen, warn
-from rag_cover.cli.inputs import TraceFile, opened
+from rag_cover.cli.inputs import TraceFile, open_traces
 from rag_cover.cli.option_groups import ScreenOptions
 from rag_cover.cli.options import INPUT, MEASURING, Corpus, Judge, QuestionFile, RetrieverName, TopK
 from rag_cover.cli.parameters import expand_options
@@ -40,7 +40,7 @@ class RouteOptions:
     skills: Annotated[
         Path | None,
         typer.Option(
-            help="What 'rag-cover skills fit' kept: routes to the pipeline that is likeliest to succeed, or by cost.",
+            help="The model that 'rag-cover skills fit' wrote: route to the likeliest pipeline to succeed, or by cost.",
             metavar="SKILLS",
             rich_help_panel=INPUT,
             show_default="none",
@@ -71,7 +71,7 @@ class RouteOptions:
     cut: Annotated[
         float | None,
         typer.Option(
-            help="By complexity: take a question apart from this P(complex) on.",
+            help="By complexity: split a question from this P(complex) upwards.",
             min=0.0,
             max=1.0,
             metavar="NUMBER",
@@ -93,7 +93,7 @@ class RouteOptions:
 
 @expand_options
 def route_questions(options: RouteOptions) -> None:
-    """Say where a question should go, and why.
+    """Choose the route of a question, and print why.
 
     With [bold]--corpus[/bold], by retrieval complexity: direct, decompose (no single passage answers it, but several may
     together), or abstain (the corpus is about something else). With [bold]--skills[/bold], to one of the pipelines whose
@@ -125,7 +125,7 @@ def _read_questions(texts: list[str] | None, path: Path | None) -> list[Question
             message = "a question needs a text; this one is blank"
             raise typer.BadParameter(message, param_hint="QUESTION")
     asked = [Question(text) for text in texts or ()]
-    asked += [trace.question for trace in opened(TraceFile(path))] if path else []
+    asked += [trace.question for trace in open_traces(TraceFile(path))] if path else []
     if not asked:
         message = "give a question, or a file of them with --questions"
         raise typer.BadParameter(message, param_hint="QUESTION")
@@ -170,7 +170,7 @@ def _skill_router(skills: Path, options: RouteOptions, probe: ComplexityRouter |
         message = "a target or a budget needs --costs costs.json: what each pipeline costs"
         raise typer.BadParameter(message, param_hint="--costs")
     record = SkillRecord.load(skills)
-    embedder = opened_embedder(options.models)
+    embedder = open_embedder_or_judge(options.models)
     if probe is not None and record.adjustment is None:
         warn("These skills hold no adjustment by complexity, so --corpus changes nothing; 'rag-cover skills fit' says why.")
     if probe is None and record.adjustment is not None:

@@ -17,6 +17,7 @@ from rag_cover.cli.options import (
     OUTPUT,
     Corpus,
     Depth,
+    Force,
     Judge,
     Prices,
     QuestionFile,
@@ -24,6 +25,7 @@ from rag_cover.cli.options import (
     Threshold,
     prices_of,
 )
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.demo import corpus_path
 from rag_cover.llm.cache import cache_for
@@ -33,7 +35,7 @@ from rag_cover.registry import Models
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
 from rag_cover.stores.files import require_file
 
-__all__ = ["SetQueryOptions", "answer_set_query"]
+__all__ = ["SetQueryOptions", "run_set_query"]
 
 _HOW = "How it is answered"
 
@@ -77,7 +79,7 @@ class SetQueryOptions:
     depth: Depth = DEPTH
     max_pairs: Annotated[
         int,
-        typer.Option(help="Pairs of a passage and an atom judged at most.", min=1, metavar="N", rich_help_panel=_HOW),
+        typer.Option(help="The most pairs of a passage and an atom that are judged.", min=1, metavar="N", rich_help_panel=_HOW),
     ] = MOST_PAIRS
     judge: Judge = "embedded"
     threshold: Annotated[Threshold, DefaultText("what was fitted for the judge, else 0.5")] = None
@@ -95,7 +97,13 @@ class SetQueryOptions:
     ] = 20
     show_left_out: Annotated[
         int,
-        typer.Option("--show-left-out", help="Entities listed that were left out.", min=0, metavar="N", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--show-left-out",
+            help="How many of the entities that were left out are listed.",
+            min=0,
+            metavar="N",
+            rich_help_panel=OUTPUT,
+        ),
     ] = 5
     out: Annotated[
         Path | None,
@@ -108,6 +116,7 @@ class SetQueryOptions:
             show_default="not written",
         ),
     ] = None
+    force: Force = False
     screen: ScreenOptions
     strict: Strict = False
 
@@ -143,7 +152,7 @@ class SetQueryOptions:
 
 
 @expand_options
-def answer_set_query(options: SetQueryOptions) -> None:
+def run_set_query(options: SetQueryOptions) -> None:
     """Find all that belongs to "A or B but not C": search for each set by itself, and judge whatever is found by all of them.
 
     Shows how the question was read, what belongs with the words that tell, and what was left out with why. Where sets are
@@ -160,6 +169,7 @@ def answer_set_query(options: SetQueryOptions) -> None:
     demand_one(options.question, options.expression, options.questions)
     if options.corpus is None and not options.parse_only:
         raise typer.BadParameter(_no_corpus(), param_hint="--corpus")
+    refuse_existing(options.out, force=options.force, inputs=[options.questions, options.corpus])
     run = LLMSession(cache_for(not options.remote.no_cache, options.out), clock=Deadline(options.remote.deadline))
     ending = options.ending(run)
     asked = Asked.of(options.question, options.expression, options.questions, parser=options.parser, run=run)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import typer
 
 from rag_cover.backends import Failure
-from rag_cover.cli.inputs import TraceFile, opened
+from rag_cover.cli.inputs import TraceFile, open_traces
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, nearest
 from rag_cover.llm.session import LLMSession
 from rag_cover.registry import open_generator
@@ -19,10 +19,10 @@ from rag_cover.setqueries.generated import UNREADABLE
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace
 
-__all__ = ["EMBEDDED", "Answered", "Asked", "answered", "demand_one", "parser_called", "write_answers"]
+__all__ = ["EMBEDDED", "Answered", "Asked", "answer_questions", "demand_one", "parser_called", "write_answers"]
 
 EMBEDDED = "embedded"
-"""Who reads questions unless told otherwise: the grammar, as under its own name."""
+"""Who reads questions by default: the grammar, as under its own name."""
 
 _GRAMMAR = "grammar"
 _READERS = f"{EMBEDDED}, {_GRAMMAR}, or a generator such as openai:gpt-4.1-mini"
@@ -61,7 +61,7 @@ class Asked:
             ModelFailedError: the language model that was to read it failed.
         """
         if questions is not None:
-            traces = list(opened(TraceFile(questions)))
+            traces = list(open_traces(TraceFile(questions)))
             return cls(traces, _read_all(parser_called(parser, run), [each.question.text for each in traces]), many=True)
         parsed = parser_called(parser, run)(question) if question is not None else _read_given(expression or "")
         return cls([Trace(question=parsed.question)], [parsed], many=False)
@@ -99,7 +99,9 @@ def parser_called(name: str, run: LLMSession) -> Parser:
         raise typer.BadParameter(message, param_hint="--parser") from unknown
 
 
-def answered(answerer: SetAnswerer, asked: Sequence[Trace], read: Sequence[ParsedQuery | Failure]) -> Iterator[Answered]:
+def answer_questions(
+    answerer: SetAnswerer, asked: Sequence[Trace], read: Sequence[ParsedQuery | Failure]
+) -> Iterator[Answered]:
     """Answer questions, in their order; one that fails costs only itself."""
     for trace, parsed in zip(asked, read, strict=True):
         yield Answered(trace, parsed if isinstance(parsed, Failure) else _answer(answerer, parsed))

@@ -10,7 +10,7 @@ import typer
 
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.cli.commands.augmentation_batch import Files
-from rag_cover.cli.commands.set_query_batch import Answered, Asked, answered, write_answers
+from rag_cover.cli.commands.set_query_batch import Answered, Asked, answer_questions, write_answers
 from rag_cover.cli.console import busy, print_json, progress_bar, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document
@@ -40,11 +40,11 @@ class SetQueryEnding:
 
     @property
     def silent(self) -> bool:
-        """Tell whether nothing but a document goes to the screen."""
+        """Return whether nothing but a document goes to the screen."""
         return self.quiet or self.as_json
 
     def tell_readings(self, asked: Asked) -> NoReturn:
-        """Tell how questions were read, and exit."""
+        """Print how questions were parsed, and exit."""
         failed = [each for each in asked.read if isinstance(each, Failure)]
         if self.as_json:
             read = [
@@ -90,7 +90,7 @@ class SetQueryEnding:
         one, many = self.silent or asked.many, self.silent or not asked.many
         try:
             with self.run.clock, busy("Searching and judging", quiet=one), progress_bar(quiet=many) as show:
-                for each in answered(answerer, asked.traces, asked.read):
+                for each in answer_questions(answerer, asked.traces, asked.read):
                     results.append(each)
                     failed += isinstance(each.answer, Failure)
                     if show:

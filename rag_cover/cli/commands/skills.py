@@ -13,12 +13,13 @@ import typer
 
 from rag_cover.backends import Embedder, Scorer
 from rag_cover.cli.console import print_json, say, screen
-from rag_cover.cli.inputs import name_of
+from rag_cover.cli.inputs import output_name
 from rag_cover.cli.json_output import write_page
 from rag_cover.cli.option_groups import ScreenOptions
-from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, Judge
+from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, Force, Judge
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
-from rag_cover.errors import InputError, NotOfferedError
+from rag_cover.errors import InputError, NotOfferedError, UnfitModelError
 from rag_cover.evaluation import Evaluation
 from rag_cover.measures import TraceResult
 from rag_cover.registry import Models
@@ -32,6 +33,7 @@ from rag_cover.routing import (
     gather_outcomes,
     learn_skills,
 )
+from rag_cover.routing.skill_report import record_path
 from rag_cover.stores.files import open_input
 
 __all__ = [
@@ -40,7 +42,7 @@ __all__ = [
     "SkillFitOptions",
     "SkillReportOptions",
     "fit_skills",
-    "opened_embedder",
+    "open_embedder_or_judge",
     "read_costs",
     "report_skills",
     "skills_app",
@@ -123,6 +125,7 @@ class SkillFitOptions:
             "--out", "-o", help="Where the skills are kept: files of this name.", metavar="SKILLS", rich_help_panel=OUTPUT
         ),
     ] = Path("skills")
+    force: Force = False
     screen: ScreenOptions
 
     def learn(self) -> tuple[Caimira, SkillRecord]:
@@ -136,7 +139,7 @@ class SkillFitOptions:
         scorer: Scorer | None = models.open(["scorer"]).get("scorer") if judged else None
         outcomes = gather_outcomes(_results(self.store), success=self.success, scorer=scorer, share=self.share)
         known = complexities_without_references(outcomes, scorer if self.complexity else None)
-        return learn_skills(outcomes, opened_embedder(models), dimensions=self.dimensions, complexities=known)
+        return learn_skills(outcomes, open_embedder_or_judge(models), dimensions=self.dimensions, complexities=known)
 
 
 @skills_app.command("fit")
@@ -156,7 +159,10 @@ def fit_skills(options: SkillFitOptions) -> None:
       rag-cover route "Who found it?" --skills skills
     """
     out = options.out
+    refuse_existing(record_path(out), out.with_name(f"{out.name}.npz"), force=options.force)
     model, record = options.learn()
+    if not options.force:
+        _refuse_nothing_learned(record)
     model.save(out)
     record.save(out)
     description = _describe(model, record, None)
@@ -167,11 +173,30 @@ def fit_skills(options: SkillFitOptions) -> None:
     say(f"Skills: {out} (see them with 'rag-cover skills report {out}')", quiet=options.screen.quiet)
 
 
+def _refuse_nothing_learned(record: SkillRecord) -> None:
+    """Refuse skills that predict held-out questions no better than each pipeline's mean does.
+
+    Raises:
+        UnfitModelError: says how good both are, and what to do.
+    """
+    held_out = record.held_out
+    if held_out.log_loss < held_out.agent_means_log_loss:
+        return
+    message = (
+        f"Nothing was learned: on held-out questions the log-loss of the skills, {held_out.log_loss:.3f}, is not below that "
+        f"of each pipeline's mean, {held_out.agent_means_log_loss:.3f}. The pipeline that is best on average is the better "
+        "choice, and nothing was saved; give more questions, try --dimensions 1, or save it all the same with --force."
+    )
+    raise UnfitModelError(message)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillReportOptions:
     """The options of ``rag-cover skills report``."""
 
-    skills: Annotated[Path, typer.Argument(help="What 'rag-cover skills fit' kept.", metavar="SKILLS", show_default=False)]
+    skills: Annotated[
+        Path, typer.Argument(help="The model that 'rag-cover skills fit' wrote.", metavar="SKILLS", show_default=False)
+    ]
     costs: CostTable = None
     out: Annotated[
         Path | None,
@@ -179,6 +204,7 @@ class SkillReportOptions:
             "--out", "-o", help="The page to write.", metavar="FILE", rich_help_panel=OUTPUT, show_default="SKILLS.html"
         ),
     ] = None
+    force: Force = False
     screen: ScreenOptions
 
 
@@ -191,10 +217,11 @@ def report_skills(options: SkillReportOptions) -> None:
 
       rag-cover skills report skills --costs costs.json --out report.html
     """
+    page = options.out or Path(f"{options.skills.name}.html")
+    refuse_existing(page, force=options.force, inputs=[options.costs])
     record = SkillRecord.load(options.skills)
     costs = read_costs(options.costs) if options.costs else None
     description = _describe(Caimira.load(options.skills), record, costs)
-    page = options.out or Path(f"{options.skills.name}.html")
     write_page(page, partial(write_skills, page, description))
     if options.screen.as_json:
         print_json(_document(description) | {"report": str(page)})
@@ -224,7 +251,7 @@ def read_costs(path: Path) -> dict[str, float]:
     return {str(name): float(cost) for name, cost in table.items()}
 
 
-def opened_embedder(models: Models) -> Embedder:
+def open_embedder_or_judge(models: Models) -> Embedder:
     """Open the embedder that is named, or the judge where it embeds.
 
     Raises:
@@ -239,7 +266,7 @@ def opened_embedder(models: Models) -> Embedder:
 def _results(stores: list[Path]) -> Iterator[tuple[str, TraceResult]]:
     for path in stores:
         for result in Evaluation.open(path).results:
-            yield name_of(path), result
+            yield output_name(path), result
 
 
 def _describe(model: Caimira, record: SkillRecord, costs: Mapping[str, float] | None) -> SkillDescription:

@@ -14,7 +14,8 @@ from rag_cover.belief import UtilityMeasure
 from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.json_output import write_page
 from rag_cover.cli.option_groups import BeliefOptions, FileOptions, RedactionOptions, RemoteOptions, ScreenOptions
-from rag_cover.cli.options import MEASURING, OUTPUT, Entailer, Receiver, Report, Workers
+from rag_cover.cli.options import MEASURING, OUTPUT, Entailer, Force, Receiver, Report, Workers
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
 from rag_cover.evaluation import Evaluation
@@ -54,7 +55,7 @@ class StudyOptions:
     margin: Annotated[
         float,
         typer.Option(
-            help="By how much more than this a question must be served worse than by the baseline to count as hurt.",
+            help="A question counts as hurt where a setting's utility is below the baseline's by more than this.",
             min=0.0,
             max=2.0,
             metavar="NUMBER",
@@ -73,6 +74,7 @@ class StudyOptions:
     ] = 10
     redaction: RedactionOptions
     report: Report = None
+    force: Force = False
     screen: ScreenOptions
 
     @property
@@ -110,6 +112,7 @@ def study_traces(options: StudyOptions) -> None:
 
       rag-cover study small-utility.sqlite large-utility.sqlite --by generator --report study.html
     """
+    refuse_existing(options.report, force=options.force, inputs=options.traces)
     evaluations, report = options.evaluations(), options.report
     results = list(chain.from_iterable(evaluation.results for evaluation in evaluations))
     components = options.components or ["pipeline"]

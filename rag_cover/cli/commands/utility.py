@@ -25,6 +25,7 @@ from rag_cover.cli.options import (
     MEASURING,
     OUTPUT,
     Entailer,
+    Force,
     Limit,
     NoReport,
     NoStore,
@@ -37,6 +38,7 @@ from rag_cover.cli.options import (
     Workers,
 )
 from rag_cover.cli.output import Ending
+from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.run import EvaluationRun, report_for, store_for
 from rag_cover.measures import TraceResult
@@ -60,7 +62,7 @@ class UtilityOptions:
     adaptive: Annotated[
         float | None,
         typer.Option(
-            help="Draw fewer samples where the 95% interval is this close to the value on both sides already.",
+            help="Stop drawing samples once the ends of the 95% interval are this close to the value.",
             min=0.0,
             max=1.0,
             metavar="HALF_WIDTH",
@@ -71,7 +73,7 @@ class UtilityOptions:
     per_passage: Annotated[
         Attribution | None,
         typer.Option(
-            help="Also what each passage was worth: without it, or with it alone.",
+            help="Also measure the utility of each passage: by leaving it out, or by giving it alone.",
             rich_help_panel=MEASURING,
             show_default="not measured",
         ),
@@ -103,6 +105,7 @@ class UtilityOptions:
     store: Annotated[StoreFile, DefaultText("TRACES-utility.sqlite")] = None
     no_store: NoStore = False
     resume: Resume = False
+    force: Force = False
     redaction: RedactionOptions
     report: Annotated[Report, DefaultText("TRACES-utility.html")] = None
     no_report: NoReport = False
@@ -134,6 +137,7 @@ class UtilityOptions:
             not self.remote.no_cache,
             self.remote.deadline,
             redaction=self.redaction.read(names=[self.query_type]),
+            overwrite=self.force,
         )
 
 
@@ -154,7 +158,8 @@ def measure_utilities(options: UtilityOptions) -> None:
     page = None if options.no_report else options.report or report_for(options.traces, "utility")
     ending = Ending.read(page, screen=options.screen, gates=options.gates, prices=options.prices)
     run = options.run()
-    evaluation = run.evaluated()
+    refuse_existing(page, force=run.may_replace_report, inputs=[options.traces, run.store])
+    evaluation = run.evaluate()
     results = evaluation.results
     summary = summarise(results, judge=evaluation.judge, query_type=options.query_type, seed=evaluation.seed)
     ending.come(

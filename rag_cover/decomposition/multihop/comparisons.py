@@ -29,7 +29,7 @@ def compares(question: str) -> bool:
 
 
 def split_comparison(question: str) -> tuple[str, ...]:
-    """Ask of each of two things what a comparison needs to know; () where that cannot be told.
+    """Ask of each of two things what a comparison needs to know; () where that is unclear.
 
     >>> split_comparison("Which film has the director who died first, Jaws or Alien")
     ('Who is the director of Jaws?', 'Who is the director of Alien?', 'When did #1 die?', 'When did #2 die?')

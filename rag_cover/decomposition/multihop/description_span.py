@@ -34,7 +34,7 @@ _ATTRIBUTES = frozenset(
 
 
 def end_of_description(wording: Wording, start: int, inside: int, *, clause: bool) -> int | None:
-    """Return the word before which a description ends; None where that cannot be told.
+    """Return the word before which a description ends; None where that is unclear.
 
     Args:
         wording: The question.

@@ -23,7 +23,7 @@ from rag_cover.english.lexicon import (
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import words_of
 
-__all__ = ["Description", "description_in", "head_of"]
+__all__ = ["Description", "description_in", "find_head_noun"]
 
 _MODIFIERS = 4  # words between an article and its noun
 _PHRASE = 12  # words of a noun phrase that a relative clause may describe
@@ -188,7 +188,7 @@ def _clause_at(wording: Wording, start: int) -> Description | None:
     if wording.plain[start] not in DETERMINERS or _is_one_of_many(wording, start):
         return None
     for at in range(start + 2, min(start + _PHRASE, len(wording.plain) - 1)):
-        head = head_of(wording, start, at)
+        head = find_head_noun(wording, start, at)
         if head is not None and _opens_clause(wording, head, at):
             found = _description_from(wording, start, head, inside=at + 1, clause=True)
             return found if found is not None and _tells_which(wording, start, at, found.end) else None
@@ -234,7 +234,7 @@ def _is_bare(wording: Wording, at: int) -> bool:
     return verb in VERB_FORMS | BE
 
 
-def head_of(wording: Wording, start: int, end: int) -> int | None:
+def find_head_noun(wording: Wording, start: int, end: int) -> int | None:
     """Find the noun of the phrase from an article to before a word; None where that is no single thing."""
     plain = wording.plain
     preposition = next((at for at in range(start + 1, end) if plain[at] in PREPOSITIONS), end)

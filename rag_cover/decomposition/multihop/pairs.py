@@ -41,7 +41,7 @@ class ComparedThings:
 
 
 def pair_in(question: str) -> ComparedThings | None:
-    """Read a comparison, which begins with a small letter; None where the two things or their predicate cannot be told.
+    """Read a comparison, which begins with a small letter; None where the two things or their predicate are unclear.
 
     >>> pair_in("which film came out first, Jaws or Alien")
     ComparedThings(first='Jaws', second='Alien', predicate='came out first', role='', noun='film', both=False)

@@ -56,7 +56,7 @@ _QUESTIONS = (
 
 
 def ask_of_either(predicate: str, thing: str, *, noun: str = "") -> str | None:
-    """Ask of one thing what tells it from the other; None where that cannot be told.
+    """Ask for one thing what distinguishes it from the other; None where that is unclear.
 
     Args:
         predicate: What one of the two is more or sooner than the other, or what only one of them is.
@@ -97,7 +97,7 @@ def _is_so(predicate: str, thing: str) -> str | None:
 
 
 def ask_of_both(predicate: str, thing: str) -> str | None:
-    """Ask of one thing what is said of both.
+    """Ask about one thing what a comparison says of both.
 
     >>> ask_of_both("are located in the same country", "Rome"), ask_of_both("are film directors", "Fred")
     ('Which country is Rome located in?', 'Is Fred a film director?')

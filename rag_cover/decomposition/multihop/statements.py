@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_cover.decomposition.multihop.chains import split_chain
-from rag_cover.decomposition.multihop.descriptions import head_of
+from rag_cover.decomposition.multihop.descriptions import find_head_noun
 from rag_cover.decomposition.multihop.words import DETERMINERS, VERB_FORMS, Wording, wording_of
 from rag_cover.english.lexicon import AUXILIARIES, BE, PREPOSITIONS, QUESTION_WORDS
 from rag_cover.english.words import words_of
@@ -67,5 +67,5 @@ def _article_before(wording: Wording, pronoun: int) -> int | None:
         if wording.plain[start] in DETERMINERS:
             says = start > 1 and (any(map(_is_verb, wording.plain[:start])) or wording.plain[start - 1].endswith("s"))
             fits = says and wording.plain[start - 1] not in BE and not wording.words[start - 1].endswith(",")
-            return start if fits and head_of(wording, start, pronoun) is not None else None
+            return start if fits and find_head_noun(wording, start, pronoun) is not None else None
     return None

@@ -16,10 +16,10 @@ from typing import Any
 
 from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation.blocks import surroundings
-from rag_cover.evaluation.files.ordering import Settling, placed
+from rag_cover.evaluation.files.ordering import Settling, place_rows
 from rag_cover.evaluation.files.slice_reader import Refusal
 from rag_cover.evaluation.files.slice_task import Packed
-from rag_cover.evaluation.files.slices import FileCut, Slice, cut
+from rag_cover.evaluation.files.slices import FileCut, Slice, cut_file
 from rag_cover.evaluation.loop import Progress, Watcher
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.evaluation.run import Evaluation
@@ -135,7 +135,7 @@ class PartSink:
 
     def _cut(self, path: Path, number: int) -> Iterator[FileCut]:
         try:
-            yield from cut(path, number, part_bytes=self.part_bytes)
+            yield from cut_file(path, number, part_bytes=self.part_bytes)
         except InputError as wrong:
             if self.plan.redaction and is_parquet(path):  # of which the names of columns may be quoted
                 raise redact_problem(wrong) from None
@@ -151,7 +151,7 @@ class PartSink:
         return self.folder.holds(part) and not any(each.repeated for each in self._list_left_out(part))
 
     def _list_left_out(self, part: str) -> list[Refusal]:
-        return [Refusal.from_dict(each) for each in self.folder.skipped(part)]
+        return [Refusal.from_dict(each) for each in self.folder.read_skipped(part)]
 
     def _within_reach(self, each: FileCut) -> Slice:
         """Lay what was unpacked where the workers can read it: slices themselves are small, however many are under way."""
@@ -174,7 +174,7 @@ class PartSink:
         self._tell_of(refusals, piece.file)
         if not due.kept or settled.moved:
             rows = tuple(read_part(path)) if due.kept else packed.rows
-            self._write(due, placed(rows, settled), refusals)
+            self._write(due, place_rows(rows, settled), refusals)
         if packed.rows or packed.refusals:
             self.found.add(piece.file)
         self.parts.add(due.part)
@@ -190,7 +190,7 @@ class PartSink:
         self.failed += sum(row.failed for row in rows)
         if plugins().hook.on_result.get_hookimpls() and not due.kept:
             for row in rows:
-                notify_plugins(row.unpacked())
+                notify_plugins(row.unpack())
 
     def _tell_of(self, refusals: Sequence[Refusal], file: Path) -> None:
         """Hand over what is no trace, or stop at the first."""

@@ -12,7 +12,7 @@ from rag_cover.spill import SpillingDict
 from rag_cover.stores.parts import PartRow
 from rag_cover.traces import Identities
 
-__all__ = ["Place", "Settled", "Settling", "placed"]
+__all__ = ["Place", "Settled", "Settling", "place_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Settled:
 class Settling:
     """Goes through the slices in order: ids are unique within a file, ordinals over all of them.
 
-    Redacted ids are equal where ids are, so that they are told apart and numbered like those.
+    Redacted ids are equal where the ids are, so that duplicates are found and numbered in the same way.
     """
 
     redaction: Redaction | None = None
@@ -72,6 +72,6 @@ class Settling:
         return trace_id if self.redaction is None or trace_id == row.given else self.redaction.trace(trace_id)
 
 
-def placed(rows: Sequence[PartRow], settled: Settled) -> list[PartRow]:
+def place_rows(rows: Sequence[PartRow], settled: Settled) -> list[PartRow]:
     """Write places into the rows, and new ids into the results, too."""
     return [rows[place.position].at(place.ordinal, place.trace_id) for place in settled.places]

@@ -14,7 +14,7 @@ from rag_cover.evaluation.files.slices import PART_BYTES
 from rag_cover.evaluation.local_engine import resolve_engine
 from rag_cover.evaluation.loop import fill
 from rag_cover.evaluation.plan import EvaluationPlan
-from rag_cover.evaluation.run import Evaluation, Progress
+from rag_cover.evaluation.run import Evaluation, Progress, refuse_both
 from rag_cover.llm.cache import cache_for
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession
@@ -41,6 +41,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     workers: int | None = None,
     format: PartFormat = "parquet",  # noqa: A002  # the word users know
     resume: bool = False,
+    overwrite: bool = False,
     on_error: OnFailure = "record",
     skipped: Skipped | None = None,
     seed: int = 0,
@@ -64,9 +65,10 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         workers: threads of the local engine; None: as many as `evaluate` takes.
         format: of the parts.
         resume: go on with what the folder holds: what is missing is measured, and every part with a `Failure` again.
+        overwrite: remove the parts that the folder holds, and begin anew.
         on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
         skipped: is given the error of every line that is no trace, such as a list's ``append``; None: the first stops the run.
-        seed: of everything drawn at random.
+        seed: seed of the random generator.
         progress: called after every part.
         cache: whether the answers of remote models are kept beside the folder; or the file to keep them in.
         deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
@@ -79,23 +81,26 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     Raises:
         InputError: a file or one of its lines cannot be read, or a file changes while it is read.
         StoreInUseError: another run writes into the folder.
-        StoreError: the folder holds something else or an unfinished run, cannot be written, or is to be gone on with and was
-            redacted in another way.
+        StoreError: the folder holds something else, or a run that is neither to be resumed nor written over, cannot be
+            written, or is to be gone on with and was redacted in another way.
+        InvalidValueError: ``resume`` and ``overwrite`` together.
         MissingExtraError: Parquet, without the package for it.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
+    refuse_both(resume=resume, overwrite=overwrite)
     paths = [Path(files)] if isinstance(files, Path | str) else [Path(file) for file in files]
     _check(paths, format, part_bytes)
     folder = ResultFolder(Path(into))
     clock = Deadline(deadline_s)
-    redaction = Redaction.asked_for(redact)
+    redaction = Redaction.from_option(redact)
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=clock)
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
     # a judge that is none writes nothing
     sink = PartSink(folder, paths, plan, plan.judge, format, part_bytes, skipped=skipped, seed=seed, progress=progress)
-    with folder.held():
-        _refuse_unfinished(folder, resume=resume)
+    with folder.lock():
+        if not (resume or overwrite):
+            _refuse_parts(folder)
         sink.begin(resume=resume)
         with clock:
             fill(sink, resolve_engine(engine, workers, clock), MeasuringSlices(plan, skips=skipped is not None))
@@ -119,11 +124,12 @@ def _check(paths: Sequence[Path], chosen: PartFormat, part_bytes: int) -> None:
             import pyarrow.parquet  # noqa: F401  # before anything is measured
 
 
-def _refuse_unfinished(folder: ResultFolder, *, resume: bool) -> None:
+def _refuse_parts(folder: ResultFolder) -> None:
     about = folder.about
-    if about and not about["finished"] and not resume and (parts := folder.parts()):
+    if about and (parts := folder.parts()):
+        found = "an evaluation" if about["finished"] else "an unfinished evaluation"
         message = (
-            f"{folder.path} holds an unfinished evaluation ({len(parts):,} parts done); "
-            "go on with it (resume=True, --resume) or remove the folder to begin anew"
+            f"{folder.path} holds {found} ({len(parts):,} {'part' if len(parts) == 1 else 'parts'} done); "
+            "go on with it (resume=True, --resume), replace it (overwrite=True, --force), or name another folder"
         )
         raise StoreError(message)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from rag_cover.errors import InputError, needs_extra
-from rag_cover.evaluation.files.slices import Slice, changed
+from rag_cover.evaluation.files.slices import Slice, changed_file_error
 from rag_cover.importers.formats import from_format
 from rag_cover.importers.records import Record
 from rag_cover.redaction import redact_problem
-from rag_cover.stores.jsonl import duplicate_on, numbered, trace_on
+from rag_cover.stores.jsonl import duplicate_on, enumerate_lines, trace_on
 from rag_cover.traces import Trace
 
 __all__ = ["Refusal", "SliceRows", "read_slice"]
@@ -47,7 +47,7 @@ class Refusal:
         """Return it as an error of a file."""
         return InputError(self.problem, file=file, line=self.line, field=self.field)
 
-    def redacted(self, file: Path) -> Self:
+    def redact(self, file: Path) -> Self:
         """Keep where it is wrong alone."""
         return self.of(redact_problem(self.error(file)), self.number, repeated=self.repeated)
 
@@ -84,12 +84,12 @@ def _content(piece: Slice) -> bytes:
         problem = f"the file cannot be read where it is measured ({denied.strerror}); every worker must see it by this path"
         raise InputError(problem, file=piece.source) from denied
     if hashlib.blake2b(content, digest_size=16).hexdigest() != piece.digest:
-        raise changed(piece.file)
+        raise changed_file_error(piece.file)
     return content
 
 
 def _lines(piece: Slice, content: bytes) -> SliceRows:
-    for number, line in numbered(io.BytesIO(content), piece.first):
+    for number, line in enumerate_lines(io.BytesIO(content), piece.first):
         try:
             yield number, trace_on(line, piece.file, number)
         except InputError as bad:

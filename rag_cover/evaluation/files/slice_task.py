@@ -19,7 +19,7 @@ __all__ = ["MeasuringSlices", "Packed"]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What became of a slice: its results, and what was no trace."""
+    """The outcome of a slice: its results, and the rows that were no traces."""
 
     rows: tuple[PartRow, ...]
     refusals: tuple[Refusal, ...]
@@ -59,7 +59,7 @@ class MeasuringSlices:
         key_of = self.plan.key_of
         for found in read_slice(piece):
             if isinstance(found, Refusal):
-                refusals.append(found if self.plan.redaction is None else found.redacted(piece.file))
+                refusals.append(found if self.plan.redaction is None else found.redact(piece.file))
                 if not self.skips:
                     return
                 continue

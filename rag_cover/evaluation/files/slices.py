@@ -19,7 +19,7 @@ from rag_cover.importers.records import Record
 from rag_cover.stores.files import lines_of, open_input
 from rag_cover.stores.jsonl import refuse_an_array
 
-__all__ = ["PART_BYTES", "FileCut", "Slice", "changed", "cut"]
+__all__ = ["PART_BYTES", "FileCut", "Slice", "changed_file_error", "cut_file"]
 
 PART_BYTES = 4 << 20
 """How many bytes of input the results of one part are of, at most, beyond its first trace."""
@@ -71,8 +71,8 @@ class _Chunk:
     content: bytes
 
 
-def cut(file: Path, file_number: int = 0, *, part_bytes: int = PART_BYTES) -> Iterator[FileCut]:
-    """FileCut a trace file (JSONL, ``.gz`` too) or a table (Parquet) into slices of at most so many bytes, or one trace.
+def cut_file(file: Path, file_number: int = 0, *, part_bytes: int = PART_BYTES) -> Iterator[FileCut]:
+    """Cut a trace file (JSONL, ``.gz`` too) or a table (Parquet) into slices of at most so many bytes, or one trace.
 
     Raises:
         InputError: the file cannot be read, is of another kind, or changes while it is cut.
@@ -84,11 +84,11 @@ def cut(file: Path, file_number: int = 0, *, part_bytes: int = PART_BYTES) -> It
     else:
         yield from _cut_lines(file, file_number, part_bytes)
     if _state(file) != before:
-        raise changed(file)
+        raise changed_file_error(file)
 
 
-def changed(file: Path) -> InputError:
-    """Say that a file is not what it was when it was cut."""
+def changed_file_error(file: Path) -> InputError:
+    """Return the error for a file that has changed since it was cut."""
     problem = "the file was changed while it was read; leave it alone, or copy it, and run again with --resume"
     return InputError(problem, file=file)
 
@@ -174,7 +174,7 @@ def _group(batches: Iterator[Any], part_bytes: int, packed: Callable[[list[Any]]
 
 
 def _halve(batch: Any, most: int) -> Iterator[Any]:
-    """FileCut rows that are larger than their file told: what repeats is small there."""
+    """Cut rows that are larger than the file's metadata says: repeated values are small there."""
     if len(batch) == 1 or batch.nbytes <= most:
         yield batch
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_cover.setqueries.parsing.phrases import fragment_of
-from rag_cover.setqueries.parsing.splitting import Item, cut
+from rag_cover.setqueries.parsing.splitting import Item, cut_at_connectives
 
 __all__ = ["Operand", "drop_brackets", "operands_of"]
 
@@ -37,7 +37,7 @@ def operands_of(tokens: Sequence[str]) -> list[Operand]:
     groups, outside = _groups(tokens)
     if not groups:
         return _by_comma(tokens)
-    items = cut(outside).items
+    items = cut_at_connectives(outside).items
     whole = sum(len(item.words) == 1 and item.words[0] in groups for item in items)
     if whole < len(groups) or len(items) < 2:  # noqa: PLR2004 - an operator joins
         return []
@@ -72,8 +72,8 @@ def _by_comma(tokens: Sequence[str]) -> list[Operand]:
     left, right = tokens[:at], tokens[at + 2 :]
     if "or" in lows[:at] or "and" not in lows[:at] or "or" in lows[at + 2 :]:
         return []
-    heads = [fragment_of(words).head is not None for words in (*(item.words for item in cut(left).items), right)]
-    bare = not any(heads) and max(len(item.words) for item in cut(left).items) <= _SHORT
+    heads = [fragment_of(words).head is not None for words in (*(item.words for item in cut_at_connectives(left).items), right)]
+    bare = not any(heads) and max(len(item.words) for item in cut_at_connectives(left).items) <= _SHORT
     if not (all(heads) or bare):
         return []
     return [Operand(("both", *left) if bare else tuple(left), "and"), Operand(tuple(right), "or")]

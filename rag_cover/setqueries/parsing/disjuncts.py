@@ -1,4 +1,4 @@
-"""Items of a union made whole: what an alternative leaves unsaid is taken from its neighbours.
+"""Completion of the items of a union: what an alternative leaves out is taken from its neighbours.
 
 "Trees of Tabasco or Guadeloupe" is two phrases of trees; "Dutch crime comedy or romantic comedy films" two of films. Each item
 becomes a phrase of its own; a relative clause belongs to the one before it.
@@ -27,7 +27,7 @@ __all__ = ["complete_disjuncts"]
 
 
 def complete_disjuncts(items: Sequence[Item]) -> list[Phrase]:
-    """Make the items of a union whole."""
+    """Complete the items of a union with the head noun and the modifiers that they share with neighbours."""
     fragments = [fragment_of(item.words) for item in items]
     heads = [place for place, fragment in enumerate(fragments) if fragment.head is not None]
     phrases: dict[int, Phrase | None] = {}

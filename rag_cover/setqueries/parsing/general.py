@@ -158,7 +158,7 @@ def _split_shared_tail(post: tuple[str, ...], *, clausal: bool) -> tuple[tuple[s
 
 
 def _reading(described: Described) -> Parse | None:
-    """Put together what was told; None where there is one set, or where nothing was said to join."""
+    """Combine the parsed sets; None where there is only one, or no connective."""
     ways = math.prod(map(len, described.groups))
     if ways > _MOST_WAYS:
         return None

@@ -16,7 +16,7 @@ from rag_cover.setqueries.parsing.gazetteer import word_list
 from rag_cover.setqueries.parsing.general import general_readings
 from rag_cover.setqueries.parsing.parsed import ParsedQuery
 from rag_cover.setqueries.parsing.scoring import ParseWeights, load_weights
-from rag_cover.setqueries.parsing.splitting import Cut, cut, sides_of
+from rag_cover.setqueries.parsing.splitting import Cut, cut_at_connectives, sides_of
 from rag_cover.setqueries.parsing.tokens import join_tokens, tokens_of
 
 __all__ = ["LONGEST", "Proposals", "parse", "parse_by", "propose_readings"]
@@ -88,7 +88,7 @@ def propose_readings(question: str) -> Proposals:
 
 def _propose_ungrouped(asked: str, tokens: Sequence[str], notes: tuple[str, ...]) -> Proposals:
     """List what words may mean in which nothing is set apart by brackets."""
-    parts = cut(tokens)
+    parts = cut_at_connectives(tokens)
     if not parts.items:
         return Proposals(asked, notes=notes)
     if parts.doubled:

@@ -23,7 +23,7 @@ from rag_cover.setqueries.parsing.kinds import kind_of
 from rag_cover.setqueries.parsing.naming import Atom
 from rag_cover.stats.logistic import logit_of
 
-__all__ = ["WEIGHTS", "ParseWeights", "features_of", "load_weights", "probabilities_of_readings"]
+__all__ = ["WEIGHTS", "ParseWeights", "load_weights", "parse_features", "probabilities_of_readings"]
 
 WEIGHTS = Path(__file__).with_name("weights.json")
 
@@ -55,12 +55,12 @@ def load_weights() -> ParseWeights:
 def probabilities_of_readings(readings: Sequence[Parse], weights: ParseWeights) -> NDArray[np.float64]:
     """Return (n,) probabilities of the readings of one question."""
     known = weights.weights
-    scores = np.array([sum(known.get(name, 0.0) * value for name, value in features_of(each).items()) for each in readings])
+    scores = np.array([sum(known.get(name, 0.0) * value for name, value in parse_features(each).items()) for each in readings])
     shares = np.exp(scores - scores.max())
     return np.asarray(shares / shares.sum())
 
 
-def features_of(reading: Parse) -> Features:
+def parse_features(reading: Parse) -> Features:
     """Describe a reading by named numbers."""
     found: Features = {}
     if reading.operator != "union":

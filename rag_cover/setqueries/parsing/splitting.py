@@ -11,7 +11,7 @@ from rag_cover.setqueries.parsing.clauses import PRONOUNS
 from rag_cover.setqueries.parsing.gazetteer import load_gazetteer
 from rag_cover.setqueries.parsing.prefixes import extract_prefixed
 
-__all__ = ["Cut", "Item", "cut", "sides_of"]
+__all__ = ["Cut", "Item", "cut_at_connectives", "sides_of"]
 
 _CUE = re.compile(
     r"""(?:(?P<not>
@@ -74,10 +74,10 @@ class Cut:
     doubled: bool = False
 
 
-def cut(tokens: Sequence[str]) -> Cut:
+def cut_at_connectives(tokens: Sequence[str]) -> Cut:
     """Cut at every connective; consecutive connectives count as one, the strongest.
 
-    >>> [(item.link, item.negated, item.words) for item in cut("birds of Chile but not of Peru".split()).items]
+    >>> [(item.link, item.negated, item.words) for item in cut_at_connectives("birds of Chile but not of Peru".split()).items]
     [('first', 0, ['birds', 'of', 'Chile']), ('first', 1, ['of', 'Peru'])]
     """
     bare = extract_prefixed(tokens)

@@ -13,6 +13,7 @@ blank and endless texts, batches, threads, memory, data that nobody meant. What 
 this one takes. No framework is imported, and pytest neither.
 """
 
+from rag_cover.testing.conformance.adapters import AdapterTests
 from rag_cover.testing.conformance.callback_handlers import CallbackHandlerTests
 from rag_cover.testing.conformance.compressors import CompressorTests
 from rag_cover.testing.conformance.detectors import AbstentionDetectorTests
@@ -20,6 +21,7 @@ from rag_cover.testing.conformance.embedders import EmbedderTests
 from rag_cover.testing.conformance.entailers import EntailerTests
 from rag_cover.testing.conformance.evaluators import Evaluator, EvaluatorExample, EvaluatorTests
 from rag_cover.testing.conformance.locators import LocatorTests
+from rag_cover.testing.conformance.pipelines import PipelineEvaluationTests
 from rag_cover.testing.conformance.receivers import ReceiverTests
 from rag_cover.testing.conformance.routers import RouterTests
 from rag_cover.testing.conformance.runs import FrameworkRun
@@ -27,6 +29,7 @@ from rag_cover.testing.conformance.scorers import ScorerTests
 
 __all__ = [
     "AbstentionDetectorTests",
+    "AdapterTests",
     "CallbackHandlerTests",
     "CompressorTests",
     "EmbedderTests",
@@ -36,6 +39,7 @@ __all__ = [
     "EvaluatorTests",
     "FrameworkRun",
     "LocatorTests",
+    "PipelineEvaluationTests",
     "ReceiverTests",
     "RouterTests",
     "ScorerTests",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_cover.backends import Entailer
-from rag_cover.judge_check import canary_verdicts, failure_of
+from rag_cover.judge_check import canary_verdicts, explain_canary_failure
 from rag_cover.testing.conformance.attempts import check_call
 from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import LONG, long_text
@@ -65,7 +65,7 @@ class EntailerTests(ModelTests[Entailer, tuple[str, str]]):
     def test_its_labels_are_in_order(self, model: Entailer) -> None:
         """Entailment first and contradiction last, whatever the order of the checkpoint: plain cases would show it."""
         plain = check_call(lambda: canary_verdicts(KeywordScorer(), model), "asking about plain cases", "answer them")
-        failed = failure_of([each for each in plain if each.kind == "entailment"])
+        failed = explain_canary_failure([each for each in plain if each.kind == "entailment"])
 
         assert failed is None, f"{failed}; read the order of the labels from the checkpoint's configuration"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_cover.backends import Scorer, ScoringItem
-from rag_cover.judge_check import CanaryVerdict, canary_verdicts, failure_of
+from rag_cover.judge_check import CanaryVerdict, canary_verdicts, explain_canary_failure
 from rag_cover.testing.conformance.attempts import check_call
 from rag_cover.testing.conformance.models import Answers, ModelTests
 from rag_cover.testing.conformance.oddities import BLANK_TEXTS, long_text
@@ -99,7 +99,7 @@ class ScorerTests(ModelTests[Scorer, ScoringItem]):
 
     def test_its_threshold_tells_answers_from_other_texts(self, model: Scorer) -> None:
         """The cut stands between the texts that answer and those that do not."""
-        failed = failure_of(self._plain_verdicts(model))
+        failed = explain_canary_failure(self._plain_verdicts(model))
 
         assert failed is None, f"{failed}, at the threshold {model.threshold:g}; fit the threshold to labelled texts"
 

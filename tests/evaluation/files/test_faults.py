@@ -43,7 +43,7 @@ def test_foreign_files_in_our_folder_stay(traces: Path, tmp_path: Path) -> None:
     for name in ("part-mine.parquet", "notes.txt", "part-00000-0000000.parquet"):
         (tmp_path / "out" / name).write_text("mine", encoding="utf-8")
 
-    evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=9_000)
+    evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=9_000, overwrite=True)
 
     assert sum(path.read_bytes() == b"mine" for path in (tmp_path / "out").iterdir()) == 3
     assert len(Evaluation.open(tmp_path / "out").results) == 120
@@ -51,7 +51,7 @@ def test_foreign_files_in_our_folder_stay(traces: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_another_run_holds_is_told(traces: Path, tmp_path: Path) -> None:
     with (
-        ResultFolder(tmp_path / "out").held(),
+        ResultFolder(tmp_path / "out").lock(),
         pytest.raises(StoreError, match=rf"out is being written by process {os.getpid()} on"),
     ):
         evaluate_files(traces, tmp_path / "out", models=MODELS)

@@ -216,7 +216,7 @@ def test_a_folder_that_is_begun_anew_keeps_nothing_of_before(
     evaluate_files(secrets, tmp_path / "out", models=MODELS, redact=first, part_bytes=9_000)
     before = set(contents(tmp_path / "out"))
 
-    evaluate_files(secrets, tmp_path / "out", models=MODELS, redact=then, part_bytes=9_000)
+    evaluate_files(secrets, tmp_path / "out", models=MODELS, redact=then, part_bytes=9_000, overwrite=True)
 
     assert not before & set(contents(tmp_path / "out"))
     assert bool(leaks(tmp_path / "out")) == (not then)

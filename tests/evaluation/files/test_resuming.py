@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Progress, evaluate, evaluate_files
 from rag_cover.backends import ScoringItem
-from rag_cover.errors import EvaluationError, InputError, RagCoverError, StoreError
+from rag_cover.errors import EvaluationError, InputError, InvalidValueError, RagCoverError, StoreError
 from rag_cover.stores import read_traces
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.parts import read_part
@@ -168,17 +168,29 @@ def test_an_unfinished_run_is_neither_thrown_away_nor_read(traces: Path, tmp_pat
     with pytest.raises(KeyboardInterrupt):
         evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=4_000, progress=stop)
 
-    with pytest.raises(StoreError, match=r"holds an unfinished evaluation \(1 parts done\); go on with it"):
+    with pytest.raises(StoreError, match=r"holds an unfinished evaluation \(1 part done\); go on with it"):
         evaluate_files(traces, tmp_path / "out", models=MODELS)
     with pytest.raises(StoreError, match="holds an unfinished evaluation; run the same command with --resume"):
         Evaluation.open(tmp_path / "out")
 
 
-def test_a_run_that_has_ended_is_begun_anew_without_resume(traces: Path, tmp_path: Path) -> None:
+def test_a_run_that_has_ended_is_neither_repeated_nor_lost_without_a_word(traces: Path, tmp_path: Path) -> None:
+    evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=4_000)
+    before = contents(tmp_path / "out")
+
+    with pytest.raises(StoreError, match="holds an evaluation .* replace it"):
+        evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=4_000)
+    with pytest.raises(InvalidValueError, match="choose one"):
+        evaluate_files(traces, tmp_path / "out", models=MODELS, resume=True, overwrite=True)
+
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_run_that_has_ended_is_begun_anew_with_overwrite(traces: Path, tmp_path: Path) -> None:
     evaluate_files(traces, tmp_path / "out", models=MODELS, part_bytes=4_000)
     scorer = KeywordScorer()
 
-    evaluate_files(traces, tmp_path / "out", measures=["coverage"], models=Models(judge=scorer), format="jsonl")
+    evaluate_files(traces, tmp_path / "out", measures=["coverage"], models=Models(judge=scorer), format="jsonl", overwrite=True)
 
     assert scorer.asked.items
     assert [Path(name).suffix for name in contents(tmp_path / "out")] == [".jsonl"]

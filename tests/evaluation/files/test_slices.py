@@ -11,7 +11,7 @@ import pytest
 
 from rag_cover.errors import InputError
 from rag_cover.evaluation.files.slice_reader import Refusal, read_slice
-from rag_cover.evaluation.files.slices import FileCut, cut
+from rag_cover.evaluation.files.slices import FileCut, cut_file
 from rag_cover.stores import read_traces
 from rag_cover.traces import Trace
 
@@ -41,7 +41,7 @@ def _read(cuts: Sequence[FileCut]) -> list[Trace | Refusal]:
 def test_slices_are_bounded_in_bytes_and_end_with_a_line(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(1000))
 
-    cuts = list(cut(path, part_bytes=5_000))
+    cuts = list(cut_file(path, part_bytes=5_000))
 
     longest = max(map(len, path.read_bytes().splitlines(keepends=True)))
     assert sum(_sizes(cuts)) == path.stat().st_size
@@ -52,7 +52,7 @@ def test_slices_are_bounded_in_bytes_and_end_with_a_line(tmp_path: Path) -> None
 def test_a_trace_larger_than_a_slice_is_one_by_itself(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(3, size=10_000))
 
-    cuts = list(cut(path, part_bytes=100))
+    cuts = list(cut_file(path, part_bytes=100))
 
     assert [each.slice.first for each in cuts] == [1, 2, 3]
 
@@ -62,13 +62,13 @@ def test_a_line_without_an_end_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     path = _file(tmp_path, gzip.compress(_lines(2) + b"{" * 5_000))
 
     with pytest.raises(InputError, match=r"traces\.jsonl, line 3: the line is longer than"):
-        list(cut(path, part_bytes=400))
+        list(cut_file(path, part_bytes=400))
 
 
 def test_slices_are_small_at_first_so_that_a_small_file_keeps_many_workers_busy(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(40_000))
 
-    sizes = _sizes(list(cut(path)))
+    sizes = _sizes(list(cut_file(path)))
 
     assert len(sizes) > 32
     assert sizes[0] < 70_000
@@ -77,12 +77,12 @@ def test_slices_are_small_at_first_so_that_a_small_file_keeps_many_workers_busy(
 
 def test_a_file_that_grew_keeps_the_slices_it_had(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(1000))
-    before = [each.slice for each in cut(path, part_bytes=5_000)]
+    before = [each.slice for each in cut_file(path, part_bytes=5_000)]
 
     with path.open("ab") as file:
         file.write(_lines(10))
 
-    after = [each.slice for each in cut(path, part_bytes=5_000)]
+    after = [each.slice for each in cut_file(path, part_bytes=5_000)]
     assert after[: len(before) - 1] == before[:-1]
 
 
@@ -90,15 +90,15 @@ def test_a_packed_file_is_cut_where_its_content_would_be(tmp_path: Path) -> None
     plain = _file(tmp_path, _lines(300))
     packed = _file(tmp_path, gzip.compress(_lines(300)), "traces.jsonl.gz")
 
-    cuts = list(cut(packed, part_bytes=2_000))
+    cuts = list(cut_file(packed, part_bytes=2_000))
 
-    assert [each.slice.digest for each in cuts] == [each.slice.digest for each in cut(plain, part_bytes=2_000)]
+    assert [each.slice.digest for each in cuts] == [each.slice.digest for each in cut_file(plain, part_bytes=2_000)]
     assert b"".join(each.unpacked or b"" for each in cuts) == plain.read_bytes()
 
 
 def test_a_file_that_is_changed_while_it_is_cut_is_told(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(1000))
-    cuts = cut(path, part_bytes=5_000)
+    cuts = cut_file(path, part_bytes=5_000)
     next(cuts)
 
     with path.open("ab") as file:
@@ -110,7 +110,7 @@ def test_a_file_that_is_changed_while_it_is_cut_is_told(tmp_path: Path) -> None:
 
 def test_a_slice_that_is_changed_before_it_is_read_is_told(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(100))
-    (only,) = cut(path)
+    (only,) = cut_file(path)
 
     path.write_bytes(path.read_bytes().replace(b"blue", b"grey"))
 
@@ -119,7 +119,7 @@ def test_a_slice_that_is_changed_before_it_is_read_is_told(tmp_path: Path) -> No
 
 
 def test_a_file_that_workers_cannot_see_is_told(tmp_path: Path) -> None:
-    (only,) = cut(_file(tmp_path, _lines(10)))
+    (only,) = cut_file(_file(tmp_path, _lines(10)))
 
     only.slice.source.unlink()
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_cut_is_said(tmp_path: Path, name: str, content: bytes | 
     path = tmp_path / name if content is None else _file(tmp_path, content, name)
 
     with pytest.raises(InputError, match=said):
-        list(cut(path))
+        list(cut_file(path))
 
 
 def _table(path: Path, rows: Sequence[dict[str, Any]], *, group: int = 50) -> Path:
@@ -153,7 +153,7 @@ def test_rows_of_a_table_are_cut_and_bounded_too(tmp_path: Path) -> None:
     rows = [{"question": f"Why {index}?", "answer": "because " * 40, "contexts": ["light"]} for index in range(200)]
     path = _table(tmp_path / "t.parquet", rows)
 
-    cuts = list(cut(path, part_bytes=8_000))
+    cuts = list(cut_file(path, part_bytes=8_000))
 
     assert [each.slice.first for each in cuts] == sorted({each.slice.first for each in cuts})
     assert len(cuts) > 4
@@ -164,13 +164,13 @@ def test_spans_are_not_cut_apart(tmp_path: Path) -> None:
     path = _table(tmp_path / "s.parquet", [{"context.span_id": "1", "context.trace_id": "2", "attributes.input.value": "Why?"}])
 
     with pytest.raises(InputError, match="make a trace only together; put them together with 'rag-cover convert'"):
-        list(cut(path))
+        list(cut_file(path))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
 def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     path = _file(tmp_path, _lines(1))
     path.chmod(0)
 
     with pytest.raises(InputError, match="check its permissions"):
-        list(cut(path))
+        list(cut_file(path))

@@ -6,7 +6,7 @@ from rag_cover.setqueries.parsing.candidates import query_of_reading, readings_o
 from rag_cover.setqueries.parsing.framing import strip_frame
 from rag_cover.setqueries.parsing.naming import Atom, category_name
 from rag_cover.setqueries.parsing.phrases import Facet, fragment_of
-from rag_cover.setqueries.parsing.splitting import cut
+from rag_cover.setqueries.parsing.splitting import cut_at_connectives
 from rag_cover.setqueries.parsing.tokens import tokens_of
 
 
@@ -35,7 +35,7 @@ def test_what_asks_for_no_set_is_ordinary(question: str) -> None:
 def test_every_way_to_say_not_is_one_negation() -> None:
     ways = ["but not", "that are not", "that aren't", "excluding", "except for", "other than", "apart from", "that can't be"]
 
-    cuts = [cut(f"birds of Chile {way} parrots".split()).items for way in ways]
+    cuts = [cut_at_connectives(f"birds of Chile {way} parrots".split()).items for way in ways]
 
     assert [[item.negated for item in items] for items in cuts] == [[0, 1]] * len(ways)
 
@@ -74,7 +74,7 @@ def test_plants_are_flora_of_a_place_and_of_nothing_else(facets: tuple[Facet, ..
 
 
 def test_facets_fall_into_atoms_in_every_way() -> None:
-    readings = readings_of(cut(["1954", "films", "about", "murderers"]))
+    readings = readings_of(cut_at_connectives(["1954", "films", "about", "murderers"]))
 
     assert [str(query_of_reading(reading)) for reading in readings] == [
         '"1954 films about murderers"',

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from rag_cover.setqueries.parsing.candidates import readings_of
-from rag_cover.setqueries.parsing.scoring import WEIGHTS, ParseWeights, features_of, load_weights, probabilities_of_readings
-from rag_cover.setqueries.parsing.splitting import cut
+from rag_cover.setqueries.parsing.scoring import WEIGHTS, ParseWeights, load_weights, parse_features, probabilities_of_readings
+from rag_cover.setqueries.parsing.splitting import cut_at_connectives
 
 
 def test_the_shipped_numbers_say_what_they_were_fitted_on_and_are_small() -> None:
@@ -17,7 +17,7 @@ def test_the_shipped_numbers_say_what_they_were_fitted_on_and_are_small() -> Non
 
 
 def test_probabilities_of_readings_sum_to_one() -> None:
-    readings = readings_of(cut(["1954", "French", "films", "about", "murderers"]))
+    readings = readings_of(cut_at_connectives(["1954", "French", "films", "about", "murderers"]))
 
     odds = probabilities_of_readings(readings, load_weights())
 
@@ -26,7 +26,7 @@ def test_probabilities_of_readings_sum_to_one() -> None:
 
 
 def test_without_weights_every_reading_is_as_likely() -> None:
-    readings = readings_of(cut(["1954", "films", "about", "murderers"]))
+    readings = readings_of(cut_at_connectives(["1954", "films", "about", "murderers"]))
 
     odds = probabilities_of_readings(readings, ParseWeights({}, 1, 0))
 
@@ -34,11 +34,11 @@ def test_without_weights_every_reading_is_as_likely() -> None:
 
 
 def test_a_year_and_a_topic_are_told_apart_by_features() -> None:
-    together, apart = readings_of(cut(["1954", "films", "about", "murderers"]))
+    together, apart = readings_of(cut_at_connectives(["1954", "films", "about", "murderers"]))
 
-    assert features_of(together)["in:about+year"] == 1
-    assert features_of(apart)["out:about+year"] == 1
-    assert "in:about+year" not in features_of(apart)
+    assert parse_features(together)["in:about+year"] == 1
+    assert parse_features(apart)["out:about+year"] == 1
+    assert "in:about+year" not in parse_features(apart)
 
 
 def test_a_probability_is_calibrated_by_a_line_over_logits() -> None:

@@ -17,7 +17,7 @@ from rag_cover.backends import Entailer
 from rag_cover.registry import open_entailer
 from rag_cover_transformers.canaries import CANARIES
 from rag_cover_transformers.classifiers import Classifier, open_classifier
-from rag_cover_transformers.encodings import Encoded
+from rag_cover_transformers.encodings import NetworkInput
 from rag_cover_transformers.entailer import NliEntailer
 from rag_cover_transformers.model_source import Source
 
@@ -68,7 +68,7 @@ def by_words(nli_folder: Folder, bert_tokenizer: Any) -> NliEntailer:
     class ByWords(Classifier):
         __slots__ = ()
 
-        def logits(self, rows: Sequence[Encoded]) -> NDArray[np.float32]:
+        def logits(self, rows: Sequence[NetworkInput]) -> NDArray[np.float32]:
             texts = [bert_tokenizer.decode(row.ids) for row in rows]
             entailed = [("guitar" in text) and ("nobody" not in text) for text in texts]
             return np.array([[9, 0, 0] if yes else [0, 0, 9] for yes in entailed], np.float32).reshape(-1, 3)
@@ -92,7 +92,7 @@ def test_what_a_long_premise_holds_anywhere_is_found(by_words: NliEntailer, befo
 def test_a_hypothesis_is_read_whole_beside_every_window_up_to_half_an_input(by_words: NliEntailer, sentences: int) -> None:
     encoder = by_words._classifier.encoder
     premise, hypothesis = encoder.tokenise(["The river froze. " * sentences, "She paid for the car in cash. " * 3])
-    rows: list[Encoded] = []
+    rows: list[NetworkInput] = []
 
     by_words._plan(premise, hypothesis, rows)
 

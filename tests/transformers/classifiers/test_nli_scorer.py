@@ -19,7 +19,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.registry import Models, open_entailer, open_scorer
 from rag_cover_transformers.canaries import QUESTIONS
 from rag_cover_transformers.classifiers import Classifier, open_classifier
-from rag_cover_transformers.encodings import Encoded
+from rag_cover_transformers.encodings import NetworkInput
 from rag_cover_transformers.entailer import NliEntailer
 from rag_cover_transformers.errors import CanaryError, LabelOrderError, WrongKindError
 from rag_cover_transformers.model_source import Source
@@ -131,7 +131,7 @@ def by_words(nli_folder: NliFolder, bert_tokenizer: Any) -> tuple[NliScorer, lis
     class ByWords(Classifier):
         __slots__ = ()
 
-        def logits(self, rows: Sequence[Encoded]) -> NDArray[np.float32]:
+        def logits(self, rows: Sequence[NetworkInput]) -> NDArray[np.float32]:
             texts = [bert_tokenizer.decode(row.ids) for row in rows]
             read.extend(texts)
             return np.array([[9, 0, 0] if "guitar" in text else [0, 9, 0] for text in texts], np.float32).reshape(-1, 3)

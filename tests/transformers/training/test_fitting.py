@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag_cover_transformers.training.fitting import area_under_roc, best_cut, fit_temperature, shares_temperature
+from rag_cover_transformers.training.fitting import balanced_cut, fit_temperature, rank_accuracy, shares_temperature
 
 
 def test_the_area_is_the_share_of_pairs_in_order() -> None:
     scores, truth = np.array([0.9, 0.8, 0.7, 0.6, 0.5]), np.array([True, False, True, False, True])
 
-    assert area_under_roc(scores, truth) == pytest.approx(3 / 6)
+    assert rank_accuracy(scores, truth) == pytest.approx(3 / 6)
 
 
 def test_a_perfect_order_is_one_its_opposite_zero_and_ties_a_half() -> None:
     truth = np.array([True, True, False])
 
-    found = [area_under_roc(np.array(scores), truth) for scores in ([3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 1.0, 1.0])]
+    found = [rank_accuracy(np.array(scores), truth) for scores in ([3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 1.0, 1.0])]
 
     assert found == [1, 0, 0.5]
 
@@ -40,6 +40,6 @@ def test_shares_are_fitted_by_cross_entropy_and_default_to_one() -> None:
 
 
 def test_the_cut_lies_between_the_classes_and_is_a_half_without_one_of_them() -> None:
-    assert best_cut(np.array([0.2, 0.3, 0.8, 0.9]), np.array([False, False, True, True])) == pytest.approx(0.55)
-    assert best_cut(np.array([0.2, 0.9]), np.array([True, True])) == 0.5
-    assert best_cut(np.zeros(0), np.zeros(0, bool)) == 0.5
+    assert balanced_cut(np.array([0.2, 0.3, 0.8, 0.9]), np.array([False, False, True, True])) == pytest.approx(0.55)
+    assert balanced_cut(np.array([0.2, 0.9]), np.array([True, True])) == 0.5
+    assert balanced_cut(np.zeros(0), np.zeros(0, bool)) == 0.5

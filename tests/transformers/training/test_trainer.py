@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import CorruptFileError, InvalidValueError
 from rag_cover.registry import open_relevance, open_scorer
-from rag_cover_transformers.training.trainer import Plan, train
+from rag_cover_transformers.training.trainer import Plan, train_checkpoint
 
 PLAN = Plan(steps=12, learning_rate=3e-3, warmup=2, batch_tokens=400, check_every=3, max_tokens=64)
 
@@ -42,11 +42,11 @@ def test_an_interrupted_run_ends_with_the_same_weights(base: str, judgments: Pat
         if numbers["step"] == 6:
             raise _StoppedError
 
-    straight = train(base, judgments, judgments, tmp_path / "straight", PLAN, device="cpu", report=_silent)
+    straight = train_checkpoint(base, judgments, judgments, tmp_path / "straight", PLAN, device="cpu", report=_silent)
     with pytest.raises(_StoppedError):
-        train(base, judgments, judgments, tmp_path / "halting", PLAN, device="cpu", report=stop_at_six)
+        train_checkpoint(base, judgments, judgments, tmp_path / "halting", PLAN, device="cpu", report=stop_at_six)
     resumed_from: list[float] = []
-    halting = train(
+    halting = train_checkpoint(
         base, judgments, judgments, tmp_path / "halting", PLAN, device="cpu", report=lambda n: resumed_from.append(n["step"])
     )
 
@@ -58,7 +58,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(base: str, judgments: Pat
 def test_what_is_trained_is_learnt_and_opens_by_path(bert_folder: Path, judgments: Path, tmp_path: Path) -> None:
     areas: list[float] = []
     plan = replace(PLAN, steps=150, check_every=50, patience=10)
-    model = train(
+    model = train_checkpoint(
         str(bert_folder), judgments, judgments, tmp_path, plan, device="cpu", report=lambda n: areas.append(n["auroc"])
     )
 
@@ -77,26 +77,30 @@ def test_a_run_that_gains_nothing_ends_early(bert_folder: Path, judgments: Path,
     steps: list[float] = []
     plan = replace(PLAN, learning_rate=0.0, steps=100, check_every=1, patience=2)
 
-    train(str(bert_folder), judgments, judgments, tmp_path, plan, device="cpu", report=lambda n: steps.append(n["step"]))
+    train_checkpoint(
+        str(bert_folder), judgments, judgments, tmp_path, plan, device="cpu", report=lambda n: steps.append(n["step"])
+    )
 
     assert steps == [1, 2, 3]
 
 
 def test_another_plan_does_not_go_on_with_a_run(bert_folder: Path, judgments: Path, tmp_path: Path) -> None:
     plan = replace(PLAN, steps=2, check_every=1)
-    train(str(bert_folder), judgments, judgments, tmp_path, plan, device="cpu", report=_silent)
+    train_checkpoint(str(bert_folder), judgments, judgments, tmp_path, plan, device="cpu", report=_silent)
 
     with pytest.raises(InvalidValueError, match="of a run with other data or settings"):
-        train(str(bert_folder), judgments, judgments, tmp_path, replace(plan, seed=1), device="cpu", report=_silent)
+        train_checkpoint(str(bert_folder), judgments, judgments, tmp_path, replace(plan, seed=1), device="cpu", report=_silent)
 
 
 def test_a_damaged_state_says_how_to_start_anew(bert_folder: Path, judgments: Path, tmp_path: Path) -> None:
     (tmp_path / "state.safetensors").write_bytes(b"damaged")
 
     with pytest.raises(CorruptFileError, match="Delete it to train from the start"):
-        train(str(bert_folder), judgments, judgments, tmp_path, PLAN, device="cpu", report=_silent)
+        train_checkpoint(str(bert_folder), judgments, judgments, tmp_path, PLAN, device="cpu", report=_silent)
 
 
 def test_an_encoder_has_no_decoder_to_read(bert_folder: Path, judgments: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match="has no decoder to read"):
-        train(str(bert_folder), judgments, judgments, tmp_path, replace(PLAN, reading="decoder"), device="cpu", report=_silent)
+        train_checkpoint(
+            str(bert_folder), judgments, judgments, tmp_path, replace(PLAN, reading="decoder"), device="cpu", report=_silent
+        )

@@ -1,0 +1,1 @@
+"""Are intervals as wide as they say?"""

@@ -1,0 +1,145 @@
+"""The statements of a text: its sentences without those that claim nothing, and the ways in which each may be supported.
+
+Headings, table rules, list numbers, questions, greetings and refusals claim nothing; list markers and citations are stripped. A
+text of a few words is read after its question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_cover.backends import AbstentionDetector, ScoringItem, Span
+from rag_cover.english.claims import claim_in, strip_citations
+from rag_cover.model_calls import abstentions
+from rag_cover.texts import flatten, sentences
+
+__all__ = [
+    "Statement",
+    "leave_out_refusals",
+    "normalise",
+    "normalise_sentences",
+    "read_after_question",
+    "statements_of",
+    "strip_markup",
+]
+
+_FRAGMENT = 5  # words; anything shorter says nothing without its question
+
+_PRONOUN = re.compile(
+    r"(?:it|its|they|their|them|he|his|him|she|her|this|that|these|those|such|both|the (?:former|latter))\b", re.IGNORECASE
+)
+_CLAUSES = re.compile(
+    r";\s+|,\s+(?:and|but|while|whereas)\s+(?=(?:the|a|an|it|they|he|she|this|these|its|their|his|her)\b|[A-Z])"
+)
+_SHORTEST_CLAUSE = 4  # words
+_DECLINES = re.compile(
+    r"""\b(?:no|not|none|nothing|nowhere|never|neither|nor|without|cannot|unable|unknown|unclear|unspecified|unavailable|unanswer\w*
+    |insufficient|lack\w*|missing|absent|silent|fails?|sorry|afraid|apolog\w+|regret\w*|unfortunately|contact|consult|ask|check|visit
+    |refer|see|provide|clarify|depends)\b|n['’]t\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words of which a refusal has at least one: other sentences are claims, whatever a detector makes of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that says something: where it stands, its words, the readings of it.
+
+    A statement is supported where all parts of one reading are: the sentence as it stands; after the sentence before, where it
+    begins with a pronoun; or its clauses one by one. ``sentence`` is None where the statement stands in no text.
+    """
+
+    sentence: Span | None
+    words: str
+    readings: tuple[tuple[str, ...], ...]
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """List what is asked of a text about it, each once."""
+        return tuple(dict.fromkeys(part for reading in self.readings for part in reading))
+
+
+def statements_of(text: str, question: str, *, strip: Callable[[str], str] = lambda sentence: sentence) -> list[Statement]:
+    r"""List the statements of a text that answers a question, in their order; ``strip`` takes out what is no part of them.
+
+    >>> [statement.words for statement in statements_of("Sure!\n- The sky is blue [1].\nIs it?", "Which colour is the sky?")]
+    ['The sky is blue.']
+    """
+    found: list[Statement] = []
+    before = ""
+    for span in sentences(text):
+        if (words := claim_in(strip(span.of(text)))) is not None:
+            found.append(Statement(span, words, _readings(read_after_question(words, question), before)))
+            before = words
+    return found
+
+
+def read_after_question(text: str, question: str) -> str:
+    """Put a question before a text of fewer than five words, which says nothing without it.
+
+    >>> read_after_question("Paris.", "Where is the Louvre?"), read_after_question("It stands in central Paris.", "Where?")
+    ('Where is the Louvre? Paris.', 'It stands in central Paris.')
+    """
+    return text if len(text.split()) >= _FRAGMENT else f"{question} {text}"
+
+
+def strip_markup(text: str) -> str:
+    r"""Strip markup and citations, line by line; blank lines are left out.
+
+    >>> strip_markup("## Bread\n\nIt takes 14 g [1, 3].")
+    'Bread\nIt takes 14 g.'
+    """
+    lines = (" ".join(line.split()) for line in strip_citations(flatten(text)).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def leave_out_refusals(
+    statements: Sequence[Sequence[Statement]], questions: Sequence[str], detector: AbstentionDetector
+) -> list[list[Statement]]:
+    """Leave out statements that decline to answer their question; those have a word that says so."""
+    items = [
+        [ScoringItem(question, statement.words, user_question=question) for statement in each]
+        for question, each in zip(questions, statements, strict=True)
+    ]
+    verdicts = abstentions(detector, (item for each in items for item in each))
+    return [
+        [
+            statement
+            for statement, item in zip(each, asked, strict=True)
+            if verdicts[item] != "wholly" or not _DECLINES.search(statement.words)
+        ]
+        for each, asked in zip(statements, items, strict=True)
+    ]
+
+
+def _readings(text: str, before: str) -> tuple[tuple[str, ...], ...]:
+    """List the ways in which a sentence may be supported.
+
+    >>> _readings("It was sold in 1990, and the buyer closed it.", "Acme made bells.")  # doctest: +NORMALIZE_WHITESPACE
+    (('It was sold in 1990, and the buyer closed it.',),
+     ('Acme made bells. It was sold in 1990, and the buyer closed it.',),
+     ('It was sold in 1990', 'the buyer closed it.'))
+    """
+    found: list[tuple[str, ...]] = [(text,)]
+    if before and _PRONOUN.match(text):
+        found.append((f"{before} {text}",))
+    clauses = tuple(part.strip() for part in _CLAUSES.split(text))
+    if len(clauses) > 1 and all(len(clause.split()) >= _SHORTEST_CLAUSE for clause in clauses):
+        found.append(clauses)
+    return tuple(found)
+
+
+def normalise_sentences(text: str) -> frozenset[str]:
+    """Return the sentences and lines of a text, normalised: what is among them, the text has word for word."""
+    return frozenset(normalise(line) for part in text.split("\n") for line in (part, *_sentence_texts(part)))
+
+
+def _sentence_texts(text: str) -> Iterator[str]:
+    return (span.of(text) for span in sentences(text))
+
+
+def normalise(text: str) -> str:
+    """Reduce a text to its words: what is the same up to case, punctuation and markup is a quotation."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,140 @@
+"""What was not retrieved is looked for in the corpus, and only that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, compare, evaluate
+from rag_cover.coverage import CorpusSearch, CoverageResult, Loss, SubQuestionCoverage
+from rag_cover.coverage.explanations import explain_coverage
+from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.reports.loss_text import corpus_sentence
+from rag_cover.testing import KeywordScorer, ScriptedRetriever
+
+SKY, GRASS, SEA = "Why is the sky blue?", "Why is grass green?", "Why is the sea salty?"
+QUESTION = "Why is the sky blue and the rest otherwise?"
+FOUND, GREEN, OTHER = Passage("Sky blue: air."), Passage("Grass is green by chlorophyll."), Passage("Nothing of it.")
+
+
+def _trace(*found: Passage, answer: str | None = "Sky is blue, air.") -> Trace:
+    return Trace(
+        question=Question(QUESTION),
+        sub_questions=(SubQuestion(SKY, role="core"), SubQuestion(GRASS, role="core"), SubQuestion(SEA, role="background")),
+        steps=(RetrievalStep(passages=found or (FOUND,)),),
+        prompt=found or (FOUND,),
+        answer=answer,
+    )
+
+
+def _evaluate(corpus: Any, *traces: Trace, **options: Any) -> Evaluation:
+    return evaluate(traces or [_trace()], models=Models(judge=KeywordScorer()), measures=["coverage"], corpus=corpus, **options)
+
+
+def _grass(evaluation: Evaluation) -> SubQuestionCoverage:
+    coverage = evaluation.results[0].coverage
+    assert coverage is not None
+    return coverage.sub_questions[1]
+
+
+def _remedy(found: SubQuestionCoverage) -> str | None:
+    return found.corpus.remedy if found.corpus else None
+
+
+def test_what_the_corpus_does_not_say_is_told_with_the_nearest_passages() -> None:
+    grass = _grass(_evaluate(ScriptedRetriever(default=(OTHER, FOUND))))
+
+    assert grass.loss is Loss.NOT_IN_CORPUS
+    assert grass.corpus is not None
+    assert grass.corpus.covering is None
+    assert [passage.text for passage in grass.corpus.passages] == [OTHER.text, FOUND.text]
+
+
+@pytest.mark.parametrize(
+    ("by_question", "remedy", "rank"),
+    [((FOUND,), "query", None), ((OTHER, GREEN), "k", 2), ((GREEN, OTHER), "retriever", 1)],
+)
+def test_what_the_corpus_says_is_told_with_what_would_have_brought_it(
+    by_question: tuple[Passage, ...], remedy: str, rank: int | None
+) -> None:
+    grass = _grass(_evaluate(ScriptedRetriever({GRASS: (OTHER, GREEN), QUESTION: by_question})))
+
+    assert grass.loss is Loss.NOT_RETRIEVED
+    assert _remedy(grass) == remedy
+    assert grass.corpus is not None
+    assert grass.corpus.covering is not None
+    assert (grass.corpus.covering.rank, grass.corpus.covering.question_rank) == (2, rank)
+
+
+def test_only_core_parts_that_were_not_retrieved_are_searched_for_and_each_once() -> None:
+    retriever = ScriptedRetriever(default=(OTHER,))
+
+    _evaluate(retriever, _trace(), _trace(GREEN), _trace().model_copy(update={"id": "again"}))
+
+    assert sorted(retriever.queries) == sorted([GRASS, QUESTION])
+
+
+def test_a_search_that_fails_leaves_the_loss_as_it_was_and_is_counted() -> None:
+    evaluation = _evaluate(ScriptedRetriever(default=TimeoutError("60 s")))
+    grass, counts = _grass(evaluation), evaluation.summary().corpus
+
+    assert grass.loss is Loss.NOT_RETRIEVED
+    assert grass.corpus == CorpusSearch(error="TimeoutError: 60 s")
+    assert counts is not None
+    assert (counts.searched, counts.failed, counts.absent) == (1, 1, 0)
+
+
+def test_without_a_corpus_nothing_is_said_of_it() -> None:
+    evaluation = _evaluate(None)
+
+    assert _grass(evaluation).loss is Loss.NOT_RETRIEVED
+    assert _grass(evaluation).corpus is None
+    assert evaluation.summary().corpus is None
+    assert corpus_sentence(None) == ""
+
+
+def test_an_answer_that_is_missing_is_no_reason_to_search() -> None:
+    retriever = ScriptedRetriever(default=(OTHER,))
+
+    _evaluate(retriever, _trace(answer=None))
+
+    assert retriever.queries == []
+
+
+def test_passages_and_their_file_are_indexed(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    (tmp_path / "corpus.jsonl").write_text('{"text": "Grass is green by chlorophyll."}\n{"text": "Nothing of it."}\n')
+
+    for corpus in ([GREEN, OTHER], tmp_path / "corpus.jsonl", str(tmp_path / "corpus.jsonl")):
+        assert _grass(_evaluate(corpus)).loss is Loss.NOT_RETRIEVED
+    assert _grass(_evaluate([OTHER])).loss is Loss.NOT_IN_CORPUS
+    with pytest.raises(InputError, match="no such file"):
+        _evaluate(tmp_path / "none.jsonl")
+    with pytest.raises(InvalidValueError, match="corpus is a retriever"):
+        _evaluate(7)
+
+
+def test_it_is_kept_redacted_summed_up_compared_and_reported(tmp_path: Path) -> None:
+    absent = _evaluate(ScriptedRetriever(default=(OTHER,)), store=tmp_path / "run.sqlite")
+    again = Evaluation.open(tmp_path / "run.sqlite")
+    there = _evaluate(ScriptedRetriever({GRASS: (GREEN,), QUESTION: (OTHER, GREEN)}))
+
+    assert _grass(again) == _grass(absent)
+    assert CoverageResult.from_dict(absent.results[0]["coverage"].to_dict()) == absent.results[0].coverage
+    assert absent.summary().losses[Loss.NOT_IN_CORPUS] == 1
+    pd = pytest.importorskip("pandas")
+    frame = there.to_dataframe()
+    assert frame["corpus_remedy"].dropna().tolist() == ["k"]
+    assert pd.isna(frame["corpus_remedy"].iloc[0])
+    assert compare(absent, there).losses_b[Loss.NOT_RETRIEVED] == 1
+    for evaluation, said in ((absent, "not in the corpus"), (there, "a larger k would have brought")):
+        evaluation.to_html(tmp_path / "page.html")
+        assert said in (tmp_path / "page.html").read_text()
+        coverage = evaluation.results[0].coverage
+        assert coverage is not None
+        assert said.removesuffix(" would have brought") in explain_coverage(coverage, evaluation.results[0].trace)
+    hidden = _grass(_evaluate(ScriptedRetriever(default=(OTHER,)), redact=Redaction(b"k" * 32)))
+    assert hidden.corpus is not None
+    assert OTHER.text not in str(hidden.corpus)
