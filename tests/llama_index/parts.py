@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -27,7 +28,10 @@ from llama_index.core.tools import BaseTool
 
 from tests.corpus import CORPUS, word_vector
 
-__all__ = ["CORPUS", "ScriptedAgentLLM", "ScriptedLLM", "WordEmbedding", "corpus_nodes", "needs_word_lists"]
+__all__ = ["CORPUS", "OLD", "ScriptedAgentLLM", "ScriptedLLM", "WordEmbedding", "corpus_nodes", "needs_word_lists"]
+
+OLD = tuple(map(int, version("llama-index-core").split(".")[:2])) < (0, 14)
+"""The installed LlamaIndex is older than 0.14."""
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -22,10 +21,9 @@ from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, st
 from rag_cover import Trace
 from rag_cover.recording import Recording
 from rag_cover_llama_index.attachment import attach
-from tests.llama_index.parts import ScriptedAgentLLM, ScriptedLLM
+from tests.llama_index.parts import OLD, ScriptedAgentLLM, ScriptedLLM
 from tests.llama_index.recordings import ANSWER, HEAT, SKY, broken_engine, ids, only, prompt, steps
 
-OLD = tuple(map(int, version("llama-index-core").split(".")[:2])) < (0, 14)
 loses_context = pytest.mark.xfail(OLD, reason="before 0.14 a function called by an agent does not know within what it runs")
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pydantic, by workflows

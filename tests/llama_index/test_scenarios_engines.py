@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any, NoReturn
 
 import pytest
@@ -39,7 +38,7 @@ from pydantic import BaseModel
 
 from rag_cover.coverage import Loss
 from rag_cover_llama_index.attachment import attach
-from tests.llama_index.parts import ScriptedLLM, WordEmbedding, needs_word_lists
+from tests.llama_index.parts import OLD, ScriptedLLM, WordEmbedding, needs_word_lists
 from tests.llama_index.recordings import ANSWER, HEAT, SKY, BrokenRetriever
 from tests.llama_index.scenarios import BOTH, LOST, SEARCH, UNKNOWN, Outcome, Parts, Scenario, Table, check
 
@@ -48,7 +47,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # of what others left open, collected here
 ]
 
-OLD = tuple(map(int, version("llama-index-core").split(".")[:2])) < (0, 14)
 TABLE = Table()
 
 
