@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Abstention
 from rag_cover_embedded.answers import WHOLE_REPLY, Asked
 from rag_cover_embedded.inputs import Encoded, Task, join, reply_question
+from rag_cover_embedded.memory import LogitMemory
 from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 
@@ -21,8 +22,13 @@ _WINDOWS = 16
 """Windows that are read: a longer reply (some 1,800 words) has answered something."""
 
 
-def abstention(session: Session, tokenizer: Tokenizer, asked: Sequence[Asked], cut: float) -> list[Abstention]:
-    """Classify replies to a question (asked alone, or as a part of the user's question); ``cut`` is of P(partly or wholly)."""
+def abstention(
+    session: Session, tokenizer: Tokenizer, asked: Sequence[Asked], cut: float, *, known: LogitMemory
+) -> list[Abstention]:
+    """Classify replies to a question (asked alone, or as a part of the user's question); ``cut`` is of P(partly or wholly).
+
+    What a pass that judged a reply told of it is taken from ``known``.
+    """
     distinct = {text: place for place, text in enumerate(dict.fromkeys(text for _, text, _ in asked))}
     texts = segment_texts(tokenizer, list(distinct))
     encoded: list[Encoded] = []
@@ -34,7 +40,10 @@ def abstention(session: Session, tokenizer: Tokenizer, asked: Sequence[Asked], c
         if windows:
             first = reply_question(tokenizer, question, user_question)
             encoded += [join(Task.REPLIES, first, text.ids[text.tokens(window)].tolist()) for window in windows[:_WINDOWS]]
-    logits = iter([logit for (logit,) in session.run(encoded, ["abstention"])])
+    recalled = known.recall("abstention", encoded)
+    new = [each for each, logit in zip(encoded, recalled, strict=True) if logit is None]
+    read = iter([logit for (logit,) in session.run(new, ["abstention"])])
+    logits = iter([next(read) if logit is None else logit for logit in recalled])
     return [combine([_class(next(logits), cut) for _ in range(min(count, _WINDOWS))], count) for count in counts]
 
 

@@ -26,7 +26,7 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Span
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
-from rag_cover_embedded.memory import VectorMemory
+from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.session import Session
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
@@ -217,7 +217,7 @@ class _Reading:
 
 
 class AnswerJudge:
-    """Judges texts; ``proposing`` None reads every window of every text, in one round."""
+    """Judges texts; ``proposing`` None reads every window of every text, in one round. ``known`` are logits of other passes."""
 
     def __init__(
         self,
@@ -228,8 +228,10 @@ class AnswerJudge:
         reply_threshold: float,
         calibrations: Calibrations,
         proposing: Proposing | None,
+        known: LogitMemory | None = None,
     ) -> None:
         self._session, self._tokenizer, self._proposing = session, tokenizer, proposing
+        self._known = known or LogitMemory(0)
         self._cuts = {False: threshold, True: reply_threshold}
         self._calibrations = calibrations
         self._firsts: VectorMemory[tuple[str, str], tuple[int, ...]] = VectorMemory(4_096)
@@ -351,12 +353,32 @@ class AnswerJudge:
 
     def _judge_windows(self, task: Task, batch: Sequence[tuple[_Reading, Window]]) -> None:
         encoded = [_pair(reading, window, least=self._least(reading)) for reading, window in batch]
-        found = self._session.run(encoded, [_OUTPUTS[task], "span"])
-        for (reading, window), pair, (logit, span) in zip(batch, encoded, found, strict=True):
+        for (reading, window), pair, (logit, span) in zip(batch, encoded, self._logits(task, encoded), strict=True):
             probability = self._calibrations.probability(task, reading.evidence(float(logit[0])))
             if reading.window is None or probability > reading.probability:
                 reading.probability, reading.window = probability, window
                 reading.span = likeliest_span(span[pair.start : -1]) if len(span) else None
+
+    def _logits(self, task: Task, encoded: Sequence[Encoded]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Return (1,) the logit of each pair and (tokens, 2) those of its fragment, empty where the pair does not answer.
+
+        A pair is not read where an earlier pass gave its logit and that is too low. What a reply's pass tells of its
+        abstention is remembered.
+        """
+        head = _OUTPUTS[task]
+        found = {
+            row: (logit, _NO_SPAN)
+            for row, logit in enumerate(self._known.recall(head, encoded))
+            if logit is not None and logit[0] < encoded[row].least
+        }
+        new = [row for row in range(len(encoded)) if row not in found]
+        pairs = [encoded[row] for row in new]
+        is_reply = task is Task.REPLIES
+        read = self._session.run(pairs, [head, "span", "abstention"] if is_reply else [head, "span"])
+        if is_reply:
+            self._known.remember("abstention", pairs, [arrays[2] for arrays in read])
+        found |= {row: (arrays[0], arrays[1]) for row, arrays in zip(new, read, strict=True)}
+        return [found[row] for row in range(len(encoded))]
 
     def _least(self, reading: _Reading) -> float:
         """Return a logit just below the one at which a text answers: its tokens need no reading where none does."""
@@ -364,6 +386,8 @@ class AnswerJudge:
         cut = self._cuts[reading.is_reply]
         return self._calibrations.of(reading.task, evidence).least_logit(evidence, cut) - _ROUNDING
 
+
+_NO_SPAN: NDArray[np.float32] = np.zeros((0, 2), np.float32)
 
 _OUTPUTS = {Task.ANSWERS: "answers", Task.REPLIES: "replies"}
 """The head that judges each kind of text."""

@@ -13,7 +13,7 @@ from rag_cover.texts import encodable
 from rag_cover_embedded.abstentions import abstention
 from rag_cover_embedded.answers import AnswerJudge, Asked, WindowJudgment
 from rag_cover_embedded.inputs import encode_texts, open_tokenizer
-from rag_cover_embedded.memory import VectorMemory
+from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.relevance import token_relevance
 from rag_cover_embedded.verdicts import correctness, entailment
 from rag_cover_embedded.weights import Weights
@@ -41,6 +41,7 @@ class EmbeddedJudge:
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
+        self._known = LogitMemory(REMEMBERED)
         self._answers = AnswerJudge(
             self._session,
             self._tokenizer,
@@ -48,6 +49,7 @@ class EmbeddedJudge:
             reply_threshold=self.reply_threshold,
             calibrations=self._fitted.calibrations,
             proposing=None if exhaustive else self._fitted.proposing,
+            known=self._known,
         )
         self._remembered: VectorMemory[Asked, WindowJudgment] = VectorMemory(REMEMBERED)
         self._abstentions: VectorMemory[Asked, Abstention] = VectorMemory(REMEMBERED)
@@ -96,7 +98,8 @@ class EmbeddedJudge:
         """Return whether each text declines to answer its question; a blank text does not, as it says nothing."""
         asked = [(item.question, item.text, item.user_question) for item in items]
         found = self._abstentions.recall(
-            asked, lambda new: abstention(self._session, self._tokenizer, new, self._fitted.abstention)
+            asked,
+            lambda new: abstention(self._session, self._tokenizer, new, self._fitted.abstention, known=self._known),
         )
         return [found[each] for each in asked]
 
@@ -106,7 +109,7 @@ class EmbeddedJudge:
 
     def token_relevance(self, question: str, texts: Sequence[str]) -> TokenRelevance:
         """Return P(a text says something about a word of the question), for each text and each word but function words."""
-        return token_relevance(self._session, self._tokenizer, question, texts)
+        return token_relevance(self._session, self._tokenizer, question, texts, known=self._known)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, 384) unit vectors, close to all-MiniLM-L6-v2's; a text counts up to its 254th token."""

@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["QuestionText", "VectorMemory", "text_digest"]
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover_embedded.inputs import Encoded
+
+__all__ = ["LogitMemory", "QuestionText", "VectorMemory", "text_digest"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound=tuple[str, ...])
@@ -44,6 +49,34 @@ class VectorMemory(Generic[P, T]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+
+class LogitMemory:
+    """Remembers logits that a pass gave besides those it was made for, so that its pair is not read again. Thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._logits: OrderedDict[tuple[str, bytes], NDArray[np.float32]] = OrderedDict()
+        self._lock = Lock()
+
+    def remember(self, head: str, encoded: Sequence[Encoded], logits: Sequence[NDArray[np.float32]]) -> None:
+        """Keep a head's logits of each pair."""
+        keys = [(head, _input_digest(each)) for each in encoded]
+        with self._lock:
+            self._logits.update(zip(keys, logits, strict=True))
+            while len(self._logits) > self.most:
+                self._logits.popitem(last=False)
+
+    def recall(self, head: str, encoded: Sequence[Encoded]) -> list[NDArray[np.float32] | None]:
+        """Return a head's logits of each pair, None where they are not known."""
+        keys = [(head, _input_digest(each)) for each in encoded]
+        with self._lock:
+            return [self._logits.get(key) for key in keys]
+
+
+def _input_digest(encoded: Encoded) -> bytes:
+    """Hash the token ids, which begin with the task; where the second part starts follows from them."""
+    return hashlib.blake2b(np.array(encoded.ids, dtype=np.int32).tobytes(), digest_size=16).digest()
 
 
 def text_digest(text: str) -> bytes:

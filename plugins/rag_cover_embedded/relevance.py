@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from rag_cover.backends import Span, TokenRelevance
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import Task, join
+from rag_cover_embedded.memory import LogitMemory
 from rag_cover_embedded.segments import segment_texts
 from rag_cover_embedded.session import Session
 
@@ -50,11 +51,14 @@ def words_of_tokens(words: Sequence[Span], offsets: Sequence[tuple[int, int]]) -
     return found
 
 
-def token_relevance(session: Session, tokenizer: Tokenizer, question: str, texts: Sequence[str]) -> TokenRelevance:
+def token_relevance(
+    session: Session, tokenizer: Tokenizer, question: str, texts: Sequence[str], *, known: LogitMemory
+) -> TokenRelevance:
     """Return P(a text says something about a word of the question) for each text and each of `find_content_words`.
 
     A word's value is that of its likeliest token in the text's likeliest window; a blank text has zeros. Of a question with
-    more than 96 tokens the words after the first 96 are left out.
+    more than 96 tokens the words after the first 96 are left out. The same pass tells whether a window answers the question,
+    which ``known`` keeps.
     """
     asked = encodable(question)
     encoding = tokenizer.encode(asked, add_special_tokens=False)
@@ -68,7 +72,9 @@ def token_relevance(session: Session, tokenizer: Tokenizer, question: str, texts
             rows.append(row)
             encoded.append(join(Task.ANSWERS, ids, text.ids[text.tokens(window)].tolist()))
     values: NDArray[np.float64] = np.zeros((len(texts), len(words)))
-    for row, (logits,) in zip(rows, session.run(encoded, ["relevance"]), strict=True):
+    read = session.run(encoded, ["relevance", "answers"])
+    known.remember("answers", encoded, [answers for _, answers in read])
+    for row, (logits, _) in zip(rows, read, strict=True):
         likely = 1 / (1 + np.exp(-logits[1 : 1 + len(ids), 0].astype(np.float64)))
         np.maximum.at(values[row], places[places >= 0], likely[places >= 0])
     return TokenRelevance(tuple(word.of(question) for word in words), values)

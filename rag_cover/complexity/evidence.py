@@ -75,20 +75,26 @@ class Read:
 
 
 def read_documents(cases: Sequence[Case], scorer: Scorer, relevance: Relevance | None) -> list[Read]:
-    """Ask about all documents of all cases: the scorer in one call, relevance in one a question.
+    """Ask about all documents of all cases: relevance in one call a question, then the scorer in one.
 
-    A blank document is not sent to the scorer: it answers with probability 0.
+    A judge that does both has seen whether a document answers when it is asked that. A blank document is not sent to the
+    scorer: it answers with probability 0.
     """
+    relevances = [_relevance_by_text(case, relevance) for case in cases]
     wanted = tuple(dict.fromkeys(item for case in cases for items in case.items for item in items))
     scores = bisect_failures(wanted, lambda items: list(ask_probabilities(scorer, items).values()))
-    return [_read_evidence(case, scores, relevance) for case in cases]
+    return [_read_evidence(case, scores, found) for case, found in zip(cases, relevances, strict=True)]
 
 
-def _read_evidence(case: Case, scores: Mapping[ScoringItem, float | Failure], relevance: Relevance | None) -> Read:
-    texts = tuple(dict.fromkeys(case.texts))
-    relevance_by_text = (
-        {} if relevance is None else bisect_failures(texts, lambda some: _relevances(relevance, case.question, some))
-    )
+def _relevance_by_text(case: Case, model: Relevance | None) -> Mapping[str, _Told | Failure]:
+    if model is None:
+        return {}
+    return bisect_failures(tuple(dict.fromkeys(case.texts)), lambda some: _relevances(model, case.question, some))
+
+
+def _read_evidence(
+    case: Case, scores: Mapping[ScoringItem, float | Failure], relevance_by_text: Mapping[str, _Told | Failure]
+) -> Read:
     documents = tuple(
         _document(passage.key, [scores[item] for item in items], relevance_by_text.get(text, _NOTHING))
         for passage, text, items in zip(case.passages, case.texts, case.items, strict=True)

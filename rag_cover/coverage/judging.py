@@ -140,9 +140,10 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     if not isinstance(scorer, Remote):  # two more questions for each core sub-question, which somebody would pay for
         cases = [_with_controls(case, trace) for case, trace in zip(cases, traces, strict=True)]
     certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
-    bench = Bench(
-        cuts, STATED if threshold is None else cuts["passage"], certain, abstentions=_abstentions(abstention, cases)
-    ).judging(scorer, (item for case in cases for item in case.items()))
+    bench = Bench(cuts, STATED if threshold is None else cuts["passage"], certain).judging(
+        scorer, (item for case in cases for item in case.items())
+    )
+    bench = replace(bench, abstentions=_abstentions(abstention, cases, bench))
     if locator is not None:
         located = fragments(locator, _items_to_locate(cases, bench))
         bench = replace(bench, spans=dict(chain(bench.spans.items(), located.items())))
@@ -262,11 +263,13 @@ def _without_references(facets: Sequence[CoverageFacet]) -> tuple[CoverageFacet,
     return tuple(replace(each, references=()) for each in facets)
 
 
-def _abstentions(detector: AbstentionDetector | None, cases: Sequence[_Case]) -> Mapping[ScoringItem, Abstention]:
+def _abstentions(detector: AbstentionDetector | None, cases: Sequence[_Case], bench: Bench) -> Mapping[ScoringItem, Abstention]:
+    """Ask how far answers decline their whole question, and the sub-questions that they do not cover."""
     if detector is None:
         return {}
     answered = ((case.answer, case.facets) for case in cases if case.answer is not None and case.answer.text)
-    return abstentions(detector, (item for answer, facets in answered for item in answer.abstention_items(facets)))
+    missed = ((answer, [each for each in facets if not bench.covers(answer, each)]) for answer, facets in answered)
+    return abstentions(detector, (item for answer, facets in missed for item in answer.abstention_items(facets)))
 
 
 def _text_to_judge(passage: Passage) -> JudgedText:

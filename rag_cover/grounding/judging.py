@@ -1,14 +1,15 @@
 """Which sentences of an answer its prompt entails.
 
-A sentence is supported when the highest P(entailment) that any window of a prompt passage gives it reaches the threshold.
+A sentence is supported when the P(entailment) that some window of a prompt passage gives it reaches the threshold.
 Passages of up to 100 words are one window; longer ones are cut into overlapping windows of whole sentences, so nothing is
-cut off. Each sentence is held against the ``max_windows`` windows that share most words with it.
+cut off. Each sentence is held against the ``max_windows`` windows that share most words with it, the nearest first, in rounds
+of 1, 1, 2, 4, … windows, until one supports it: the verdict is that of all of them, and most supported sentences need one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_cover.backends import AbstentionDetector, Entailer, Span
 from rag_cover.english.words import content_words
@@ -24,6 +25,10 @@ __all__ = ["groundedness"]
 
 _WHOLE = 100  # words of a passage that is one window
 _WINDOW = 80  # words of a window of a longer one
+
+
+_Related = Mapping[tuple[str, str], tuple[float, float, float]]
+"""P(entailment), P(neutral) and P(contradiction) of (premise, hypothesis)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +48,15 @@ class _Claim:
     statement: Statement
     windows: tuple[_Window, ...]
 
-    def pairs(self) -> list[tuple[str, str]]:
-        if _quoting(self) is not None:
-            return []
-        return [(window.premise, hypothesis) for hypothesis in self.statement.hypotheses for window in self.windows]
+    def pairs(self, start: int, stop: int) -> list[tuple[str, str]]:
+        """List what an entailer is asked about some of the windows."""
+        premises = [window.premise for window in self.windows[start:stop]]
+        return [(premise, hypothesis) for hypothesis in self.statement.hypotheses for premise in premises]
+
+    def best_reading(self, related: _Related) -> tuple[float, int]:
+        """Return P(entailment) of the best reading, of a reading that of its weakest part, and which window gives it."""
+        readings = ([_best(part, self.windows, related) for part in reading] for reading in self.statement.readings)
+        return max((min(parts) for parts in readings), key=lambda found: found[0])
 
 
 def groundedness(
@@ -57,7 +67,7 @@ def groundedness(
     max_windows: int = 12,
     abstention: AbstentionDetector | None = None,
 ) -> list[GroundednessResult]:
-    """Judge every sentence of every answer against its prompt, all in one call to the entailer.
+    """Judge every sentence of every answer against its prompt; each call to the entailer asks about all the traces.
 
     A sentence that a passage has word for word is supported without asking. Headings, table rules, list numbers, questions,
     greetings and refusals are no claims and are left out; list markers and citations are stripped, and an answer of a few words
@@ -83,11 +93,8 @@ def groundedness(
     if abstention is not None:
         statements = leave_out_refusals(statements, [trace.question.text for trace in traces], abstention)
     claims = [_claims(trace, found, max_windows) for trace, found in zip(traces, statements, strict=True)]
-    related = ask_relations(entailer, (pair for each in claims for claim in each for pair in claim.pairs()))
-    return [
-        _result([_support(claim, related, threshold) for claim in each], trace)
-        for trace, each in zip(traces, claims, strict=True)
-    ]
+    supports = iter(_supports([claim for each in claims for claim in each], entailer, threshold))
+    return [_result([next(supports) for _ in each], trace) for trace, each in zip(traces, claims, strict=True)]
 
 
 def _statements(trace: Trace) -> list[Statement]:
@@ -117,23 +124,48 @@ def _nearest(hypothesis: str, premises: Sequence[_Window], most: int) -> tuple[_
     return tuple(sorted(premises, key=lambda window: -len(window.words & wanted))[:most])
 
 
-def _support(claim: _Claim, related: Mapping[tuple[str, str], tuple[float, float, float]], threshold: float) -> SentenceSupport:
-    """Hold a claim against its windows: the best reading speaks, of a reading the weakest statement."""
+def _supports(claims: Sequence[_Claim], entailer: Entailer, threshold: float) -> list[SentenceSupport]:
+    """Hold claims against their windows, the nearest first, in rounds, until they are supported."""
+    related: dict[tuple[str, str], tuple[float, float, float]] = {}
+    asked = dict.fromkeys((row for row, claim in enumerate(claims) if claim.windows and _quoting(claim) is None), 0)
+    waiting, start, stop = list(asked), 0, 1
+    while waiting:
+        pairs = (pair for row in waiting for pair in claims[row].pairs(start, stop))
+        related |= ask_relations(entailer, (pair for pair in pairs if pair not in related))
+        asked |= dict.fromkeys(waiting, stop)
+        waiting = [
+            row
+            for row in waiting
+            if len(claims[row].windows) > stop and not _is_supported(claims[row], stop, related, threshold)
+        ]
+        start, stop = stop, 2 * stop
+    return [
+        _support(replace(claim, windows=claim.windows[: asked.get(row)]), related, threshold)
+        for row, claim in enumerate(claims)
+    ]
+
+
+def _is_supported(claim: _Claim, windows: int, related: _Related, threshold: float) -> bool:
+    """Return whether the first windows of a claim support it."""
+    return replace(claim, windows=claim.windows[:windows]).best_reading(related)[0] >= threshold
+
+
+def _support(claim: _Claim, related: _Related, threshold: float) -> SentenceSupport:
+    """Read what the windows say that a claim was held against."""
     span = claim.statement.sentence or Span(0, 0)
     if not claim.windows:
         return SentenceSupport(span.start, span.end, 0.0, supported=False, passage=None)
     if (quoted := _quoting(claim)) is not None:
         return SentenceSupport(span.start, span.end, 1.0, supported=True, passage=quoted.passage)
-    readings = claim.statement.readings
-    read = [[_best(hypothesis, claim.windows, related) for hypothesis in reading] for reading in readings]
-    probability, window = max((min(statements) for statements in read), key=lambda found: found[0])
+    probability, window = claim.best_reading(related)
+    whole = claim.statement.readings[0][0]
     return SentenceSupport(
         start=span.start,
         end=span.end,
         probability=probability,
         supported=probability >= threshold,
         passage=claim.windows[window].passage,
-        contradiction=max(related[window.premise, readings[0][0]][2] for window in claim.windows),
+        contradiction=max(related[window.premise, whole][2] for window in claim.windows),
     )
 
 
@@ -143,9 +175,7 @@ def _quoting(claim: _Claim) -> _Window | None:
     return next((window for window in claim.windows if words and words in window.sentences), None)
 
 
-def _best(
-    hypothesis: str, windows: Sequence[_Window], related: Mapping[tuple[str, str], tuple[float, float, float]]
-) -> tuple[float, int]:
+def _best(hypothesis: str, windows: Sequence[_Window], related: _Related) -> tuple[float, int]:
     """Return the highest P(entailment) that a window gives, and which one does."""
     found = [related[window.premise, hypothesis][0] for window in windows]
     best = max(range(len(found)), key=found.__getitem__)

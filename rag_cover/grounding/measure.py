@@ -29,7 +29,7 @@ class GroundednessMeasure:
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer", "a prompt or retrieval steps")
     required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("abstention",)
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     result_type: ClassVar[type[GroundednessResult]] = GroundednessResult
     metrics: ClassVar[tuple[SummaryMetric[GroundednessResult], ...]] = (
         SummaryMetric(
@@ -57,7 +57,7 @@ class GroundednessMeasure:
         return f"groundedness needs {' and '.join(missing)}" if missing else None
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
-        """Judge all the traces, in one call to the entailer."""
+        """Judge all the traces; each call to the entailer asks about all of them."""
         return groundedness(traces, models["entailer"], threshold=self.threshold, abstention=models.get("abstention"))
 
     def score(self, result: GroundednessResult) -> Score:

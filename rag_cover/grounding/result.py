@@ -16,10 +16,11 @@ CONTRADICTED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SentenceSupport:
-    """One sentence of the answer (code points), the highest P(entailment) any prompt passage gives it, and which one does.
+    """One sentence of the answer (code points), its highest P(entailment), and the passage of the prompt that gives it.
 
-    ``passage`` is an index into the prompt's passages. ``contradiction`` is the highest P(contradiction) any passage gives it,
-    None where it was not asked for.
+    Passages are asked, the nearest in words first, until one supports the sentence; of a sentence that is not supported all
+    of them were. ``passage`` is an index into the prompt's passages. ``contradiction`` is the highest P(contradiction) that any
+    of them gives it, None where it was not asked for.
     """
 
     start: int

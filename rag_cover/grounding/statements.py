@@ -99,18 +99,18 @@ def leave_out_refusals(
     statements: Sequence[Sequence[Statement]], questions: Sequence[str], detector: AbstentionDetector
 ) -> list[list[Statement]]:
     """Leave out statements that decline to answer their question; those have a word that says so."""
-    items = [
-        [ScoringItem(question, statement.words, user_question=question) for statement in each]
+    doubted = [
+        {
+            statement: ScoringItem(question, statement.words, user_question=question)
+            for statement in each
+            if _DECLINES.search(statement.words)
+        }
         for question, each in zip(questions, statements, strict=True)
     ]
-    verdicts = abstentions(detector, (item for each in items for item in each))
+    verdicts = abstentions(detector, (item for each in doubted for item in each.values()))
     return [
-        [
-            statement
-            for statement, item in zip(each, asked, strict=True)
-            if verdicts[item] != "wholly" or not _DECLINES.search(statement.words)
-        ]
-        for each, asked in zip(statements, items, strict=True)
+        [statement for statement in each if statement not in items or verdicts[items[statement]] != "wholly"]
+        for each, items in zip(statements, doubted, strict=True)
     ]
 
 

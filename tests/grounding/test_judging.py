@@ -50,14 +50,38 @@ def test_a_sentence_that_a_passage_has_word_for_word_is_supported_without_asking
     assert entailer.asked.items == 0
 
 
-def test_all_pairs_of_all_traces_are_judged_once_in_one_call() -> None:
-    entailer = KeywordEntailer()
+def test_no_pair_is_judged_twice_and_a_call_asks_about_all_traces() -> None:
+    entailer = ScriptedEntailer()
     longer = f"As everybody knows, {BLUE}"
 
-    groundedness([trace(BLUE, longer, GRASS), trace(BLUE, longer)], entailer)
+    groundedness([trace(BLUE, longer, GRASS), trace(BLUE, longer), trace(GRASS, longer, BLUE)], entailer)
 
-    assert entailer.asked.calls == 1
-    assert entailer.asked.items == 2
+    assert entailer.asked.calls == 2  # the nearest passages, then the others
+    assert entailer.asked.items == 4
+
+
+def test_a_supported_sentence_is_held_against_no_further_window() -> None:
+    longer = f"As everybody knows, {BLUE}"
+    entailer = ScriptedEntailer({(longer, BLUE): 0.6, ("Clouds are white.", BLUE): 0.9})
+
+    (result,) = groundedness([trace(BLUE, "Clouds are white.", longer)], entailer)
+
+    assert entailer.asked.items == 1
+    assert [(each.probability, each.passage) for each in result.sentences] == [(0.6, 1)]
+
+
+PASSAGES = [f"Passage {number} says something else." for number in range(9)]
+
+
+@given(st.lists(st.sampled_from([0.1, 0.4, 0.5, 0.8]), min_size=9, max_size=9), st.integers(1, 9))
+def test_rounds_give_the_verdict_of_all_windows(probabilities: list[float], count: int) -> None:
+    entailer = ScriptedEntailer({(text, BLUE): value for text, value in zip(PASSAGES, probabilities, strict=True)})
+
+    (result,) = groundedness([trace(BLUE, *PASSAGES[:count])], entailer)
+
+    (sentence,) = result.sentences
+    assert sentence.supported == (max(probabilities[:count]) >= 0.5)
+    assert sentence.supported or sentence.probability == max(probabilities[:count])
 
 
 def test_what_is_no_claim_is_left_out() -> None:
@@ -152,9 +176,9 @@ def test_premises_carry_their_title() -> None:
 
 def test_a_sentence_is_held_against_the_windows_that_share_most_words() -> None:
     passages = [f"Passage {n} about nothing in particular." for n in range(20)]
-    entailer = KeywordEntailer()
+    entailer = ScriptedEntailer({(longer := f"As everybody knows, {BLUE}", BLUE): 0.4})
 
-    (result,) = groundedness([trace(BLUE, *passages, f"As everybody knows, {BLUE}")], entailer, max_windows=3)
+    (result,) = groundedness([trace(BLUE, *passages, longer)], entailer, max_windows=3)
 
     assert entailer.asked.items == 3
     assert result.sentences[0].passage == 20
