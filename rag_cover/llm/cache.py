@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rag_cover.errors import StoreError
+from rag_cover.private_files import create_private
 from rag_cover.sqlite_errors import close_where_opened, refuse_strangers, translating_sqlite_errors, write_ahead
 
 __all__ = ["ResponseFile", "cache_for"]
@@ -114,6 +115,7 @@ def cache_for(chosen: Path | bool, store: Path | None) -> ResponseFile | None:  
 
 
 def _open(path: Path) -> sqlite3.Connection:
+    create_private(path)
     connection = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     try:
         refuse_strangers(connection, path, application=_APPLICATION, kind=_KIND)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from rag_cover.errors import StoreError
 from rag_cover.forks import reset_after_fork
 from rag_cover.measures import TraceResult
+from rag_cover.private_files import open_private
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.stores import Store
 from rag_cover.stores.locks import HeldLock
@@ -173,7 +174,7 @@ class RecordingSinks:
 
 def _open_file(path: Path) -> BinaryIO:
     try:
-        return path.open("ab", buffering=0)
+        return open(path, "ab", buffering=0, opener=open_private)
     except OSError as broken:
         message = f"{path} cannot be written to: {broken.strerror or broken}; name another file for the traces"
         raise StoreError(message) from broken

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from rag_cover.measures import TraceResult
 from rag_cover.pairwise import PairwiseComparison
+from rag_cover.private_files import open_private
 from rag_cover.reports.comparison import comparison_view
 from rag_cover.reports.complexity_page import complexity_view
 from rag_cover.reports.conversations import conversation_views
@@ -200,7 +201,8 @@ def _describe_shown(shown: int, total: int, order: tuple[str, str]) -> str:
 
 def _write(path: Path | str, template: str, values: Mapping[str, Any]) -> None:
     page = _environment().get_template(template).render({**values, "few": FEW, "policy": _policy()})
-    Path(path).write_text(page, encoding="utf-8", newline="\n")
+    with open(path, "w", encoding="utf-8", newline="\n", opener=open_private) as file:
+        file.write(page)
 
 
 @cache

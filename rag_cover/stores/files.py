@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import secrets
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from rag_cover.errors import InputError, StoreError
+from rag_cover.private_files import open_private
 
 __all__ = ["lines_of", "open_input", "read_whole_file", "replacing", "require_file"]
 
@@ -91,11 +93,14 @@ def read_whole_file(file: BinaryIO, path: Path) -> bytes:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write to a ``.part`` of one's own and put it in the file's place at the end; after an error the file is as it was before.
 
+    A link stays one: the file that it leads to is replaced. The file's mode stays; a new one is its owner's alone.
+
     The bytes are on the disk before the name is theirs: a machine that stops in between leaves the old file.
     """
+    path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("xb") as raw:
+        with open(part, "xb", opener=open_private) as raw:
             if path.suffix == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:  # no time stamp: equal traces, equal bytes
                     yield cast("BinaryIO", packed)
@@ -103,6 +108,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 yield raw
             raw.flush()
             os.fsync(raw.fileno())
+        if path.exists():
+            part.chmod(stat.S_IMODE(path.stat().st_mode))
         part.replace(path)
     except OSError as denied:
         if isinstance(denied, StoreError):

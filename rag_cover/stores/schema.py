@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rag_cover import sqlite_errors
 from rag_cover.errors import StoreError
+from rag_cover.private_files import create_private
 from rag_cover.sqlite_errors import read_only_address, refuse_strangers, writable, write_ahead
 
 __all__ = ["MIGRATIONS", "open_database", "refuse_damage", "translating_store_errors"]
@@ -48,6 +49,8 @@ def open_database(path: Path, *, create: bool, timeout_s: float) -> sqlite3.Conn
         _refuse_absent(path, create=create)
         reading = not create and not writable(path)
         address = read_only_address(path) if reading else path
+        if not reading:
+            create_private(path)
         connection = sqlite3.connect(address, timeout=timeout_s, check_same_thread=False, uri=reading)
     try:
         with translating_store_errors(path):
