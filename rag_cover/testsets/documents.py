@@ -1,0 +1,180 @@
+"""Folders of documents as passages: Markdown, HTML, plain text and JSON Lines, cut at headings into pieces of some 120 words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag_cover.errors import InputError, needs_extra
+from rag_cover.questions import Passage
+from rag_cover.stores import read_passages
+from rag_cover.texts import sentences, windows
+
+__all__ = ["SUFFIXES", "Section", "read_documents", "sections_of"]
+
+PASSAGE_WORDS = 120
+_MARKDOWN = (".md", ".markdown")
+_HTML = (".html", ".htm")
+_TEXT = (".txt", ".text")
+_LINES = (".jsonl",)
+SUFFIXES = (*_MARKDOWN, *_HTML, *_TEXT, *_LINES)
+_MOST_BYTES = 16 << 20
+_SKIPPED_TAGS = ("script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template", "svg", "pre")
+_BLOCK_TAGS = ("h1", "h2", "h3", "h4", "p", "li", "dd", "td", "blockquote")
+
+
+@dataclass(slots=True)
+class Section:
+    """Paragraphs under one heading; ``headings`` are those above it, the document's title first."""
+
+    headings: tuple[str, ...]
+    paragraphs: list[str] = field(default_factory=list)
+
+    @property
+    def title(self) -> str | None:
+        """Return the headings as one line, None without any."""
+        return " › ".join(self.headings) or None
+
+
+def read_documents(path: Path | str) -> list[Passage]:
+    """Read the passages of a folder of documents, with its subfolders, or of one file.
+
+    A passage's id is the file's path under the folder with its number, such as ``guide/install.md#3``; its title are the
+    headings above it. Files of other kinds and hidden ones are passed over.
+
+    Raises:
+        InputError: there is no such file, it cannot be read, or nothing in it is a passage.
+    """
+    root = Path(path)
+    if not root.exists():
+        problem = "there is no such file or folder; name a folder of .md, .html, .txt or .jsonl files, or one of them"
+        raise InputError(problem, file=root)
+    if root.is_file() and root.suffix.lower() not in SUFFIXES:
+        return list(read_passages(root))
+    files = [root] if root.is_file() else sorted(each for each in root.rglob("*") if _is_document(each, root))
+    passages = [passage for file in files for passage in _passages_of(file, root)]
+    if not passages:
+        problem = f"there is no passage in it; documents are files that end in {', '.join(SUFFIXES)}"
+        raise InputError(problem, file=root)
+    return passages
+
+
+def _is_document(path: Path, root: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+    return path.suffix.lower() in SUFFIXES and path.is_file() and not hidden
+
+
+def _passages_of(file: Path, root: Path) -> Iterator[Passage]:
+    name = file.name if file == root else file.relative_to(root).as_posix()
+    if file.suffix.lower() in _LINES:
+        for passage in read_passages(file):
+            yield passage.model_copy(update={"id": f"{name}#{passage.id or passage.key}"}) if file != root else passage
+        return
+    number = 0
+    for section in sections_of(_read(file), file.suffix.lower(), file):
+        for text in _pieces(section.paragraphs):
+            number += 1
+            yield Passage(text=text, title=section.title, id=f"{name}#{number}", metadata={"document": name})
+
+
+def _read(file: Path) -> str:
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            problem = f"the document holds more than {_MOST_BYTES >> 20} MB; split it, or leave it out of the folder"
+            raise InputError(problem, file=file)
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as broken:
+        problem = f"this is no UTF-8 text (byte {broken.start:,}); save it as UTF-8, or leave it out of the folder"
+        raise InputError(problem, file=file) from broken
+    except OSError as denied:
+        raise InputError(f"it cannot be read ({denied.strerror or denied})", file=file) from denied
+
+
+def sections_of(text: str, suffix: str, file: Path) -> list[Section]:
+    """Cut a document at its headings; code, navigation and tables of Markdown are left out.
+
+    Raises:
+        MissingExtraError: HTML is read by beautifulsoup4, which is not installed.
+    """
+    if suffix in _MARKDOWN:
+        return _markdown_sections(text)
+    if suffix in _HTML:
+        return _html_sections(text)
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    return [Section((file.stem.replace("_", " ").replace("-", " "),), [part for part in paragraphs if part])]
+
+
+def _markdown_sections(text: str) -> list[Section]:
+    from markdown_it import MarkdownIt  # where a document is read
+
+    without_front_matter = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
+    tokens = MarkdownIt().parse(without_front_matter)
+    blocks = [
+        (before.tag if before.type == "heading_open" else "", _inline_text(token.children or []))
+        for before, token in zip(tokens, tokens[1:], strict=False)
+        if token.type == "inline"
+    ]
+    return _sections(blocks)
+
+
+def _inline_text(children: Sequence[object]) -> str:
+    parts = []
+    for child in children:
+        kind, content = getattr(child, "type", ""), getattr(child, "content", "")
+        parts.append(" " if kind in {"softbreak", "hardbreak"} else content if kind in {"text", "code_inline"} else "")
+    return " ".join("".join(parts).split())
+
+
+def _html_sections(text: str) -> list[Section]:
+    with needs_extra("documents", "bs4"):
+        from bs4 import BeautifulSoup  # an extra
+    page = BeautifulSoup(text, "html.parser")
+    for tag in page.find_all(_SKIPPED_TAGS):
+        tag.decompose()
+    for tag in page.find_all("br"):
+        tag.replace_with(" ")
+    blocks = []
+    for tag in page.find_all(_BLOCK_TAGS):
+        if tag.find(_BLOCK_TAGS) is None:
+            blocks.append((tag.name if tag.name.startswith("h") else "", " ".join(tag.get_text().split())))
+    return _sections(blocks)
+
+
+def _sections(blocks: Sequence[tuple[str, str]]) -> list[Section]:
+    """Gather (heading's tag or nothing, text) under their headings."""
+    found = [Section(())]
+    for tag, text in blocks:
+        if not text:
+            continue
+        if tag:
+            level = int(tag[1:])
+            found.append(Section((*found[-1].headings[: level - 1], text.strip("¶# "))))
+        else:
+            found[-1].paragraphs.append(text)
+    return [section for section in found if section.paragraphs]
+
+
+def _pieces(paragraphs: Sequence[str]) -> Iterator[str]:
+    """Put paragraphs together up to the length of a passage; a longer one is cut between sentences."""
+    pending: list[str] = []
+    count = 0
+    for paragraph in paragraphs:
+        words = len(paragraph.split())
+        if pending and count + words > PASSAGE_WORDS:
+            yield "\n".join(pending)
+            pending, count = [], 0
+        if words > PASSAGE_WORDS:
+            spans = windows(
+                sentences(paragraph),
+                size=PASSAGE_WORDS,
+                length=lambda span, text=paragraph: len(span.of(text).split()),
+                overlap=0,
+            )
+            yield from (span.of(paragraph) for span in spans)
+        else:
+            pending.append(paragraph)
+            count += words
+    if pending:
+        yield "\n".join(pending)

@@ -1,0 +1,302 @@
+"""A test set made from a corpus: candidates are written, then filtered by what the judge and the retriever say of them.
+
+A candidate is left out where its own words answer it (*leaking*), where the judge does not find the answer in its passage
+(*not answered*), where another passage answers it as well (*answered elsewhere*; one that says the same in the same words is another gold passage), and where it means what another one does
+(*duplicate*). Questions over two passages join two such questions whose passages retrieval links. Unanswerable ones ask of one
+thing what the corpus says of another, and are kept where none of the nearest passages answers them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.backends import Embedder, Retriever, Scorer, ScoringItem
+from rag_cover.decomposition.nuggets.statements import StatementSource, statements_in
+from rag_cover.english.noun_phrases import is_plural
+from rag_cover.english.words import content_words
+from rag_cover.errors import InvalidValueError
+from rag_cover.model_calls import ask_probabilities
+from rag_cover.questions import Passage, prepend_title
+from rag_cover.testsets.question_rules import ask_about
+from rag_cover.testsets.questions import GoldStatement, TestsetQuestion
+
+__all__ = ["Shares", "Testset", "TestsetMaker", "candidates_by_rules"]
+
+DEPTH = 8
+_SAME = 0.9
+_COPIED = 0.9
+_BLOCK = 48
+_UNSUPPORTED = 0.5
+"""How far below the judge's cut every nearest passage of an unanswerable question lies."""
+_SWAPPED = ("what does", "passive", "purpose")
+_COMMON_WORD = re.compile(r"(?<![.!?:] )(?<!^)\b[a-z]+\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Which share of the questions takes two passages, and which the corpus does not answer; the rest takes one.
+
+    Raises:
+        InvalidValueError: a share outside [0, 1], or both together above 1.
+    """
+
+    multi: float = 0.2
+    unanswerable: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what are no shares."""
+        if min(self.multi, self.unanswerable) < 0 or not self.multi + self.unanswerable <= 1:
+            message = (
+                f"the shares are multi {self.multi} and unanswerable {self.unanswerable}; each is at least 0, both at most 1"
+            )
+            raise InvalidValueError(message)
+
+    def counts(self, n: int) -> tuple[int, int, int]:
+        """Return how many of n questions are single, multi and unanswerable.
+
+        >>> Shares(multi=0.2, unanswerable=0.1).counts(50)
+        (35, 10, 5)
+        """
+        multi, unanswerable = round(n * self.multi), round(n * self.unanswerable)
+        return n - multi - unanswerable, multi, unanswerable
+
+
+@dataclass(frozen=True, slots=True)
+class Testset:
+    """The questions that were made, and why candidates were left out, by how many."""
+
+    __test__ = False  # for pytest, this is no test
+
+    questions: tuple[TestsetQuestion, ...]
+    rejected: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question that may become one of the test set; ``about`` is what it is about, where a rule knows."""
+
+    gold: GoldStatement
+    made_by: str
+    about: str | None = None
+
+    @property
+    def question(self) -> str:
+        """Return what is asked."""
+        return self.gold.question
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    candidate: Candidate
+    near: tuple[Passage, ...]
+
+    @property
+    def rank(self) -> int | None:
+        keys = [passage.key for passage in self.near]
+        key = self.candidate.gold.passage.key
+        return keys.index(key) + 1 if key in keys else None
+
+
+def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[Candidate]:
+    """Yield what rules can ask about the passages, the rules by turns, each at random over the corpus."""
+    common = frozenset(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
+    by_rule: dict[str, list[Candidate]] = {}
+    for passage in passages:
+        title = (passage.title or "").split(" › ")[-1]
+        source = StatementSource("passage", passage.key, passage.text, passage.key, title)
+        for said in statements_in(source):
+            for asked in ask_about(said.text, common=common):
+                gold = GoldStatement(asked.question, said.text, passage, said.fragment)
+                by_rule.setdefault(asked.rule, []).append(Candidate(gold, f"rule:{asked.rule}", asked.about))
+    rng = random.Random(seed)  # noqa: S311  # a sample, not a secret
+    for found in by_rule.values():
+        rng.shuffle(found)
+    yield from (each for turn in zip_longest(*by_rule.values()) for each in turn if each is not None)
+
+
+class TestsetMaker:
+    """Chooses questions among candidates.
+
+    Args:
+        passages: the corpus.
+        retriever: searches it.
+        scorer: judges whether a passage answers a question.
+        embedder: tells questions that mean the same.
+        depth: how many passages are searched for each question.
+    """
+
+    __test__ = False  # for pytest, this is no test
+
+    def __init__(
+        self, passages: Sequence[Passage], retriever: Retriever, scorer: Scorer, embedder: Embedder, *, depth: int = DEPTH
+    ) -> None:
+        self._passages, self._retriever, self._scorer, self._embedder = passages, retriever, scorer, embedder
+        self._depth = depth
+        self._rejected: Counter[str] = Counter()
+        self._vectors: list[NDArray[np.float32]] = []
+        self._asked: set[str] = set()
+
+    def make(self, candidates: Iterable[Candidate], n: int, *, shares: Shares | None = None, seed: int = 0) -> Testset:
+        """Make n questions, or as many as the candidates give.
+
+        Raises:
+            InvalidValueError: n below 1.
+            ModelFailedError: the judge failed.
+        """
+        if n < 1:
+            message = f"n is {n}; a test set has at least one question"
+            raise InvalidValueError(message)
+        singles, multis, unanswerables = (shares or Shares()).counts(n)
+        wanted = singles + 2 * multis
+        accepted: list[_Accepted] = []
+        left = iter(candidates)
+        while len(accepted) < wanted and (block := list(islice(left, _BLOCK))):
+            accepted += self._accept(block)
+        accepted = accepted[:wanted]
+        joined = _join_linked(accepted, multis)
+        used = {id(each) for pair in joined for each in pair}
+        rest = [each for each in accepted if id(each) not in used][:singles]
+        swapped = self._swap(accepted, unanswerables, random.Random(seed))  # noqa: S311  # a sample, not a secret
+        questions = [*map(_single, rest), *(_multi(*pair) for pair in joined), *swapped]
+        return Testset(tuple(questions), dict(self._rejected))
+
+    def _accept(self, block: Sequence[Candidate]) -> list[_Accepted]:
+        """Keep the candidates that pass every filter."""
+        new = [each for each in block if self._is_new(each.question)]
+        answered = self._filter_by_passage(new)
+        near = [tuple(self._retriever.retrieve(each.question, k=self._depth)) for each in answered]
+        alone = self._filter_by_others(answered, near)
+        return [each for each in alone if not self._means_the_same(each.candidate.question)]
+
+    def _is_new(self, question: str) -> bool:
+        key = " ".join(question.casefold().split())
+        if key in self._asked:
+            self._rejected["duplicate"] += 1
+            return False
+        self._asked.add(key)
+        return True
+
+    def _filter_by_passage(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        sources = [ScoringItem(each.question, _text(each.gold.passage)) for each in candidates]
+        echoes = [ScoringItem(each.question, each.question) for each in candidates]
+        said = ask_probabilities(self._scorer, [*sources, *echoes])
+        kept = []
+        for each, source, echo in zip(candidates, sources, echoes, strict=True):
+            if said[source] < self._scorer.threshold:
+                self._rejected["not answered"] += 1
+            elif said[echo] >= self._scorer.threshold:
+                self._rejected["leaking"] += 1
+            else:
+                kept.append(each)
+        return kept
+
+    def _filter_by_others(self, candidates: Sequence[Candidate], near: Sequence[tuple[Passage, ...]]) -> list[_Accepted]:
+        others = [
+            {passage: ScoringItem(each.question, _text(passage)) for passage in found if not _says(passage, each.gold)}
+            for each, found in zip(candidates, near, strict=True)
+        ]
+        said = ask_probabilities(self._scorer, chain.from_iterable(each.values() for each in others))
+        kept = []
+        for each, found, items in zip(candidates, near, others, strict=True):
+            if any(said[item] >= self._scorer.threshold for item in items.values()):
+                self._rejected["answered elsewhere"] += 1
+            else:
+                copies = tuple(passage for passage in found if passage not in items and passage.key != each.gold.passage.key)
+                kept.append(_Accepted(replace(each, gold=replace(each.gold, copies=copies)), found))
+        return kept
+
+    def _means_the_same(self, question: str) -> bool:
+        vector = np.asarray(self._embedder.embed([question]))[0]
+        if self._vectors and float((np.stack(self._vectors) @ vector).max()) >= _SAME:
+            self._rejected["duplicate"] += 1
+            return True
+        self._vectors.append(vector)
+        return False
+
+    def _swap(self, accepted: Sequence[_Accepted], n: int, rng: random.Random) -> list[TestsetQuestion]:
+        """Ask of one thing what the corpus says of another; keep what no near passage answers."""
+        named = [each.candidate for each in accepted if each.candidate.about and _rule(each.candidate) in _SWAPPED]
+        pairs = [(one, other) for one in named for other in named if _can_swap(one, other)]
+        rng.shuffle(pairs)
+        found: list[TestsetQuestion] = []
+        taken: set[str] = set()
+        for one, other in pairs[: 20 * n]:
+            if len(found) == n:
+                break
+            text = one.question.replace(one.about or "", other.about or "")
+            if one.question in taken or not self._is_new(text) or not self._nothing_answers(text):
+                continue
+            taken.add(one.question)
+            found.append(TestsetQuestion(text, "unanswerable", (), f"{one.made_by} of another thing"))
+        return found
+
+    def _nothing_answers(self, question: str) -> bool:
+        near = self._retriever.retrieve(question, k=2 * self._depth)
+        said = ask_probabilities(self._scorer, [ScoringItem(question, _text(passage)) for passage in near])
+        return all(value < _UNSUPPORTED * self._scorer.threshold for value in said.values())
+
+
+def _text(passage: Passage) -> str:
+    return prepend_title(passage.title, passage.text)
+
+
+def _says(passage: Passage, gold: GoldStatement) -> bool:
+    """Return whether a passage is the gold one, or has nearly all words of the statement."""
+    wanted = content_words(gold.statement)
+    return passage.key == gold.passage.key or len(wanted & content_words(passage.text)) >= _COPIED * len(wanted)
+
+
+def _rule(candidate: Candidate) -> str:
+    return candidate.made_by.removeprefix("rule:")
+
+
+def _document(passage: Passage) -> str:
+    return str(passage.metadata.get("document") or passage.title or passage.key)
+
+
+def _can_swap(one: Candidate, other: Candidate) -> bool:
+    """Return whether two candidates are about things of two documents that a question can take in each other's place."""
+    first, second = one.about or "", other.about or ""
+    if first.casefold() == second.casefold() or one.question.count(first) != 1:
+        return False
+    elsewhere = _document(one.gold.passage) != _document(other.gold.passage)
+    return elsewhere and is_plural(first) == is_plural(second) and first[:1].isupper() == second[:1].isupper()
+
+
+def _join_linked(accepted: Sequence[_Accepted], n: int) -> list[tuple[_Accepted, _Accepted]]:
+    """Pair questions about different passages, one of which retrieval finds for the other; each is in one pair at most."""
+    joined: list[tuple[_Accepted, _Accepted]] = []
+    used: set[int] = set()
+    for place, one in enumerate(accepted):
+        if len(joined) == n or place in used:
+            continue
+        keys = {passage.key for passage in one.near} - {one.candidate.gold.passage.key}
+        for at, other in enumerate(accepted):
+            if at != place and at not in used and other.candidate.gold.passage.key in keys:
+                used |= {place, at}
+                joined.append((one, other))
+                break
+    return joined
+
+
+def _single(accepted: _Accepted) -> TestsetQuestion:
+    each = accepted.candidate
+    return TestsetQuestion(each.question, "single", (each.gold,), each.made_by, accepted.rank)
+
+
+def _multi(one: _Accepted, other: _Accepted) -> TestsetQuestion:
+    first, second = one.candidate, other.candidate
+    text = f"{first.question.rstrip('?')}, and {second.question[:1].lower()}{second.question[1:]}"
+    ranks = [math.inf if rank is None else rank for rank in (one.rank, other.rank)]
+    last = max(ranks)
+    rank = None if math.isinf(last) else int(last)
+    return TestsetQuestion(text, "multi", (first.gold, second.gold), f"{first.made_by} and {second.made_by}", rank)
