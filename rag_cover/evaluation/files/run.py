@@ -83,7 +83,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         StoreInUseError: another run writes into the folder.
         StoreError: the folder holds something else, or a run that is neither to be resumed nor written over, cannot be
             written, or is to be gone on with and was redacted in another way.
-        InvalidValueError: ``resume`` and ``overwrite`` together.
+        InvalidValueError: ``resume`` and ``overwrite`` together, or a cascade of judges with a budget.
         MissingExtraError: Parquet, without the package for it.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
@@ -96,6 +96,12 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=clock)
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    if plan.needs_budget_plan:
+        message = (
+            "a budget (max_calls, max_cost) is planned over all traces in memory; evaluate the files with rag_cover.evaluate "
+            "(rag-cover evaluate), or leave it out: the cascade then asks about every verdict that its first judge is unsure of"
+        )
+        raise InvalidValueError(message)
     # a judge that is none writes nothing
     sink = PartSink(folder, paths, plan, plan.judge, format, part_bytes, skipped=skipped, seed=seed, progress=progress)
     with folder.lock():
