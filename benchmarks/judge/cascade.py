@@ -6,7 +6,9 @@ People's labels stand in for the model: what it is asked, it judges as they do (
 The embedded judge keeps the other verdicts. Asked are
 
 - those between its two cuts, as ``--judge cascade:embedded+MODEL`` asks without a budget;
-- a share of 5, 10, 20, 35 and 50%: those nearest to the cut, as the cascade spends a budget, within one role;
+- a share of 5, 10, 20, 35 and 50%: of those between the two cuts the ones nearest to the cut, as the cascade spends a budget
+  within one role, and where that is all of them, the nearest others (which the cascade does not ask about);
+- the same share of all, those nearest to the cut whether they lie between the two cuts or not: what other cuts might give;
 - as large a share drawn at random: the simple thing. What that gives on average is the same mixture of the judge alone and
   the model alone, and is computed, not drawn.
 
@@ -69,8 +71,15 @@ class Judged:
 
     def nearest(self, share: float) -> Flags:
         """Choose a share of the texts, those nearest to the cut."""
-        chosen = np.zeros(len(self.right), dtype=bool)
-        chosen[np.argsort(self.distance, kind="stable")[: round(share * len(chosen))]] = True
+        return self._first(np.argsort(self.distance, kind="stable"), share)
+
+    def unsure_first(self, share: float) -> Flags:
+        """Choose a share of the texts, those between the two cuts first, of these those nearest to the cut."""
+        return self._first(np.lexsort((self.distance, ~self.unsure)), share)
+
+    def _first(self, order: NDArray[np.int64], share: float) -> Flags:
+        chosen = np.zeros(len(order), dtype=bool)
+        chosen[order[: round(share * len(order))]] = True
         return chosen
 
     def accuracy(self, asked: Floats | Flags, model: float) -> Interval | None:
@@ -126,8 +135,9 @@ def answers_in_parts(data: Path) -> Iterator[Labelled]:
 def report(title: str, judged: Judged) -> None:
     """Print the accuracy for each share asked, beside random choice and the model alone, for each of the models."""
     choices = [("none: the embedded judge alone", np.zeros(len(judged.right), dtype=bool))]
-    choices += [(f"nearest to the cut, {share:.0%}", judged.nearest(share)) for share in SHARES]
-    choices += [("between the two cuts", judged.unsure)]
+    choices += [(f"unsure ones first, {share:.0%}", judged.unsure_first(share)) for share in SHARES]
+    choices += [(f"all, nearest to the cut, {share:.0%}", judged.nearest(share)) for share in SHARES]
+    choices += [("all between the two cuts", judged.unsure)]
     choices.sort(key=lambda choice: float(choice[1].mean()))
     about = f"n = {len(judged.right):,} labels in {len(np.unique(judged.keys)):,} groups"
     for model in MODELS:
