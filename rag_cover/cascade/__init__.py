@@ -2,18 +2,18 @@
 
 from rag_cover.cascade.judge import CascadeJudge, CascadeVerdict, Fate, VerdictFate
 from rag_cover.cascade.names import JudgeNames
-from rag_cover.cascade.planning import AuditDraw, Candidate, CascadePlan, WeighedVerdicts, plan_calls, weigh
+from rag_cover.cascade.planning import AuditDraw, CascadePlan, UnsureText, WeighedVerdicts, plan_calls, weigh
 from rag_cover.cascade.settings import CascadeSettings
 
 __all__ = [
     "AuditDraw",
-    "Candidate",
     "CascadeJudge",
     "CascadePlan",
     "CascadeSettings",
     "CascadeVerdict",
     "Fate",
     "JudgeNames",
+    "UnsureText",
     "VerdictFate",
     "WeighedVerdicts",
     "plan_calls",

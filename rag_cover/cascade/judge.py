@@ -33,7 +33,7 @@ from rag_cover.backends import (
     reply_threshold_of,
 )
 from rag_cover.cascade.plan import CascadePlan
-from rag_cover.cascade.settings import CascadeSettings, key_of
+from rag_cover.cascade.settings import CascadeSettings, item_key
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.llm.usage import CallForecast
@@ -218,7 +218,7 @@ class CascadeJudge:
     def _fate(self, item: ScoringItem, probability: float) -> Fate:
         low, high = self.certain.get(mode_of(item), (1.0, 0.0))
         is_unsure = low < probability < high and bool(item.text.strip())
-        key = key_of(item)
+        key = item_key(item)
         if self.plan is not None:
             if key in self.plan.asked:
                 return Fate.ASKED

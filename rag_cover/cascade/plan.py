@@ -11,7 +11,7 @@ __all__ = ["CascadePlan"]
 
 @dataclass(frozen=True, slots=True)
 class CascadePlan:
-    """The keys (`rag_cover.cascade.settings.key_of`) of what is asked, since it is unsure, and of what is checked."""
+    """The keys (`rag_cover.cascade.settings.item_key`) of what is asked, since it is unsure, and of what is checked."""
 
     asked: frozenset[str] = frozenset()
     audited: frozenset[str] = frozenset()

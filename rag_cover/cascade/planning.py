@@ -18,18 +18,18 @@ from dataclasses import dataclass
 from rag_cover.backends import ScoringItem, certain_cuts_of, mode_of
 from rag_cover.cascade.judge import CascadeJudge, cut_of, forecast
 from rag_cover.cascade.plan import CascadePlan
-from rag_cover.cascade.settings import CascadeSettings, key_of
+from rag_cover.cascade.settings import CascadeSettings, item_key
 from rag_cover.llm.usage import CallForecast, Price
 from rag_cover.stats.logistic import recentre
 from rag_cover.traces import content_hash
 
-__all__ = ["AuditDraw", "Candidate", "CascadePlan", "WeighedVerdicts", "plan_calls", "weigh"]
+__all__ = ["AuditDraw", "CascadePlan", "UnsureText", "WeighedVerdicts", "plan_calls", "weigh"]
 
 _OF_AUDIT = 4  # the audit gets one part in so many of a budget
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class UnsureText:
     """The unsure verdicts on one text of one trace: the tier and the distance from the cut of the first in line."""
 
     tier: int
@@ -51,7 +51,7 @@ class AuditDraw:
 class WeighedVerdicts:
     """What a budget can be spent on in some traces."""
 
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[UnsureText, ...] = ()
     draws: tuple[AuditDraw, ...] = ()
 
 
@@ -64,7 +64,7 @@ def weigh(judge: CascadeJudge, tiers: Iterable[Mapping[ScoringItem, int]]) -> We
     """
     traces = list(tiers)
     distances = _distances(judge, dict.fromkeys(item for trace in traces for item in trace))
-    candidates: list[Candidate] = []
+    candidates: list[UnsureText] = []
     draws: list[AuditDraw] = []
     for trace in traces:
         by_text: defaultdict[str, list[ScoringItem]] = defaultdict(list)
@@ -109,9 +109,9 @@ def _distances(judge: CascadeJudge, items: Iterable[ScoringItem]) -> dict[Scorin
 
 
 def _draw(judge: CascadeJudge, items: Iterable[ScoringItem]) -> list[AuditDraw]:
-    drawn = {item: judge.settings.draw(key_of(item)) for item in items if item.text.strip()}
+    drawn = {item: judge.settings.draw(item_key(item)) for item in items if item.text.strip()}
     return [
-        AuditDraw(number, key_of(item), forecast(judge.second, [item]))
+        AuditDraw(number, item_key(item), forecast(judge.second, [item]))
         for item, number in drawn.items()
         if number < judge.settings.audit
     ]
@@ -122,18 +122,18 @@ def _candidate(
     items: Sequence[ScoringItem],
     tiers: Mapping[ScoringItem, int],
     distances: Mapping[ScoringItem, float | None],
-) -> Candidate:
+) -> UnsureText:
     tier, distance = min((tiers[item], distances[item] or 0.0) for item in items)
-    return Candidate(tier, distance, tuple(map(key_of, items)), forecast(judge.second, items))
+    return UnsureText(tier, distance, tuple(map(item_key, items)), forecast(judge.second, items))
 
 
-def _order(candidate: Candidate) -> tuple[int, float, str]:
+def _order(candidate: UnsureText) -> tuple[int, float, str]:
     return candidate.tier, candidate.distance, content_hash(sorted(candidate.keys))
 
 
-def _join(candidates: Iterable[Candidate]) -> list[Candidate]:
+def _join(candidates: Iterable[UnsureText]) -> list[UnsureText]:
     """Join candidates that share a verdict, with the calls of all of them: one that is asked is asked wherever it occurs."""
-    found: dict[int, Candidate] = {}
+    found: dict[int, UnsureText] = {}
     place_of: dict[str, int] = {}
     for number, candidate in enumerate(candidates):
         for place in {place_of[key] for key in candidate.keys if key in place_of}:
@@ -143,9 +143,9 @@ def _join(candidates: Iterable[Candidate]) -> list[Candidate]:
     return list(found.values())
 
 
-def _joined(a: Candidate, b: Candidate) -> Candidate:
+def _joined(a: UnsureText, b: UnsureText) -> UnsureText:
     tier, distance = min((a.tier, a.distance), (b.tier, b.distance))
-    return Candidate(tier, distance, tuple(dict.fromkeys((*a.keys, *b.keys))), a.calls + b.calls)
+    return UnsureText(tier, distance, tuple(dict.fromkeys((*a.keys, *b.keys))), a.calls + b.calls)
 
 
 def _join_draws(draws: Iterable[AuditDraw]) -> list[AuditDraw]:

@@ -12,13 +12,13 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.llm.usage import Price
 from rag_cover.traces import content_hash
 
-__all__ = ["AUDIT", "CascadeSettings", "key_of"]
+__all__ = ["AUDIT", "CascadeSettings", "item_key"]
 
 AUDIT = 0.05
 """The share of the verdicts kept by the first judge that are checked, unless given."""
 
 
-def key_of(item: ScoringItem) -> str:
+def item_key(item: ScoringItem) -> str:
     """Name what is asked of a judge, whoever asks it when."""
     return content_hash([item.question, item.text, list(item.references), item.user_question])[:24]
 

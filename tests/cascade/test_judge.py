@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem
+from rag_cover.backends import CertainCuts, ScoringItem
 from rag_cover.cascade import CascadeJudge, CascadePlan, CascadeSettings, Fate, JudgeNames
-from rag_cover.cascade.settings import key_of
+from rag_cover.cascade.settings import item_key
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.testing import ScriptedScorer
 from rag_cover.testing.counters import Counter
 
-CUTS = {"passage": (0.2, 0.8), "reply": (0.3, 0.6)}
+CUTS: CertainCuts = {"passage": (0.2, 0.8), "reply": (0.3, 0.6)}
 UNCHECKED = CascadeSettings(audit=0.0)
 
 
@@ -125,7 +125,7 @@ def test_where_the_model_fails_the_first_judges_verdict_stays_and_only_there() -
 
 def test_with_a_plan_only_what_it_names_is_asked() -> None:
     planned, checked = items("planned", "checked")
-    plan = CascadePlan(frozenset({key_of(planned)}), frozenset({key_of(checked)}))
+    plan = CascadePlan(frozenset({item_key(planned)}), frozenset({item_key(checked)}))
     asked = second(planned=1.0)
     judge = CascadeJudge(first(planned=0.5, left=0.5, checked=0.0), asked, CascadeSettings(max_calls=2), plan=plan)
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import random
 
-from rag_cover.backends import ScoringItem
-from rag_cover.cascade import AuditDraw, Candidate, CascadeJudge, CascadeSettings, WeighedVerdicts, plan_calls, weigh
-from rag_cover.cascade.settings import key_of
+from rag_cover.backends import CertainCuts, ScoringItem
+from rag_cover.cascade import AuditDraw, CascadeJudge, CascadeSettings, UnsureText, WeighedVerdicts, plan_calls, weigh
+from rag_cover.cascade.settings import item_key
 from rag_cover.llm.usage import CallForecast, Price
 from rag_cover.testing import ScriptedScorer
 
 ONE = CallForecast(1, 100, 100)
-CUTS = {"passage": (0.2, 0.8), "reply": (0.2, 0.8)}
+CUTS: CertainCuts = {"passage": (0.2, 0.8), "reply": (0.2, 0.8)}
 
 
-def candidate(key: str, tier: int = 0, distance: float = 0.1, calls: CallForecast = ONE) -> Candidate:
-    return Candidate(tier, distance, (key,), calls)
+def candidate(key: str, tier: int = 0, distance: float = 0.1, calls: CallForecast = ONE) -> UnsureText:
+    return UnsureText(tier, distance, (key,), calls)
 
 
-def planned(settings: CascadeSettings, *candidates: Candidate, draws: tuple[AuditDraw, ...] = ()) -> tuple[set[str], set[str]]:
+def planned(settings: CascadeSettings, *candidates: UnsureText, draws: tuple[AuditDraw, ...] = ()) -> tuple[set[str], set[str]]:
     plan = plan_calls([WeighedVerdicts(candidates, draws)], settings)
     return set(plan.asked), set(plan.audited)
 
@@ -43,7 +43,7 @@ def test_a_text_that_needs_more_calls_than_are_left_gives_way_to_a_smaller_one()
 
 
 def test_verdicts_that_traces_share_cost_the_calls_of_all_of_them() -> None:
-    shared = [Candidate(0, 0.0, ("a", "b"), ONE), Candidate(0, 0.1, ("b", "c"), ONE), Candidate(0, 0.1, ("c",), ONE)]
+    shared = [UnsureText(0, 0.0, ("a", "b"), ONE), UnsureText(0, 0.1, ("b", "c"), ONE), UnsureText(0, 0.1, ("c",), ONE)]
 
     assert planned(CascadeSettings(max_calls=2, audit=0), *shared, candidate("d", 3))[0] == {"d"}
     assert planned(CascadeSettings(max_calls=3, audit=0), *shared, candidate("d", 3))[0] == {"a", "b", "c"}
@@ -72,7 +72,7 @@ def test_what_is_asked_anyhow_is_not_audited() -> None:
 
 def test_the_plan_does_not_depend_on_the_order_or_the_blocks_of_the_traces() -> None:
     rng = random.Random(0)
-    several = [Candidate(rng.randrange(4), rng.random(), (str(n), str(rng.randrange(50))), ONE) for n in range(100, 200)]
+    several = [UnsureText(rng.randrange(4), rng.random(), (str(n), str(rng.randrange(50))), ONE) for n in range(100, 200)]
     draws = [AuditDraw(n % 30 / 1_000, f"kept {n % 30}", ONE) for n in range(60)]
     settings = CascadeSettings(max_calls=40)
 
@@ -96,6 +96,6 @@ def test_weighing_asks_the_first_judge_alone_and_groups_unsure_verdicts_by_text(
 
     weighed = weigh(judge, [{a: 0, b: 1, sure: 0, other: 3}])
 
-    assert [set(each.keys) for each in weighed.candidates] == [{key_of(a), key_of(b)}, {key_of(other)}]
+    assert [set(each.keys) for each in weighed.candidates] == [{item_key(a), item_key(b)}, {item_key(other)}]
     assert [(each.tier, round(each.distance, 3), each.calls.calls) for each in weighed.candidates] == [(0, 0.1, 2), (3, 0.2, 1)]
     assert model.asked.calls == 0

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rag_cover.backends import ScoringItem
+from rag_cover.backends import CertainCuts, ScoringItem
 from rag_cover.cascade import CascadeJudge, CascadeSettings
 from rag_cover.cli import app
 from rag_cover.errors import BackendNotFoundError, InvalidValueError
@@ -28,7 +28,7 @@ from rag_cover.testing import ScriptedScorer
 from rag_cover.traces import RetrievalStep, Trace
 
 MODEL = "openai:small"
-CUTS = {"passage": (0.2, 0.8), "reply": (0.2, 0.8)}
+CUTS: CertainCuts = {"passage": (0.2, 0.8), "reply": (0.2, 0.8)}
 
 
 class DoubtfulScorer(ScriptedScorer):
