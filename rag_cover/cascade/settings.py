@@ -69,6 +69,10 @@ class CascadeSettings:
         """
         table = prices or {}
         price = table.get(model) or table.get(model.partition(":")[2])
+        if limits.get("max_cost") is not None and price is None:
+            known = f"; it has those of {', '.join(sorted(table))}" if table else ""
+            message = f"max_cost needs the price of {model!r}, which the table of prices (--prices) does not have{known}"
+            raise InvalidValueError(message)
         return cls(price=price, **limits)  # type: ignore[arg-type]  # the fields' own names
 
     @property

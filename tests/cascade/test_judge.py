@@ -13,6 +13,7 @@ from rag_cover.backends import CertainCuts, ScoringItem
 from rag_cover.cascade import CascadeJudge, CascadePlan, CascadeSettings, Fate, JudgeNames
 from rag_cover.cascade.settings import item_key
 from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.llm.usage import Price
 from rag_cover.testing import ScriptedScorer
 from rag_cover.testing.counters import Counter
 
@@ -194,11 +195,11 @@ def test_only_the_first_plus_divides_the_names() -> None:
     ("settings", "problem"),
     [
         ({"max_calls": -1}, "max_calls is at least 0"),
-        ({"max_cost": float("nan")}, "max_cost is a finite number"),
-        ({"max_cost": 1.0}, "needs the price of the model"),
+        ({"max_cost": -1.0}, "max_cost is a finite number"),
+        ({"max_cost": 1.0}, "needs the price of 'openai:small'"),
         ({"audit": 1.5}, r"audit is a share, in \[0, 1\]"),
     ],
 )
 def test_settings_outside_their_range_are_refused(settings: dict[str, float], problem: str) -> None:
     with pytest.raises(InvalidValueError, match=problem):
-        CascadeSettings.of("openai:small", None, **settings)
+        CascadeSettings.of("openai:small", {"small": Price(1.0, 1.0)} if settings.get("max_cost") == -1 else None, **settings)
