@@ -177,15 +177,19 @@ class CascadeJudge:
         return type(self)(first, second, self.settings, plan=self.plan)
 
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
-        """Return (n,) P(the text answers the question); with a budget, which is for coverage, by the first judge alone."""
-        if self.settings.has_budget:
-            return np.array(self.judge_first(items), dtype=np.float32)
-        return np.array([verdict.probability for verdict in self.judge(items)], dtype=np.float32)
+        """Return (n,) P(the text answers the question), for callers that cannot tell of an audit: nothing is checked.
 
-    def judge_first(self, items: Sequence[ScoringItem]) -> list[float]:
-        """Return what the first judge says."""
-        said = ask_probabilities(self.first, items)
-        return [said[item] for item in items]
+        With a budget, which is for coverage, the first judge judges alone.
+        """
+        own = self.judge_first(items)
+        asked = [] if self.settings.has_budget else [item for item, p in own.items() if self._fate(item, p) is Fate.ASKED]
+        said = self._ask(asked)
+        verdicts = [self._verdict(item, own[item], Fate.ASKED if item in said else Fate.SURE, said.get(item)) for item in items]
+        return np.array([verdict.probability for verdict in verdicts], dtype=np.float32)
+
+    def judge_first(self, items: Sequence[ScoringItem]) -> Mapping[ScoringItem, float]:
+        """Return what the first judge says of each distinct item."""
+        return ask_probabilities(self.first, items)
 
     def judge(self, items: Sequence[ScoringItem]) -> list[CascadeVerdict]:
         """Return each verdict, and how it came about.
@@ -197,7 +201,7 @@ class CascadeJudge:
         if self.needs_plan:
             message = "a budget is planned over all traces, as rag_cover.evaluate does; leave max_calls and max_cost out here"
             raise InvalidValueError(message)
-        own = dict(zip(items, self.judge_first(items), strict=True))
+        own = self.judge_first(items)
         fates = {item: self._fate(item, probability) for item, probability in own.items()}
         said = self._ask([item for item, fate in fates.items() if fate in (Fate.ASKED, Fate.AUDITED)])
         return [self._verdict(item, own[item], fates[item], said.get(item)) for item in items]

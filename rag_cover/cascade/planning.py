@@ -97,11 +97,9 @@ def plan_calls(weighed: Sequence[WeighedVerdicts], settings: CascadeSettings) ->
 
 def _distances(judge: CascadeJudge, items: Iterable[ScoringItem]) -> dict[ScoringItem, float | None]:
     """Return how far the probabilities lie from their cuts, as if these were a half; None where the first judge is sure."""
-    distinct = list(items)
-    said = judge.judge_first(distinct)
     certain = certain_cuts_of(judge.first)
     found: dict[ScoringItem, float | None] = {}
-    for item, probability in zip(distinct, said, strict=True):
+    for item, probability in judge.judge_first(list(items)).items():
         low, high = certain.get(mode_of(item), (1.0, 0.0))
         is_unsure = low < probability < high and bool(item.text.strip())
         found[item] = abs(recentre(probability, cut=cut_of(judge.first, item)) - 0.5) if is_unsure else None

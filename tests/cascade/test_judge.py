@@ -196,10 +196,22 @@ def test_only_the_first_plus_divides_the_names() -> None:
     [
         ({"max_calls": -1}, "max_calls is at least 0"),
         ({"max_cost": -1.0}, "max_cost is a finite number"),
-        ({"max_cost": 1.0}, "needs the price of 'openai:small'"),
         ({"audit": 1.5}, r"audit is a share, in \[0, 1\]"),
     ],
 )
 def test_settings_outside_their_range_are_refused(settings: dict[str, float], problem: str) -> None:
     with pytest.raises(InvalidValueError, match=problem):
-        CascadeSettings.of("openai:small", {"small": Price(1.0, 1.0)} if settings.get("max_cost") == -1 else None, **settings)
+        CascadeSettings.of("openai:small", {"small": Price(1.0, 1.0)}, **settings)
+
+
+def test_a_limit_of_the_cost_takes_the_price_of_the_model() -> None:
+    with pytest.raises(InvalidValueError, match="needs the price of 'openai:small', .*; it has those of large"):
+        CascadeSettings.of("openai:small", {"large": Price(1.0, 1.0)}, max_cost=1.0)
+
+
+def test_callers_that_cannot_tell_of_an_audit_get_none() -> None:
+    asked = second(unsure=1.0)
+    judge = CascadeJudge(first(yes=0.95, no=0.05, unsure=0.5), asked, CascadeSettings(audit=1.0))
+
+    assert (judge.correctness(items("yes", "no", "unsure")) >= judge.threshold).tolist() == [True, False, True]
+    assert asked.asked.items == 1
