@@ -273,6 +273,21 @@ class Models:
             elif isinstance(name, str) and name != "rules":
                 _factory("generator" if kind == "decomposer" else kind, name)
 
+    def refuse_budget(self) -> None:
+        """Refuse a judge with a budget, where traces are measured as they come.
+
+        Raises:
+            InvalidValueError: it has one.
+        """
+        limits = [self.judge_options.get(name) for name in ("max_calls", "max_cost")]
+        if any(limit is not None for limit in limits) or (isinstance(self.judge, CascadeJudge) and self.judge.needs_plan):
+            message = (
+                "a budget (max_calls, max_cost) is planned over all traces in memory; measure them with rag_cover.evaluate "
+                "(rag-cover evaluate), or leave it out: the cascade then asks about every verdict that its first judge is "
+                "unsure of"
+            )
+            raise InvalidValueError(message)
+
     def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
         """Open the models of these kinds that are named or that the judge offers; a kind nobody offers is absent."""
         opened = {kind: self._open(kind) for kind in kinds}

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -218,6 +219,10 @@ class CascadeJudge:
         """Return of each text whether it states the statement, by the first judge: there are no cuts for statements."""
         said = judge_statements(self.first, items)
         return [said[item] for item in items]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel to another process without memories: a lock cannot."""
+        return partial(type(self), plan=self.plan), (self.first, self.second, self.settings)
 
     def _fate(self, item: ScoringItem, probability: float) -> Fate:
         low, high = self.certain.get(mode_of(item), (1.0, 0.0))

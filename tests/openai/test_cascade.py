@@ -21,6 +21,7 @@ from rag_cover.evaluation import Evaluation, Progress, evaluate
 from rag_cover.evaluation.files import evaluate_files
 from rag_cover.llm.usage import Price
 from rag_cover.questions import Passage, Question, Role, SubQuestion
+from rag_cover.recording import Recording
 from rag_cover.registry import Models, open_scorer
 from rag_cover.reports import write_report
 from rag_cover.stores import write_traces
@@ -228,6 +229,11 @@ def test_files_of_any_size_are_not_measured_within_a_budget(model: Any, tmp_path
 
     with pytest.raises(InvalidValueError, match="a budget .* is planned over all traces in memory"):
         evaluate_files(tmp_path / "traces.jsonl", tmp_path / "out", models=judged_by(model, max_calls=5), format="jsonl")
+
+
+def test_a_recording_has_no_budget(model: Any) -> None:
+    with pytest.raises(InvalidValueError, match="measure them with rag_cover.evaluate"):
+        Recording(models=judged_by(model, max_calls=5))
 
 
 def test_a_store_that_holds_an_evaluation_is_refused_before_anything_is_judged(model: Any, tmp_path: Path) -> None:

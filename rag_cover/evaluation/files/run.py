@@ -88,6 +88,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     refuse_both(resume=resume, overwrite=overwrite)
+    models.refuse_budget()
     paths = [Path(files)] if isinstance(files, Path | str) else [Path(file) for file in files]
     _check(paths, format, part_bytes)
     folder = ResultFolder(Path(into))
@@ -96,12 +97,6 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=clock)
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
-    if plan.needs_budget_plan:
-        message = (
-            "a budget (max_calls, max_cost) is planned over all traces in memory; evaluate the files with rag_cover.evaluate "
-            "(rag-cover evaluate), or leave it out: the cascade then asks about every verdict that its first judge is unsure of"
-        )
-        raise InvalidValueError(message)
     # a judge that is none writes nothing
     sink = PartSink(folder, paths, plan, plan.judge, format, part_bytes, skipped=skipped, seed=seed, progress=progress)
     with folder.lock():
