@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from rag_cover.backends import (
     KINDS,
@@ -21,6 +23,9 @@ from rag_cover.backends import (
     Retriever,
     Scorer,
 )
+from rag_cover.cascade import CascadeJudge, CascadePlan, CascadeSettings, JudgeNames
+from rag_cover.cascade.names import SCHEME
+from rag_cover.cascade.settings import AUDIT
 from rag_cover.decomposition.generated import GeneratedDecomposer
 from rag_cover.decomposition.given_nuggets import GivenNuggets
 from rag_cover.decomposition.strategies import Decomposer, GivenDecomposer
@@ -33,6 +38,7 @@ from rag_cover.errors import (
     UnfitModelError,
     refuse_unknown_options,
 )
+from rag_cover.llm.usage import Price
 from rag_cover.measures import ModelKind
 from rag_cover.nuggets import Nugget
 from rag_cover.plugin_manager import plugins
@@ -47,6 +53,7 @@ __all__ = [
     "find_commands",
     "find_engines",
     "open_abstention",
+    "open_cascade",
     "open_embedder",
     "open_entailer",
     "open_generator",
@@ -63,7 +70,7 @@ def find_backends() -> Mapping[str, Backend]:
     Raises:
         PluginError: two plugins claim one scheme.
     """
-    found: dict[str, Backend] = {}
+    found: dict[str, Backend] = {SCHEME: _CASCADE}
     for backend in (backend for several in plugins().hook.backends() for backend in several):
         if backend.scheme in found:
             message = f"Two plugins offer the backend {backend.scheme!r}; uninstall one of them."
@@ -163,6 +170,61 @@ def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
     return factory(name.partition(":")[2], **options)
 
 
+def open_cascade(  # one option each
+    name: str,
+    *,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+    prices: Mapping[str, Price] | None = None,
+    audit: float = AUDIT,
+    seed: int = 0,
+    plan: CascadePlan | None = None,
+) -> CascadeJudge:
+    """Open two judges as one: ``embedded+openai:gpt-4.1-mini`` (`CascadeSettings` tells what the options are).
+
+    Opening it again with the same options gives the same object while it is in use, so that it knows the fragments that its
+    model quoted.
+
+    Raises:
+        InvalidValueError: the name has not two judges, an option is out of its range, or the first judge is never unsure.
+    """
+    names = JudgeNames.read(name)
+    limits = {"max_calls": max_calls, "max_cost": max_cost, "audit": audit, "seed": seed}
+    settings = CascadeSettings.of(names.second, prices, **limits)
+    with _lock:
+        if (found := _cascades.get((names, settings, plan))) is None:
+            first, second = open_scorer(names.first), open_scorer(names.second)
+            found = _cascades[names, settings, plan] = CascadeJudge(first, second, settings, plan=plan)
+        return found
+
+
+def _open_of_first(kind: str) -> Callable[..., Any]:
+    """Return the factory of what a cascade takes from its first judge."""
+
+    def open_it(name: str) -> object:
+        first = JudgeNames.read(name).first
+        try:
+            return _open(kind, first, {})
+        except NotOfferedError as lacking:
+            raise UnfitModelError(str(lacking)) from lacking
+
+    return open_it
+
+
+_lock = threading.Lock()
+_cascades: WeakValueDictionary[tuple[JudgeNames, CascadeSettings, CascadePlan | None], CascadeJudge] = WeakValueDictionary()
+_CASCADE = Backend(
+    scheme=SCHEME,
+    summary="two judges, as 'cascade:embedded+openai:<model>': the second is asked where the first is unsure",
+    scorer=open_cascade,
+    locator=open_cascade,
+    entailer=_open_of_first("entailer"),
+    relevance=_open_of_first("relevance"),
+    embedder=_open_of_first("embedder"),
+    abstention=_open_of_first("abstention"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """The models that measures use, by name or as objects; where one is None, the judge's own is used.
@@ -173,6 +235,7 @@ class Models:
     if it can, else the embedded model. ``nuggets`` are those that every trace is measured on, whatever it brings: a file of
     them (a Path), a mapping of questions or their ids to nuggets, or a `GivenNuggets`. ``corpus`` is searched for what was not
     retrieved: a retriever over it, its passages, or their file (a Path), which the embedded retriever then indexes.
+    ``judge_options`` go to the judge that is named, such as ``{"max_calls": 200}`` to a cascade.
     """
 
     judge: str | Scorer = "embedded"
@@ -186,6 +249,7 @@ class Models:
     abstention: str | AbstentionDetector | None = None
     nuggets: Path | Mapping[str, Sequence[Nugget | str]] | GivenNuggets | None = None
     corpus: Path | Retriever | Sequence[Passage] | None = None
+    judge_options: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, kinds: Iterable[ModelKind]) -> None:
         """Refuse names that nobody answers to, without opening anything.
@@ -200,12 +264,29 @@ class Models:
             name = self.judge if kind == "scorer" else getattr(self, kind)
             if kind == "decomposer" and isinstance(name, str):
                 _refuse_file(name)
+            if kind == "scorer" and isinstance(name, str) and name.partition(":")[0] == SCHEME:
+                _check_cascade(name)
             if kind == "nuggets":
                 _open_nuggets(name)
             elif kind == "corpus":
                 _check_corpus(name)
             elif isinstance(name, str) and name != "rules":
                 _factory("generator" if kind == "decomposer" else kind, name)
+
+    def refuse_budget(self) -> None:
+        """Refuse a judge with a budget, where traces are measured as they come.
+
+        Raises:
+            InvalidValueError: it has one.
+        """
+        limits = [self.judge_options.get(name) for name in ("max_calls", "max_cost")]
+        if any(limit is not None for limit in limits) or (isinstance(self.judge, CascadeJudge) and self.judge.needs_plan):
+            message = (
+                "a budget (max_calls, max_cost) is planned over all traces in memory; measure them with rag_cover.evaluate "
+                "(rag-cover evaluate), or leave it out: the cascade then asks about every verdict that its first judge is "
+                "unsure of"
+            )
+            raise InvalidValueError(message)
 
     def open(self, kinds: Iterable[ModelKind]) -> dict[ModelKind, Any]:
         """Open the models of these kinds that are named or that the judge offers; a kind nobody offers is absent."""
@@ -214,7 +295,7 @@ class Models:
 
     def _open(self, kind: ModelKind) -> object | None:
         if kind == "scorer":
-            return self._open_model("scorer", self.judge)
+            return self._open_judge()
         if kind in _NOT_MODELS:
             return _NOT_MODELS[kind](self)
         if (chosen := getattr(self, kind)) is not None:
@@ -225,6 +306,14 @@ class Models:
             own = self._from_judge(kind)
             return self._open_model(kind, "embedded") if own is None else own
         return self._judge_that_embeds() if kind == "embedder" else None
+
+    def _open_judge(self) -> object:
+        if self.judge_options and isinstance(self.judge, str):
+            return _open("scorer", self.judge, self.judge_options)
+        if self.judge_options:
+            message = f"judge_options are for a judge that is named; open {type(self.judge).__name__} with its options"
+            raise InvalidValueError(message)
+        return self._open_model("scorer", self.judge)
 
     def _decomposer(self) -> object | None:
         match self.decomposer:
@@ -248,20 +337,24 @@ class Models:
 
     def _from_judge(self, kind: ModelKind) -> object | None:
         if kind == "embedder":  # a judge's server may embed too, but hardly with the model that judges
-            judge = self._open_model("scorer", self.judge)
-            return judge if isinstance(judge, Embedder) else None
+            return self._judge_that_embeds()
+        if isinstance(self.judge, str) and kind == "locator" and self.judge_options:
+            judge = self._open_judge()  # the same object: it knows what it was asked
+            return judge if isinstance(judge, Locator) else None
         if isinstance(self.judge, str):
             backend = find_backends().get(self.judge.partition(":")[0])
             try:
                 return _open(kind, self.judge, {}) if backend and getattr(backend, kind) is not None else None
             except UnfitModelError:  # its scheme offers the kind, this model does not
                 return None
-        return self.judge if isinstance(self.judge, _PROTOCOLS[kind]) else None
+        judge = self.judge.first if isinstance(self.judge, CascadeJudge) and kind != "locator" else self.judge
+        return judge if isinstance(judge, _PROTOCOLS[kind]) else None
 
     def _judge_that_embeds(self) -> object | None:
         """Return the judge itself where it embeds: its scheme may need another model's name for that."""
-        judge = self._open_model("scorer", self.judge)
-        return judge if isinstance(judge, Embedder) else None
+        judge = self._open_judge()
+        embedding = judge.first if isinstance(judge, CascadeJudge) else judge
+        return embedding if isinstance(embedding, Embedder) else None
 
     @staticmethod
     def _open_model(kind: str, model: object) -> object:
@@ -271,6 +364,13 @@ class Models:
             message = f"{type(model).__name__!r} cannot serve as {kind}: it lacks a method that rag_cover.backends asks for"
             raise InvalidValueError(message)
         return model
+
+
+def _check_cascade(name: str) -> None:
+    """Refuse a cascade of judges that nobody answers to, without opening them."""
+    names = JudgeNames.read(name.partition(":")[2])
+    for each in (names.first, names.second):
+        _factory("scorer", each)
 
 
 def _open_nuggets(given: object) -> GivenNuggets | None:

@@ -56,7 +56,8 @@ def test_a_model_is_opened_by_scheme_and_options() -> None:
 @pytest.mark.usefixtures("words")
 def test_a_misspelt_scheme_names_the_nearest_and_what_is_installed() -> None:
     with pytest.raises(
-        BackendNotFoundError, match="No backend is called 'wrds'. Did you mean 'words'. Installed: embedded, openai, .*words"
+        BackendNotFoundError,
+        match="No backend is called 'wrds'. Did you mean 'words'. Installed: cascade, embedded, openai, .*words",
     ):
         registry.open_scorer("wrds")
 

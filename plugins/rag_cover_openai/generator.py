@@ -207,7 +207,7 @@ class OpenAIGenerator:
     def _usable(self, task: _Task, sample: Sample, index: int) -> Sample:
         """Hold a sample to what was asked for; where it falls short, ask for another."""
         tried = [sample]
-        for again in task.request.attempts:
+        for again in () if self._run.asks_once else task.request.attempts:
             try:
                 return _check_sample(self.name, tried[-1], task.request.schema)
             except MalformedReplyError as malformed:

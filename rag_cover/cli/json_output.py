@@ -10,6 +10,7 @@ from typing import Any
 from rag_cover.backends import Failure
 from rag_cover.belief import PassageUtility, StepUtility, TraceUtility, Utility
 from rag_cover.complexity import description_of
+from rag_cover.coverage.summary import CascadeUse
 from rag_cover.errors import StoreError
 from rag_cover.llm.usage import Price, Usage, UsageReport
 from rag_cover.measures import NotApplicable, TraceResult
@@ -51,6 +52,7 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         **({"answers": asdict(summary.answers)} if summary.answers else {}),
         **({"nuggets": asdict(summary.nuggets)} if summary.nuggets else {}),
         **({"corpus": asdict(summary.corpus)} if summary.corpus else {}),
+        **({"cascade": _cascade(summary.cascade)} if summary.cascade else {}),
         **({"single_sub_questions": single} if (single := summary.single_sub_questions) is not None else {}),
     }
 
@@ -119,6 +121,10 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "changed": [asdict(change) for change in comparison.changed],
         "notes": list(comparison.notes),
     }
+
+
+def _cascade(use: CascadeUse) -> dict[str, Any]:
+    return {**asdict(use.counts), "share_asked": use.share_asked, "agreement": _interval(use.agreement)}
 
 
 def _judge_error(error: JudgeError | None) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,8 @@ import typer
 
 from rag_cover.backends import Retriever
 from rag_cover.belief import BeliefKind, Preset, ReferenceSource
+from rag_cover.cascade.names import SCHEME
+from rag_cover.cascade.settings import AUDIT
 from rag_cover.cli.console import busy, warn
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.options import (
@@ -31,12 +33,14 @@ from rag_cover.cli.options import (
 from rag_cover.engines import Engine
 from rag_cover.evaluation.local_engine import open_engine
 from rag_cover.importers import FORMATS
+from rag_cover.llm.usage import Price
 from rag_cover.redaction import Redaction
 from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
 
 __all__ = [
     "BeliefOptions",
+    "CascadeOptions",
     "CorpusOptions",
     "EngineOptions",
     "FileOptions",
@@ -203,6 +207,80 @@ class RemoteOptions:
             show_default="none",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadeOptions:
+    """What a cascade of judges may ask of its model, and what it checks."""
+
+    max_calls: Annotated[
+        int | None,
+        typer.Option(
+            "--max-calls",
+            help="Calls that a cascade of judges makes of its model at most, where they move the headline most.",
+            min=0,
+            metavar="N",
+            rich_help_panel=MEASURING,
+            show_default="no limit",
+        ),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost",
+            help="The same for what they cost, estimated before they are made by the prices of [bold]--prices[/bold].",
+            min=0.0,
+            metavar="NUMBER",
+            rich_help_panel=MEASURING,
+            show_default="no limit",
+        ),
+    ] = None
+    audit: Annotated[
+        float | None,
+        typer.Option(
+            "--audit",
+            help="The share of the verdicts that a cascade’s first judge keeps which its model is asked to check.",
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            rich_help_panel=MEASURING,
+            show_default=f"{AUDIT:g}",
+        ),
+    ] = None
+    audit_seed: Annotated[
+        int | None,
+        typer.Option(
+            "--audit-seed",
+            help="The seed by which these are drawn.",
+            metavar="N",
+            rich_help_panel=MEASURING,
+            show_default="0",
+        ),
+    ] = None
+
+    def options_for(self, judge: str, prices: Mapping[str, Price]) -> dict[str, Any]:
+        """Return the options for the judge of this name; nothing for one that is no cascade.
+
+        >>> CascadeOptions(max_calls=9).options_for("cascade:embedded+openai:small", {})
+        {'max_calls': 9}
+
+        Raises:
+            BadParameter: an option of a cascade is given for another judge, or a limit of the cost without prices.
+        """
+        asked = {"max_calls": self.max_calls, "max_cost": self.max_cost, "audit": self.audit, "seed": self.audit_seed}
+        given = {name: value for name, value in asked.items() if value is not None}
+        if judge.partition(":")[0] != SCHEME:
+            for name in given:
+                message = f"this is for a cascade of judges, such as --judge {SCHEME}:embedded+openai:MODEL"
+                raise typer.BadParameter(message, param_hint=_HINTS.get(name, f"--{name.replace('_', '-')}"))
+            return {}
+        if self.max_cost is not None and not prices:
+            message = "the price of the model is not known; give a table of prices that has it (--prices)"
+            raise typer.BadParameter(message, param_hint="--max-cost")
+        return given | ({"prices": prices} if prices and given else {})
+
+
+_HINTS = {"seed": "--audit-seed"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

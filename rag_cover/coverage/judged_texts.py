@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_cover.backends import Abstention, CertainCuts, Mode, Scorer, ScoringItem, Span, mode_of
+from rag_cover.cascade import CascadeJudge, VerdictFate
 from rag_cover.coverage.result import Verdict
 from rag_cover.model_calls import ask_probabilities
 from rag_cover.nuggets import Nugget, role_for
@@ -78,7 +79,7 @@ class JudgedText:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the models said, and the cut from which it counts."""
+    """What the models said, and the cut from which it counts; ``fates`` tell how a cascade came to its verdicts."""
 
     cuts: Mapping[Mode, float]
     statement_cut: float
@@ -87,17 +88,25 @@ class Bench:
     spans: Mapping[Item, Span | None] = field(default_factory=dict)
     partial: frozenset[StatementItem] = frozenset()
     abstentions: Mapping[ScoringItem, Abstention] = field(default_factory=dict)
+    fates: Mapping[Item, VerdictFate] = field(default_factory=dict)
 
     def judging(self, scorer: Scorer, items: Iterable[Item]) -> Bench:
         """Return what is known once these are judged, too."""
         new = [item for item in items if item not in self.scores]
         stated = judge_statements(scorer, (item for item in new if isinstance(item, StatementItem)))
         scores: dict[Item, float] = {**self.scores, **{item: verdict.probability for item, verdict in stated.items()}}
-        scores.update(ask_probabilities(scorer, (item for item in new if isinstance(item, ScoringItem))).items())
+        asked = [item for item in dict.fromkeys(new) if isinstance(item, ScoringItem)]
+        fates = dict(self.fates)
+        if isinstance(scorer, CascadeJudge):
+            verdicts = dict(zip(asked, scorer.judge(asked), strict=True))
+            scores.update((item, verdict.probability) for item, verdict in verdicts.items())
+            fates.update((item, verdict.how) for item, verdict in verdicts.items())
+        else:
+            scores.update(ask_probabilities(scorer, asked).items())
         spans = dict(self.spans)
         spans.update((item, verdict.fragment) for item, verdict in stated.items())
         partial = self.partial | {item for item, verdict in stated.items() if verdict.partial}
-        return replace(self, scores=scores, spans=spans, partial=partial)
+        return replace(self, scores=scores, spans=spans, partial=partial, fates=fates)
 
     def cut_of(self, item: Item) -> float:
         """Return the probability from which an item counts."""
@@ -108,7 +117,9 @@ class Bench:
         return bool(judged.text) and all(self.scores[item] >= self.cut_of(item) for item in judged.items(facet))
 
     def is_certain(self, item: Item) -> bool:
-        """Return whether the probability lies outside the judge's two cuts."""
+        """Return whether the probability lies outside the judge's two cuts, or the model of a cascade was asked."""
+        if item in self.fates and self.fates[item].is_by_model:
+            return True
         if isinstance(item, StatementItem) or not item.text or (cuts := self.certain.get(mode_of(item))) is None:
             return True
         return not cuts[0] < self.scores[item] < cuts[1]

@@ -37,6 +37,8 @@ from rag_cover.backends import (
     reads_references,
     reply_threshold_of,
 )
+from rag_cover.cascade import CascadeJudge
+from rag_cover.coverage.cascade_counts import CascadeCounts
 from rag_cover.coverage.corpus_search import SearchedCorpus
 from rag_cover.coverage.judged_texts import Bench, CoverageFacet, Item, JudgedText
 from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
@@ -51,7 +53,7 @@ from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_qu
 from rag_cover.statements import STATED
 from rag_cover.traces import Trace
 
-__all__ = ["coverage_table", "judge_coverage"]
+__all__ = ["coverage_table", "judge_coverage", "tiers_of"]
 
 REFERENCE_CUT = 0.5
 _REFUSAL = "I cannot tell. The documents do not say."
@@ -148,7 +150,38 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
         located = fragments(locator, _items_to_locate(cases, bench))
         bench = replace(bench, spans=dict(chain(bench.spans.items(), located.items())))
     results = [_result(case, bench, weights) for case in cases]
-    return results if corpus is None else _search_missing(cases, results, corpus, scorer, bench)
+    if corpus is None:
+        return results
+    return _search_missing(cases, results, corpus, scorer.first if isinstance(scorer, CascadeJudge) else scorer, bench)
+
+
+def tiers_of(
+    traces: Sequence[Trace],
+    scorer: Scorer,
+    *,
+    decomposer: Decomposer | None = None,
+    untyped: Untyped = "embedded",
+    embedder: Embedder | None = None,
+) -> list[Mapping[ScoringItem, int]]:
+    """List for each trace what `judge_coverage` asks a scorer, and how it weighs in the headline: 0 is the most.
+
+    Core sub-questions come before others, and among each of these the answer before the passages.
+    """
+    cases = [_case(trace, decomposer, untyped, embedder) for trace in traces]
+    if not reads_references(scorer):
+        cases = [replace(case, facets=_without_references(case.facets)) for case in cases]
+    return [_tiers(case) for case in cases]
+
+
+def _tiers(case: _Case) -> dict[ScoringItem, int]:
+    found: dict[ScoringItem, int] = {}
+    for judged in (*case.texts_to_locate(), *(case.prompt or ())):
+        for facet in case.facets if judged.text else ():
+            tier = 2 * (facet.role != Role.CORE) + (judged is not case.answer)
+            for item in judged.items(facet):
+                if isinstance(item, ScoringItem):
+                    found[item] = min(tier, found.get(item, tier))
+    return found
 
 
 def coverage_table(result: CoverageResult) -> CoverageTable:
@@ -305,6 +338,7 @@ def _result(case: _Case, bench: Bench, weights: Mapping[Role, float]) -> Coverag
         repeats_question=abstained != "wholly" and _repeats_question(case, judged),
         on_nuggets=case.on_nuggets,
         from_own_passages=case.from_own_passages,
+        cascade=CascadeCounts.of(bench.fates[item] for item in dict.fromkeys(case.items()) if item in bench.fates),
     )
 
 

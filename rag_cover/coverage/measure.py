@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import Failure
-from rag_cover.coverage.judging import coverage_table, judge_coverage
+from rag_cover.backends import Failure, ScoringItem
+from rag_cover.coverage.judging import coverage_table, judge_coverage, tiers_of
 from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.notes import declines_in_words
 from rag_cover.coverage.ratings import RATING_WEIGHTS
@@ -104,6 +104,16 @@ _PAPER_METRICS = tuple(
     )
     for metric in METRICS.values()
 )
+
+
+def _divide(traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> tuple[list[Trace], dict[int, Failure]]:
+    """Add nuggets and split questions; return the traces that can be judged, and by place why the others cannot."""
+    found = dict(enumerate(add_nuggets(traces, models.get("nuggets"))))
+    failed = {index: each for index, each in found.items() if isinstance(each, Failure)}
+    able = {index: each for index, each in found.items() if not isinstance(each, Failure)}
+    unsplit = split_failures(list(able.values()), models.get("decomposer"))
+    failed |= {index: unsplit[place] for place, index in enumerate(able) if place in unsplit}
+    return [trace for index, trace in able.items() if index not in failed], failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,19 +213,14 @@ class CoverageMeasure:
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Split the questions that need it, then judge all the traces, in one call to the scorer and one to the locator."""
-        decomposer = models.get("decomposer")
-        found = dict(enumerate(add_nuggets(traces, models.get("nuggets"))))
-        failed = {index: each for index, each in found.items() if isinstance(each, Failure)}
-        able = {index: each for index, each in found.items() if not isinstance(each, Failure)}
-        unsplit = split_failures(list(able.values()), decomposer)
-        failed |= {index: unsplit[place] for place, index in enumerate(able) if place in unsplit}
+        able, failed = _divide(traces, models)
         judged = iter(
             judge_coverage(
-                [trace for index, trace in able.items() if index not in failed],
+                able,
                 models["scorer"],
                 locator=models.get("locator"),
                 threshold=self.threshold,
-                decomposer=decomposer,
+                decomposer=models.get("decomposer"),
                 untyped=self.untyped,
                 embedder=models.get("embedder"),
                 abstention=models.get("abstention"),
@@ -224,6 +229,12 @@ class CoverageMeasure:
             )
         )
         return [failed[index] if index in failed else next(judged) for index in range(len(traces))]
+
+    def weigh(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> list[Mapping[ScoringItem, int]]:
+        """List for each trace that can be measured what its scorer is asked, and how that weighs (`tiers_of`)."""
+        able, _ = _divide(traces, models)
+        decomposer, embedder = models.get("decomposer"), models.get("embedder")
+        return tiers_of(able, models["scorer"], decomposer=decomposer, untyped=self.untyped, embedder=embedder)
 
     def score(self, result: CoverageResult) -> Score:
         """Return the share of core sub-questions that the answer covers, in [0, 1] (metric #1)."""

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from rag_cover.backends import Abstention, Span
+from rag_cover.coverage.cascade_counts import CascadeCounts
 from rag_cover.coverage.corpus_search import CorpusSearch
 from rag_cover.coverage.nugget_scores import NuggetScores, score_nuggets
 from rag_cover.measures.texts import PassageKey, Text
@@ -229,6 +230,7 @@ class CoverageResult:
     question (`rag_cover.coverage.replies`). ``on_nuggets`` tells that ``sub_questions`` are nuggets: vital ones stand in
     the place of core sub-questions, okay ones in that of background ones. ``from_own_passages`` tells that all of them come
     from passages that this trace retrieved: its retrieval is then not judged by them, and no loss before the prompt is told.
+    ``cascade`` counts how a cascade of judges came to the verdicts; None where another judge judged.
     """
 
     sub_questions: tuple[SubQuestionCoverage, ...]
@@ -244,6 +246,7 @@ class CoverageResult:
     repeats_question: bool = False
     on_nuggets: bool = False
     from_own_passages: bool = False
+    cascade: CascadeCounts | None = None
 
     def noun_of(self, role: Role | None) -> str:
         """Name what was judged: a sub-question of a role, or a nugget of an importance."""
@@ -306,6 +309,7 @@ class CoverageResult:
             **({"repeats_question": True} if self.repeats_question else {}),
             **({"on_nuggets": True} if self.on_nuggets else {}),
             **({"from_own_passages": True} if self.from_own_passages else {}),
+            **({"cascade": asdict(self.cascade)} if self.cascade else {}),
         }
 
     @classmethod
@@ -325,4 +329,5 @@ class CoverageResult:
             repeats_question=data.get("repeats_question", False),
             on_nuggets=data.get("on_nuggets", False),
             from_own_passages=data.get("from_own_passages", False),
+            cascade=CascadeCounts(**data["cascade"]) if data.get("cascade") else None,
         )

@@ -7,14 +7,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from rag_cover.coverage.cascade_counts import CascadeCounts
 from rag_cover.coverage.nugget_scores import NuggetScores, mean_scores
 from rag_cover.coverage.result import CoverageResult
-from rag_cover.measures import TraceResult
+from rag_cover.measures import TraceResult, ratio
+from rag_cover.question_keys import question_key
 from rag_cover.questions import Role
+from rag_cover.stats.intervals import Interval, jackknife_share
+from rag_cover.stats.question_rows import QuestionRows
 
-__all__ = ["AnswerCounts", "AnswerSums", "CorpusCounts", "CorpusSums", "NuggetCounts", "NuggetSums"]
+__all__ = [
+    "AnswerCounts",
+    "AnswerSums",
+    "CascadeSums",
+    "CascadeUse",
+    "CorpusCounts",
+    "CorpusSums",
+    "NuggetCounts",
+    "NuggetSums",
+]
 
 _SHORT = 2  # words
 
@@ -188,3 +201,65 @@ def _kinds_of(coverage: CoverageResult) -> Iterator[str]:
         yield "empty"
     elif coverage.answer_words is not None and coverage.answer_words <= _SHORT:
         yield "short"
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeUse:
+    """How a cascade of judges came to the verdicts of an evaluation.
+
+    Args:
+        counts: of the verdicts.
+        agreement: the share of the verdicts on which the model alone would say the same, but for those on which it failed;
+            estimated from those that it was asked to check, with an interval over questions whose ``n`` is the number of
+            checked verdicts; None where nothing tells.
+    """
+
+    counts: CascadeCounts
+    agreement: Interval | None
+
+    @property
+    def share_asked(self) -> float:
+        """Return the share of the verdicts that were asked of the model, those that it checked included."""
+        return (self.counts.asked + self.counts.audited) / self.counts.verdicts
+
+
+class CascadeSums:
+    """Adds up how a cascade came to its verdicts, by question, over results added one by one."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._audits = QuestionRows(2)
+
+    def add(self, result: TraceResult) -> None:
+        """Add a trace's verdicts, where a cascade judged them."""
+        if result.coverage is None or (counts := result.coverage.cascade) is None:
+            return
+        self._counts.update(asdict(counts))
+        if counts.audited:
+            self._audits.add(question_key(result.trace.question), [counts.agreed, counts.audited])
+
+    @property
+    def use(self) -> CascadeUse | None:
+        """Return the sums; None where no cascade judged."""
+        if not self._counts["verdicts"]:
+            return None
+        counts = CascadeCounts(**self._counts)
+        return CascadeUse(counts, self._agreement(counts))
+
+    def _agreement(self, counts: CascadeCounts) -> Interval | None:
+        """Estimate the agreement: whole where the model's word counts, else that of the verdicts that it checked."""
+        by_model, known = counts.asked + counts.audited, counts.verdicts - counts.failed
+        if not known:
+            return None
+        if by_model == known:
+            return Interval(1.0, 1.0, 1.0, counts.audited)
+        checked = jackknife_share(self._audits.matrix(), ratio) if counts.audited else None
+        if checked is None:
+            return None
+        whole = by_model / known
+
+        def of_all(share: float | None) -> float | None:
+            return None if share is None else whole + (1 - whole) * share
+
+        estimate = whole + (1 - whole) * checked.estimate
+        return Interval(estimate, of_all(checked.lower), of_all(checked.upper), counts.audited)

@@ -23,6 +23,7 @@ __all__ = [
     "judge_among",
     "measure_block",
     "model_kinds",
+    "reason_not_to_measure",
     "select_measures",
     "surroundings",
 ]
@@ -201,7 +202,7 @@ def measure_block(
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
         reasons = [
-            _reason(kinds) or _inapplicable(measure, trace, on_error) or unread_language(measure, trace, models)
+            _reason(kinds) or reason_not_to_measure(measure, trace, models, on_error=on_error)
             for kinds, trace in zip(missing, traces, strict=True)
         ]
         able = [index for index, reason in enumerate(reasons) if reason is None]
@@ -214,6 +215,13 @@ def measure_block(
             elif not (auto_selected and "receiver" in missing[index]):
                 outcomes[index][measure.name] = NotApplicable(reason)
     return [TraceResult(trace, outcome) for trace, outcome in zip(traces, outcomes, strict=True)]
+
+
+def reason_not_to_measure(
+    measure: Measure, trace: Trace, models: Mapping[ModelKind, Any], *, on_error: OnFailure = "record"
+) -> str | Failure | None:
+    """Return why a measure that has its models does not measure a trace; None where it does."""
+    return _inapplicable(measure, trace, on_error) or unread_language(measure, trace, models)
 
 
 def _inapplicable(measure: Measure, trace: Trace, on_error: OnFailure) -> str | Failure | None:

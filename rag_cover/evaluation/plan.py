@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
 from rag_cover.backends import CalibrationShift, Mode, calibration_shifts_of
 from rag_cover.belief import UtilityMeasure
+from rag_cover.cascade import CascadeJudge, CascadePlan
 from rag_cover.engines import Block
 from rag_cover.errors import EvaluationError
 from rag_cover.evaluation.blocks import OnFailure, content_key, judge_among, measure_block, model_kinds, select_measures
@@ -105,6 +106,26 @@ class EvaluationPlan:
             if not self._opened:
                 self._opened.append(bind_models(self.chosen.open(model_kinds(self.measures)), self.run))
             return self._opened[0]
+
+    @property
+    def needs_budget_plan(self) -> bool:
+        """Return whether its judge has a budget, and nobody has planned yet what that is spent on (`plan_budget`)."""
+        judge = self.models.get("scorer")
+        return isinstance(judge, CascadeJudge) and judge.needs_plan
+
+    def with_budget_plan(self, budget: CascadePlan) -> EvaluationPlan:
+        """Return the same plan, whose judge asks its model what a budget is spent on; models that are open stay open."""
+        opened, judge = self.models, self.models["scorer"]
+        planned = judge.with_plan(budget)
+        chosen = self.chosen
+        if isinstance(chosen.judge, str):
+            chosen = replace(chosen, judge_options={**chosen.judge_options, "plan": budget})
+        else:
+            chosen = replace(chosen, judge=planned)
+        plan = replace(self, chosen=chosen)
+        models = {kind: planned if model is judge else model for kind, model in opened.items()}
+        plan._opened.append(models)  # noqa: SLF001  # of its own kind
+        return plan
 
     def __call__(self, traces: Block) -> list[TraceResult]:
         """Measure a block of traces; one whose texts are redacted already cannot be measured."""

@@ -6,7 +6,7 @@ block finishes (`rag_cover.evaluation.loop`), so that an interrupted evaluation 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from rag_cover.backends import CalibrationShift, Mode, Retriever, read_shifts
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure, select_measures
+from rag_cover.evaluation.budget import plan_budget
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.plan import EvaluationPlan
@@ -35,7 +36,7 @@ from rag_cover.stores import Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
 from rag_cover.summaries import JudgeKnowledge, Summary, summarise
-from rag_cover.traces import assign_ids
+from rag_cover.traces import Trace, assign_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +181,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             pandas or polars data frame, a Hugging Face dataset, ragas's ``EvaluationDataset``, DeepEval's test cases, LangChain
             runs, or pairs of a question and LlamaIndex's response.
         measures: names or measure values; None: every measure whose inputs and models are there.
-        models: the models to ask; the embedded judge by default.
+        models: the models to ask; the embedded judge by default. Where a cascade of judges has a budget, all traces are read
+            and judged by its first judge before any is measured, and held in memory.
         store: where results are kept as they come; None keeps them in memory. One process at a time writes a store; any may
             read it meanwhile.
         resume: go on with what the store holds. That is kept and not asked for again, but for traces with a `Failure`: these
@@ -222,22 +224,33 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     stream = assign_ids(read_any(traces))
     runner = resolve_engine(engine, workers, run.clock)
     if store is None:
+        plan, stream = _spend_budget(plan, stream, runner)
         held = MemorySink(stream, total, progress)
         with run.clock:
             fill(held, runner, plan)
         return Evaluation(tuple(held.results), plan.judge, plan.names, seed, held.spent, plan.measures, plan.shifts)
-    # made before the store is: a wrong name of a model leaves none
-    about = {**plan.judged_by, "measures": plan.names, "seed": seed, **redaction_entry(redaction)}
+    plan.open()  # before the store is made: a wrong name of a model leaves none
     kept = store if isinstance(store, Store) else Store.open(store, create=True)
     with hold(kept.path), run.clock:
         if resume:
             refuse_other_redaction(kept.meta.get("evaluation"), redaction, kept.path)
             _refuse_fewer_measures(kept, plan.names)
+        kept.refuse_to_begin(resume=resume, overwrite=overwrite)
+        plan, stream = _spend_budget(plan, stream, runner)
+        about = {**plan.judged_by, "measures": plan.names, "seed": seed, **redaction_entry(redaction)}
         kept.begin(about, resume=resume, overwrite=overwrite)
         if redaction and not resume:
             kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
         fill(StoreSink(kept, enumerate(stream), plan.key_of, total, progress), runner, plan)
     return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures, plan.shifts)
+
+
+def _spend_budget(plan: EvaluationPlan, traces: Iterator[Trace], engine: Engine) -> tuple[EvaluationPlan, Iterator[Trace]]:
+    """Plan what the budget of a judge is spent on, where it has one; that takes all traces."""
+    if not plan.needs_budget_plan:
+        return plan, traces
+    held = tuple(traces)
+    return plan_budget(plan, held, engine), iter(held)
 
 
 def refuse_both(*, resume: bool, overwrite: bool) -> None:

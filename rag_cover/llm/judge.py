@@ -20,7 +20,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.llm.judge_prompt import PROMPTS, JudgePrompt, Judgment, ParsedVerdict, Verdicts, best_of, reading_of
 from rag_cover.llm.nugget_assigner import NuggetAssigner
 from rag_cover.llm.session import LLMSession, Remote
-from rag_cover.llm.usage import Usage
+from rag_cover.llm.usage import CallForecast, Usage
 from rag_cover.statements import StatementItem, StatementVerdict
 from rag_cover.texts import sentences, windows
 
@@ -29,6 +29,7 @@ __all__ = ["PromptedJudge"]
 _REMEMBERED = 65_536  # verdicts
 _NOTHING = Judgment(0.0, None)
 _ROUNDS = 3
+_CHARACTERS_OF_TOKEN = 3  # fewer than in English prose, so that a forecast is rather too high
 
 
 class PromptedJudge:
@@ -99,6 +100,16 @@ class PromptedJudge:
         """
         return self._assigner.judge_statements(items)
 
+    def forecast(self, items: Sequence[ScoringItem]) -> CallForecast:
+        """Return what judging items takes, where every reply can be used; room for a model's thoughts is not counted."""
+        sheets = self._sheets([item for item in dict.fromkeys(items) if item.text.strip()])
+        sent = sum(-(-sheet.characters // _CHARACTERS_OF_TOKEN) for sheet in sheets)
+        return CallForecast(len(sheets), sent, sum(sheet.reply_tokens for sheet in sheets))
+
+    @property
+    def _rounds(self) -> int:
+        return 1 if self._run is not None and self._run.asks_once else _ROUNDS
+
     def _judgments(self, items: Sequence[ScoringItem]) -> list[Judgment]:
         with self._lock:
             known = {item: self._judged[item] for item in items if item in self._judged}
@@ -123,12 +134,12 @@ class PromptedJudge:
         """Judge items in one round of calls, and what was unusable in further ones."""
         sheets = self._sheets(items)
         reads = self._read(sheets)
-        for _ in range(1, _ROUNDS):
+        for _ in range(1, self._rounds):
             again = {index: sheets[index].about(read.problems) for index, read in enumerate(reads) if read.problems}
             for index, mended in zip(again, self._read(list(again.values())), strict=True):
                 sheets[index], reads[index] = again[index], reads[index].merge(mended)
         self._count(len({item for read in reads for item in read.problems}))
-        return best_of([read.give_up(_ROUNDS) for read in reads])
+        return best_of([read.give_up(self._rounds) for read in reads])
 
     def _sheets(self, items: Sequence[ScoringItem]) -> list[JudgePrompt]:
         by_text: dict[str, list[ScoringItem]] = {}

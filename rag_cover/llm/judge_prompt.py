@@ -22,6 +22,7 @@ PROMPTS = 2
 """The version of the wording, part of the judge's fingerprint: another wording is another judge."""
 
 _EVEN = 0.5
+_TOKENS_A_VERDICT = 160  # room for one in a reply
 _STEP = 10  # room for replies is counted in tens of questions, so that sheets of about one size go together
 _FRESH, _WARM = 3, 0.7  # the round from which on chance may take another way, and at what temperature
 
@@ -87,6 +88,10 @@ class JudgePrompt:
     @property
     def prompt(self) -> Prompt:
         """Write the prompt."""
+        return self._messages
+
+    @property
+    def _messages(self) -> tuple[Message, Message]:
         questions = "\n".join(_question(number, item) for number, item in enumerate(self.items, 1))
         wrong = [f"Your verdict on question {numbers} could not be used: {why}." for why, numbers in self._wrong().items()]
         asked = f"Judge all {len(self.items)} questions above by the text above. Reply with the JSON only."
@@ -94,9 +99,20 @@ class JudgePrompt:
         return Message("system", _RULES), Message("user", content)
 
     @property
+    def characters(self) -> int:
+        """Count the characters of the prompt."""
+        system, user = self._messages
+        return len(system.content) + len(user.content)
+
+    @property
+    def reply_tokens(self) -> int:
+        """Return how many tokens a reply that is as asked has at most."""
+        return _TOKENS_A_VERDICT * len(self.items)
+
+    @property
     def sampling(self) -> Sampling:
         """Write how long the reply may be and, in a later round, that it must differ from the last one."""
-        room = 256 + 160 * _STEP * -(-len(self.items) // _STEP)
+        room = 256 + _TOKENS_A_VERDICT * _STEP * -(-len(self.items) // _STEP)
         return (
             Sampling(max_tokens=room) if self.round < _FRESH else Sampling(max_tokens=room, temperature=_WARM, seed=self.round)
         )

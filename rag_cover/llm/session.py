@@ -37,16 +37,21 @@ class ResponseCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LLMSession:
-    """One run's cache (None: answers are not kept), ledger and clock."""
+    """One run's cache (None: answers are not kept), ledger and clock.
+
+    With ``asks_once``, a reply that cannot be used has failed and is not asked for again: no more calls are made than were
+    planned.
+    """
 
     cache: ResponseCache | None = None
     ledger: UsageMeter = field(default_factory=UsageMeter)
     clock: Deadline = field(default_factory=Deadline)
+    asks_once: bool = False
 
     @classmethod
     def over(cls, run: Self | None, cache: ResponseCache | None) -> Self:
         """Return the session with ``cache`` as its cache, or a new session if there is none."""
-        return cls(cache) if run is None else cls(cache or run.cache, run.ledger, run.clock)
+        return cls(cache) if run is None else cls(cache or run.cache, run.ledger, run.clock, run.asks_once)
 
     def recall(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Return the answers that are known; a cache that cannot be read is noted, and costs no answer."""

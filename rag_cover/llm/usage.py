@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from rag_cover.errors import InputError
 
-__all__ = ["Price", "Usage", "UsageMeter", "UsageReport", "read_prices"]
+__all__ = ["CallForecast", "Price", "Usage", "UsageMeter", "UsageReport", "read_prices"]
 
 _MILLION = 1_000_000
 
@@ -70,6 +70,31 @@ class Usage:
             return 0.0
         if price is None or not self.tokens_told:
             return None
+        return (self.prompt_tokens * price.prompt + self.completion_tokens * price.completion) / _MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class CallForecast:
+    """What calls that are not made yet will take at most: tokens are estimated from the length of what is sent."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: CallForecast) -> CallForecast:
+        """Add what other calls take."""
+        return CallForecast(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+    def cost(self, price: Price) -> float:
+        """Price the tokens.
+
+        >>> CallForecast(1, 500_000, 250_000).cost(Price(prompt=0.5, completion=2.0))
+        0.75
+        """
         return (self.prompt_tokens * price.prompt + self.completion_tokens * price.completion) / _MILLION
 
 

@@ -109,6 +109,12 @@ class TraceResult:
         return {name: outcome for name, outcome in self.outcomes.items() if isinstance(outcome, Failure)}
 
     @property
+    def is_to_repeat(self) -> bool:
+        """Return whether a resumed run measures it again: a measure failed, or the model that a cascade of judges asked did."""
+        coverage = self.coverage
+        return bool(self.failures) or (coverage is not None and coverage.cascade is not None and coverage.cascade.failed > 0)
+
+    @property
     def measured(self) -> Mapping[str, MeasureResult]:
         """Return the results by measure, without what is not applicable or failed."""
         return {name: each for name, each in self.outcomes.items() if not isinstance(each, NotApplicable | Failure)}

@@ -414,5 +414,6 @@ def _plan(measures: Sequence[str | Measure] | None, models: Models, redaction: R
     """Plan what is measured of each trace; None where nothing is to be."""
     if measures is not None and not measures:
         return None
+    models.refuse_budget()
     chosen = DEFAULT_MEASURES if measures is None else measures
     return EvaluationPlan.of(chosen, models, LLMSession(), redaction=redaction, self_consistency=True)

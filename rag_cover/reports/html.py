@@ -37,6 +37,7 @@ from rag_cover.reports.study import study_view
 from rag_cover.reports.sub_question_state import ROLES, State
 from rag_cover.reports.text import (
     abstentions_sentence,
+    cascade_sentence,
     controls_sentence,
     core_noun,
     format_count,
@@ -139,6 +140,7 @@ def _overview(summary: Summary) -> dict[str, Any]:
         "has_few_questions": summary.questions < FEW,
         "nothing_lost": subject == "coverage" and hero is not None and hero.n is not None and bar is None,
         "judge_error": judge_error_sentence(summary),
+        "cascade": cascade_sentence(summary),
         "loss_error": loss_error_sentence(summary),
         "controls": controls_sentence(summary),
         "sub_questions_hint": sub_questions_hint(summary) if subject == "coverage" else "",

@@ -29,6 +29,7 @@ from rag_cover.reports.sub_question_state import State, by_role, core_coverage, 
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import (
     abstentions_sentence,
+    cascade_sentence,
     controls_sentence,
     core_noun,
     format_count,
@@ -61,7 +62,11 @@ def summary_panel(summary: Summary) -> RenderableType:
     noun = core_noun(summary)
     parts: list[RenderableType] = [
         Text(headline_of(summary).text, style="bold"),
-        *(Text(line) for line in (judge_error_sentence(summary), controls_sentence(summary)) if line),
+        *(
+            Text(line)
+            for line in (judge_error_sentence(summary), cascade_sentence(summary), controls_sentence(summary))
+            if line
+        ),
         *([Text(hint)] if subject_of(summary) == "coverage" and (hint := sub_questions_hint(summary)) else []),
         Text(_about(summary), style="dim"),
         *([_metrics(defined)] if (defined := [each for each in summary.metrics.values() if each.interval is not None]) else []),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rag_cover.coverage import Loss
-from rag_cover.coverage.summary import AnswerCounts
+from rag_cover.coverage.summary import AnswerCounts, CascadeUse
 from rag_cover.language import language_unread
 from rag_cover.reports.loss_text import LOSS_PHRASES, describe_loss, main_loss
 from rag_cover.stats.intervals import SIGNIFICANT, Interval
@@ -23,6 +23,7 @@ __all__ = [
     "are_questions_whole",
     "basis_of",
     "capitalise",
+    "cascade_sentence",
     "controls_sentence",
     "core_noun",
     "format_count",
@@ -388,6 +389,32 @@ def _count_range(low: float, high: float) -> str:
     """
     lower, upper = f"{low:.0f}", f"{high:.0f}"
     return lower if lower == upper else f"{lower}–{upper}"
+
+
+def cascade_sentence(summary: Summary) -> str:
+    """Say how much a cascade of judges asked of its model, and how often that would agree; nothing of other judges."""
+    if (use := summary.cascade) is None:
+        return ""
+    counts = use.counts
+    parts = [
+        f"Cascade: {percent(use.share_asked)} of {format_count(counts.verdicts, 'verdict')} asked of the model",
+        f"agreement with the model alone {_agreement(use)}",
+    ]
+    if counts.failed:
+        parts.append(f"for {format_count(counts.failed, 'verdict')} the model failed, the first judge’s stands")
+    if counts.over_budget:
+        parts.append(f"{format_count(counts.over_budget, 'unsure verdict')} over the budget stay the first judge’s")
+    return f"{'; '.join(parts)}."
+
+
+def _agreement(use: CascadeUse) -> str:
+    found = use.agreement
+    if found is None:
+        return "unknown, as no verdict that the first judge kept was checked"
+    if use.share_asked == 1:
+        return "100%, as it gave all of them"
+    sure = "no interval, " if found.lower is None else f"{interval_text(found, SHARE)}%, "
+    return f"{percent(found.estimate)} ({sure}{format_count(found.n, 'verdict')} checked)"
 
 
 def controls_sentence(summary: Summary) -> str:

@@ -49,7 +49,7 @@ class PartRow:
     def of(cls, result: TraceResult, key: str, *, number: int, own_id: bool) -> PartRow:
         """Pack a result; its ordinal is set later."""
         trace_id = result.trace.id or ""
-        return cls(-1, number, key, trace_id, "" if own_id else trace_id, bool(result.failures), _json(result.to_dict()))
+        return cls(-1, number, key, trace_id, "" if own_id else trace_id, result.is_to_repeat, _json(result.to_dict()))
 
     def unpack(self, result_type: ResultType = result_type_of) -> TraceResult:
         """Read the result."""

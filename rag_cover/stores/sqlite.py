@@ -123,6 +123,18 @@ class Store:
         Raises:
             StoreError: the store is damaged, or holds an evaluation that is neither to be resumed nor written over.
         """
+        self.refuse_to_begin(resume=resume, overwrite=overwrite)
+        with self.transaction() as connection:
+            if not resume:
+                _remove_all(connection)
+            connection.executemany(_SET, [(_FINISHED, json.dumps(obj=False)), (_EVALUATION, json.dumps(about))])
+
+    def refuse_to_begin(self, *, resume: bool, overwrite: bool) -> None:
+        """Refuse to begin an evaluation where another one is kept, unless that is resumed or written over.
+
+        Raises:
+            StoreError: the store is damaged, or holds an evaluation that is neither to be resumed nor written over.
+        """
         self._merge(is_held=True)
         if len(self):
             self.check()
@@ -133,10 +145,6 @@ class Store:
                     "go on with it (resume=True, --resume), replace it (overwrite=True, --force), or name another store"
                 )
                 raise StoreError(message)
-        with self.transaction() as connection:
-            if not resume:
-                _remove_all(connection)
-            connection.executemany(_SET, [(_FINISHED, json.dumps(obj=False)), (_EVALUATION, json.dumps(about))])
 
     def present(self, wanted: Mapping[int, str]) -> set[int]:
         """Return which of these ordinals have an undamaged result with this key that is no failure."""
@@ -150,7 +158,7 @@ class Store:
             StoreError: they cannot be written.
         """
         rows = [
-            (ordinal, key + _FAILED if result.failures else key, result.trace.id, pack_result(result))
+            (ordinal, key + _FAILED if result.is_to_repeat else key, result.trace.id, pack_result(result))
             for ordinal, key, result in items
         ]
         with self.transaction() as connection:

@@ -14,7 +14,7 @@ from rag_cover.belief.summary import UtilitySums
 from rag_cover.complexity.summary import ComplexitySums
 from rag_cover.coverage import scenarios_of
 from rag_cover.coverage.notes import notes_on_sub_questions
-from rag_cover.coverage.summary import AnswerSums, CorpusSums, NuggetSums
+from rag_cover.coverage.summary import AnswerSums, CascadeSums, CorpusSums, NuggetSums
 from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.stats.intervals import Interval
@@ -55,7 +55,7 @@ def summarise(
         known_of_judge: what is known of the judge's errors.
     """
     sums, utilities, complexities, traces = Sums(measures, known_of_judge), UtilitySums(query_type), ComplexitySums(), 0
-    answers, nuggets, corpus = AnswerSums(), NuggetSums(), CorpusSums()
+    answers, nuggets, corpus, cascade = AnswerSums(), NuggetSums(), CorpusSums(), CascadeSums()
     pipelines: dict[str, None] = {}
     outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     notes: Counter[str] = Counter()
@@ -69,6 +69,7 @@ def summarise(
         answers.add(result)
         nuggets.add(result)
         corpus.add(result)
+        cascade.add(result)
         if result.trace.pipeline:
             pipelines[result.trace.pipeline] = None
         for name, outcome in result.outcomes.items():
@@ -112,6 +113,7 @@ def summarise(
         single_sub_questions=answers.single,
         nuggets=nuggets.counts,
         corpus=corpus.counts,
+        cascade=cascade.use,
     )
 
 

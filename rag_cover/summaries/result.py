@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag_cover.belief.summary import UtilitySummary
 from rag_cover.complexity.summary import ComplexitySummary
 from rag_cover.coverage import Loss, Scenarios
-from rag_cover.coverage.summary import AnswerCounts, CorpusCounts, NuggetCounts
+from rag_cover.coverage.summary import AnswerCounts, CascadeUse, CorpusCounts, NuggetCounts
 from rag_cover.questions import Role
 from rag_cover.short_forms import quote
 from rag_cover.stats.intervals import Interval
@@ -56,7 +56,8 @@ class Summary:
     ``utility`` and ``complexity`` are None where no trace was measured for it; their metrics are among ``metrics`` where they
     were asked for. ``answers`` is None where no answer was judged; ``single_sub_questions`` is the share of the traces measured
     for coverage whose question rules left whole, None where none was: of 1, core coverage is the share of questions answered.
-    ``nuggets`` is None where nothing was measured on nuggets, ``corpus`` where no corpus was searched.
+    ``nuggets`` is None where nothing was measured on nuggets, ``corpus`` where no corpus was searched, ``cascade`` where no
+    cascade of judges judged.
     """
 
     traces: int
@@ -76,6 +77,7 @@ class Summary:
     single_sub_questions: float | None = None
     nuggets: NuggetCounts | None = None
     corpus: CorpusCounts | None = None
+    cascade: CascadeUse | None = None
 
     @property
     def share_on_nuggets(self) -> float:
@@ -84,8 +86,9 @@ class Summary:
 
     @property
     def failed(self) -> int:
-        """Count the measurements that failed."""
-        return sum(counts.failed for counts in self.outcomes.values())
+        """Count the measurements that failed, and the verdicts of a cascade for which its model did."""
+        of_cascade = self.cascade.counts.failed if self.cascade else 0
+        return sum(counts.failed for counts in self.outcomes.values()) + of_cascade
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem, Span
+from rag_cover.backends import CertainCuts, ScoringItem, Span
 from rag_cover.english.words import content_words
 from rag_cover.testing.counters import Counter
 from rag_cover.texts import sentences
@@ -48,7 +48,7 @@ class KeywordScorer:
 
 @dataclass(frozen=True)
 class ScriptedScorer:
-    """Returns the probability that a script holds for (question, text), else ``default``.
+    """Returns the probability that a script holds for (question, text), else ``default``; sure outside the cuts ``certain``.
 
     >>> scorer = ScriptedScorer({("Who?", "Ada did."): 0.9})
     >>> [round(float(p), 2) for p in scorer.correctness([ScoringItem("Who?", "Ada did."), ScoringItem("Who?", "…")])]
@@ -58,6 +58,7 @@ class ScriptedScorer:
     script: Mapping[tuple[str, str], float] = field(default_factory=dict)
     default: float = 0.0
     threshold: float = 0.5
+    certain: CertainCuts = field(default_factory=dict)
     asked: Counter = field(default_factory=Counter, compare=False, repr=False)
 
     @property

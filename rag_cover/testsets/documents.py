@@ -1,10 +1,11 @@
-"""Folders of documents as passages: Markdown, HTML, plain text and JSON Lines, cut at headings into pieces of some 120 words."""
+"""Folders of documents as passages: Markdown, HTML, plain text and JSON Lines, cut at headings into some 120 words each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from rag_cover.errors import InputError, needs_extra
@@ -12,9 +13,10 @@ from rag_cover.questions import Passage
 from rag_cover.stores import read_passages
 from rag_cover.texts import sentences, windows
 
-__all__ = ["SUFFIXES", "Section", "read_documents", "sections_of"]
+__all__ = ["HEADINGS", "SUFFIXES", "Section", "read_documents", "sections_of"]
 
 PASSAGE_WORDS = 120
+HEADINGS = " › "  # noqa: RUF001  # the mark between the parts of a path that readers know
 _MARKDOWN = (".md", ".markdown")
 _HTML = (".html", ".htm")
 _TEXT = (".txt", ".text")
@@ -35,7 +37,7 @@ class Section:
     @property
     def title(self) -> str | None:
         """Return the headings as one line, None without any."""
-        return " › ".join(self.headings) or None
+        return HEADINGS.join(self.headings) or None
 
 
 def read_documents(path: Path | str) -> list[Passage]:
@@ -89,7 +91,8 @@ def _read(file: Path) -> str:
         problem = f"this is no UTF-8 text (byte {broken.start:,}); save it as UTF-8, or leave it out of the folder"
         raise InputError(problem, file=file) from broken
     except OSError as denied:
-        raise InputError(f"it cannot be read ({denied.strerror or denied})", file=file) from denied
+        problem = f"it cannot be read ({denied.strerror or denied}); check its permissions"
+        raise InputError(problem, file=file) from denied
 
 
 def sections_of(text: str, suffix: str, file: Path) -> list[Section]:
@@ -113,7 +116,7 @@ def _markdown_sections(text: str) -> list[Section]:
     tokens = MarkdownIt().parse(without_front_matter)
     blocks = [
         (before.tag if before.type == "heading_open" else "", _inline_text(token.children or []))
-        for before, token in zip(tokens, tokens[1:], strict=False)
+        for before, token in pairwise(tokens)
         if token.type == "inline"
     ]
     return _sections(blocks)
@@ -135,10 +138,8 @@ def _html_sections(text: str) -> list[Section]:
         tag.decompose()
     for tag in page.find_all("br"):
         tag.replace_with(" ")
-    blocks = []
-    for tag in page.find_all(_BLOCK_TAGS):
-        if tag.find(_BLOCK_TAGS) is None:
-            blocks.append((tag.name if tag.name.startswith("h") else "", " ".join(tag.get_text().split())))
+    leaves = (tag for tag in page.find_all(_BLOCK_TAGS) if tag.find(_BLOCK_TAGS) is None)
+    blocks = [(tag.name if tag.name.startswith("h") else "", " ".join(tag.get_text().split())) for tag in leaves]
     return _sections(blocks)
 
 
@@ -166,15 +167,14 @@ def _pieces(paragraphs: Sequence[str]) -> Iterator[str]:
             yield "\n".join(pending)
             pending, count = [], 0
         if words > PASSAGE_WORDS:
-            spans = windows(
-                sentences(paragraph),
-                size=PASSAGE_WORDS,
-                length=lambda span, text=paragraph: len(span.of(text).split()),
-                overlap=0,
-            )
-            yield from (span.of(paragraph) for span in spans)
+            yield from _cut(paragraph)
         else:
             pending.append(paragraph)
             count += words
     if pending:
         yield "\n".join(pending)
+
+
+def _cut(paragraph: str) -> Iterator[str]:
+    spans = windows(sentences(paragraph), size=PASSAGE_WORDS, length=lambda span: len(span.of(paragraph).split()), overlap=0)
+    return (span.of(paragraph) for span in spans)

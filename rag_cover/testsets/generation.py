@@ -1,9 +1,10 @@
 """A test set made from a corpus: candidates are written, then filtered by what the judge and the retriever say of them.
 
 A candidate is left out where its own words answer it (*leaking*), where the judge does not find the answer in its passage
-(*not answered*), where another passage answers it as well (*answered elsewhere*; one that says the same in the same words is another gold passage), and where it means what another one does
-(*duplicate*). Questions over two passages join two such questions whose passages retrieval links. Unanswerable ones ask of one
-thing what the corpus says of another, and are kept where none of the nearest passages answers them.
+(*not answered*), where the judge is certain that another passage answers it as well (*answered elsewhere*; one that says it in
+the same words is another gold passage), and where it means what another one does (*duplicate*). Questions over two passages join
+two such questions whose passages retrieval links. Unanswerable ones ask of one thing what the corpus says of another, and are
+kept where none of the nearest passages answers them.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from itertools import chain, islice, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import Embedder, Retriever, Scorer, ScoringItem
+from rag_cover.backends import Embedder, Retriever, Scorer, ScoringItem, certain_cuts_of
 from rag_cover.decomposition.nuggets.statements import StatementSource, statements_in
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import content_words
 from rag_cover.errors import InvalidValueError
 from rag_cover.model_calls import ask_probabilities
 from rag_cover.questions import Passage, prepend_title
+from rag_cover.testsets.documents import HEADINGS
 from rag_cover.testsets.question_rules import ask_about
 from rag_cover.testsets.questions import GoldStatement, TestsetQuestion
 
@@ -111,7 +113,7 @@ def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterat
     common = frozenset(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
     by_rule: dict[str, list[Candidate]] = {}
     for passage in passages:
-        title = (passage.title or "").split(" › ")[-1]
+        title = (passage.title or "").split(HEADINGS)[-1]
         source = StatementSource("passage", passage.key, passage.text, passage.key, title)
         for said in statements_in(source):
             for asked in ask_about(said.text, common=common):
@@ -141,6 +143,7 @@ class TestsetMaker:
     ) -> None:
         self._passages, self._retriever, self._scorer, self._embedder = passages, retriever, scorer, embedder
         self._depth = depth
+        self._certain = max(scorer.threshold, certain_cuts_of(scorer).get("passage", (0.0, 0.0))[1])
         self._rejected: Counter[str] = Counter()
         self._vectors: list[NDArray[np.float32]] = []
         self._asked: set[str] = set()
@@ -207,7 +210,7 @@ class TestsetMaker:
         said = ask_probabilities(self._scorer, chain.from_iterable(each.values() for each in others))
         kept = []
         for each, found, items in zip(candidates, near, others, strict=True):
-            if any(said[item] >= self._scorer.threshold for item in items.values()):
+            if any(said[item] >= self._certain for item in items.values()):
                 self._rejected["answered elsewhere"] += 1
             else:
                 copies = tuple(passage for passage in found if passage not in items and passage.key != each.gold.passage.key)

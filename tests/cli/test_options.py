@@ -36,6 +36,7 @@ DIFFERENT = {
     "--generator": "it writes what the command needs: sub-questions, answers, verdicts on pairs",
     "--kind": "complexity: of question; utility, study: of agreement",
     "--labels": "judge check: what the judge is held against, always needed; elsewhere of the evaluated answers",
+    "--max-calls": "augment: searches; evaluate: calls of a cascade's model",
     "--out": "what is written is the command's own",
     "--receiver": "augment: reads answers, and tells no belief unless --utility asks",
     "--show": "what is listed, and in which order, is the command's own",

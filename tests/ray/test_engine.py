@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, evaluate, measure_of
 from rag_cover.backends import ScoringItem
+from rag_cover.cascade import CascadeJudge, CascadeSettings
 from rag_cover.errors import EngineError, EvaluationError, InvalidValueError, UnknownOptionError
 from rag_cover.evaluation.local_engine import open_engine
 from rag_cover.llm.usage import Usage, UsageMeter
-from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
+from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer, ScriptedScorer
 from rag_cover_ray import RayEngine
 
 pytestmark = [
@@ -56,6 +57,21 @@ def test_results_are_the_local_ones_value_for_value_and_in_order() -> None:
 
     assert _written(ray) == _written(local)
     assert ray.judge == local.judge
+
+
+@pytest.mark.slow
+def test_a_budget_of_a_cascade_holds_over_all_workers_and_gives_the_local_results() -> None:
+    traces = _traces(70)
+    first = ScriptedScorer(default=0.4, certain={"passage": (0.1, 0.9), "reply": (0.1, 0.9)})
+    models = Models(judge=CascadeJudge(first, KeywordScorer(), CascadeSettings(max_calls=100, audit=0.1)))
+
+    local = evaluate(traces, measures=["coverage"], models=models, workers=1)
+    ray = evaluate(traces, measures=["coverage"], models=models, engine="ray", workers=2)
+
+    use = ray.summary().cascade
+    assert use is not None
+    assert 0 < use.counts.asked + use.counts.audited <= 100  # a call is a verdict of a judge that does not tell
+    assert _written(ray) == _written(local)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from typing import cast
 from rich.table import Table
 
 from rag_cover.backends import Backend
+from rag_cover.cascade.names import SCHEME
 from rag_cover.cli.console import print_json, screen
 from rag_cover.cli.options import AsJson
 from rag_cover.cli.parameters import expand_options
@@ -71,7 +72,8 @@ def _engines() -> Iterator[str]:
 
 
 def _list_backend() -> Iterator[_Listed]:
-    find_backends()  # refuses two plugins with one scheme
+    own = find_backends()[SCHEME]  # refuses two plugins with one scheme
+    yield _Listed(own.scheme, own.summary, own.offers, PROJECT, (), None)
     for implementation in plugins().hook.backends.get_hookimpls():
         plugin = implementation.plugin_name
         missing = tuple(_missing(plugin))

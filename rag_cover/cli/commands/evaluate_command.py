@@ -12,6 +12,7 @@ from rich.console import Console
 
 from rag_cover.backends import Retriever
 from rag_cover.cli.option_groups import (
+    CascadeOptions,
     CorpusOptions,
     EngineOptions,
     FileOptions,
@@ -41,6 +42,7 @@ from rag_cover.cli.options import (
     Threshold,
     TraceFileArgument,
     Workers,
+    prices_of,
 )
 from rag_cover.cli.output import Ending
 from rag_cover.cli.outputs import refuse_existing
@@ -66,6 +68,7 @@ class EvaluateOptions:
     limit: Limit = None
     measure: Measures = None
     judge: Judge = "embedded"
+    cascade: CascadeOptions
     threshold: Threshold = None
     labels: Labels = None
     entailer: Entailer = None
@@ -125,6 +128,7 @@ class EvaluateOptions:
                 decomposer=self.sub_questions or self.generator,
                 nuggets=self.nuggets,
                 corpus=self.open_corpus(),
+                judge_options=self.cascade.options_for(self.judge, prices_of(self.prices)),
             ),
             measures_of(self.measure, self.threshold),
             self.resume,
@@ -153,6 +157,8 @@ def evaluate_traces(options: EvaluateOptions) -> None:
       rag-cover evaluate traces.jsonl --json --fail-under core_coverage=0.6 --strict
 
       rag-cover evaluate traces.jsonl --corpus passages.jsonl
+
+      rag-cover evaluate traces.jsonl --judge cascade:embedded+openai:gpt-4.1-mini --max-calls 200
 
       rag-cover evaluate traces.jsonl --engine ray --address auto --workers 8
     """

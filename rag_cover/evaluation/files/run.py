@@ -83,11 +83,12 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         StoreInUseError: another run writes into the folder.
         StoreError: the folder holds something else, or a run that is neither to be resumed nor written over, cannot be
             written, or is to be gone on with and was redacted in another way.
-        InvalidValueError: ``resume`` and ``overwrite`` together.
+        InvalidValueError: ``resume`` and ``overwrite`` together, or a cascade of judges with a budget.
         MissingExtraError: Parquet, without the package for it.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     refuse_both(resume=resume, overwrite=overwrite)
+    models.refuse_budget()
     paths = [Path(files)] if isinstance(files, Path | str) else [Path(file) for file in files]
     _check(paths, format, part_bytes)
     folder = ResultFolder(Path(into))
