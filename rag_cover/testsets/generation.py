@@ -2,14 +2,14 @@
 
 A candidate is left out where its own words answer it (*leaking*), where the judge does not find the answer in its passage
 (*not answered*), where the judge is certain that another passage answers it as well (*answered elsewhere*; one that says it in
-the same words is another gold passage), and where it means what another one does (*duplicate*). Questions over two passages join
-two such questions whose passages retrieval links. Unanswerable ones ask of one thing what the corpus says of another, and are
-kept where none of the nearest passages answers them.
+the same words is another gold passage), where a search does not find the passage (*not found*), as of most questions that name
+nothing, and where it means what another one does (*duplicate*). Questions over two passages join two such questions whose
+passages retrieval links. Unanswerable ones ask of one thing what the corpus says of another, and are kept where none of the
+nearest passages answers them.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import re
 from collections import Counter
@@ -37,6 +37,7 @@ DEPTH = 8
 _SAME = 0.9
 _COPIED = 0.9
 _BLOCK = 48
+_ATTEMPTS = 40
 _UNSUPPORTED = 0.5
 """How far below the judge's cut every nearest passage of an unanswerable question lies."""
 _SWAPPED = ("what does", "passive", "purpose")
@@ -102,10 +103,8 @@ class _Accepted:
     near: tuple[Passage, ...]
 
     @property
-    def rank(self) -> int | None:
-        keys = [passage.key for passage in self.near]
-        key = self.candidate.gold.passage.key
-        return keys.index(key) + 1 if key in keys else None
+    def rank(self) -> int:
+        return [passage.key for passage in self.near].index(self.candidate.gold.passage.key) + 1
 
 
 def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[Candidate]:
@@ -210,7 +209,9 @@ class TestsetMaker:
         said = ask_probabilities(self._scorer, chain.from_iterable(each.values() for each in others))
         kept = []
         for each, found, items in zip(candidates, near, others, strict=True):
-            if any(said[item] >= self._certain for item in items.values()):
+            if each.gold.passage.key not in {passage.key for passage in found}:
+                self._rejected["not found"] += 1
+            elif any(said[item] >= self._certain for item in items.values()):
                 self._rejected["answered elsewhere"] += 1
             else:
                 copies = tuple(passage for passage in found if passage not in items and passage.key != each.gold.passage.key)
@@ -232,11 +233,14 @@ class TestsetMaker:
         rng.shuffle(pairs)
         found: list[TestsetQuestion] = []
         taken: set[str] = set()
-        for one, other in pairs[: 20 * n]:
+        for one, other in pairs[: _ATTEMPTS * n]:
             if len(found) == n:
                 break
             text = one.question.replace(one.about or "", other.about or "")
-            if one.question in taken or not self._is_new(text) or not self._nothing_answers(text):
+            if one.question in taken or not self._is_new(text):
+                continue
+            if not self._nothing_answers(text):
+                self._rejected["answerable"] += 1
                 continue
             taken.add(one.question)
             found.append(TestsetQuestion(text, "unanswerable", (), f"{one.made_by} of another thing"))
@@ -299,7 +303,6 @@ def _single(accepted: _Accepted) -> TestsetQuestion:
 def _multi(one: _Accepted, other: _Accepted) -> TestsetQuestion:
     first, second = one.candidate, other.candidate
     text = f"{first.question.rstrip('?')}, and {second.question[:1].lower()}{second.question[1:]}"
-    ranks = [math.inf if rank is None else rank for rank in (one.rank, other.rank)]
-    last = max(ranks)
-    rank = None if math.isinf(last) else int(last)
-    return TestsetQuestion(text, "multi", (first.gold, second.gold), f"{first.made_by} and {second.made_by}", rank)
+    return TestsetQuestion(
+        text, "multi", (first.gold, second.gold), f"{first.made_by} and {second.made_by}", max(one.rank, other.rank)
+    )

@@ -21,12 +21,13 @@ _WORDS = range(4, 26)
 
 _GENERIC = frozenset(
     words_of(
-        """value values default defaults function functions method methods class classes option options file files example examples
-        command commands user users name names parameter parameters argument arguments result results code page section object
-        objects case cases type types list lists one ones way ways thing things first second third last number process system
-        problem idea reason approach feature change changes work data information rest latter former following same other field
-        fields string project note module package tool model program application team company story film book song album
-        people person part parts line lines output input key keys version behavior behaviour setting settings"""
+        """value values default defaults function functions method methods class classes option options file files example
+        examples command commands user users name names parameter parameters argument arguments result results code page
+        section object objects case cases type types list lists one ones way ways thing things first second third last
+        number process system problem idea reason approach feature change changes work data information rest latter
+        former following same other field fields string project note module package tool model program application team
+        company story film book song album people person part parts line lines output input key keys version behavior
+        behaviour setting settings error errors"""
     )
 )
 """Nouns that name nothing without more words."""
@@ -35,11 +36,12 @@ _POINTING = re.compile(
 )
 _PERSONS = frozenset(
     words_of(
-        """writer author poet novelist player footballer singer songwriter musician composer actor actress director producer politician
-        president king queen emperor scientist physicist chemist biologist mathematician engineer architect painter sculptor
-        artist philosopher historian journalist lawyer judge officer general soldier coach businessman businesswoman
-        entrepreneur inventor explorer priest bishop saint economist professor teacher photographer model dancer swimmer athlete
-        cricketer wrestler boxer nobleman duke earl rapper guitarist drummer screenwriter filmmaker"""
+        """writer author poet novelist player footballer singer songwriter musician composer actor actress director
+        producer politician president king queen emperor scientist physicist chemist biologist mathematician engineer
+        architect painter sculptor artist philosopher historian journalist lawyer judge officer general soldier coach
+        businessman businesswoman entrepreneur inventor explorer priest bishop saint economist professor teacher
+        photographer model dancer swimmer athlete cricketer wrestler boxer nobleman duke earl rapper guitarist drummer
+        screenwriter filmmaker"""
     )
 )
 _VERBS = {
@@ -58,19 +60,24 @@ _FINITE = frozenset(verb for verb in _VERBS if " " not in verb) | frozenset(word
 """Verbs that are in no name."""
 _DETERMINERS = frozenset(words_of("the a an all most some many each every any no your"))
 _OPENERS = (ALL_PREPOSITIONS | QUESTION_WORDS) | frozenset(
-    words_of("""whether if all most some many each every any no two three four several both either neither one more less other another while although though because since once unless until
-        when where not only just even also then so thus""")
+    words_of(
+        """whether if all most some many each every any no two three four several both either neither one more less other
+        another while although though because since once unless until when where not only just even also then so thus"""
+    )
 )
 """Words that what a question is about does not begin with."""
 _MADE = "wrote founded invented discovered designed directed won created built developed published composed painted established"
-_PARTICIPLE = r"(?:\w+ed|born|built|held|written|found|won|sold|shown|chosen|sent|taught|made|set|given|known|kept|read|run|put|drawn|lost)"
+_IRREGULAR = "born built held written found won sold shown chosen sent taught made set given known kept read run put drawn lost"
+_PARTICIPLE = rf"(?:\w+ed|{one_of(_IRREGULAR.split())})"
+_NO_OBJECT = r"(?!(?:not|to|may|might|can|could|should|must|will|would|is|are|was|were|has|have)\b)"
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = rf"(?:(?:\d{{1,2}}\s)?{_MONTH}(?:\s\d{{1,2}})?,?\s)?(?:1\d|20)\d\d\b"
 _ADVERB = r"(?:(?:\w+ly|also|often|usually|always|never|not|now|still|first|then)\s)?"
 _GOAL = re.compile(r"you (?:want|wish|would like|need|have|intend|plan|prefer|are trying) to (?!be\b|know\b)(?=[a-z])")
 _ADVICE = re.compile(
-    r"""(?:you|use|run|set|add|call|see|pass|make|specify|try|check|be|pay|do|don['’]t|never|always|keep|ensure|consider|simply|just
-    |please|we\ recommend|it\ is\ (?:recommended|advised|best)|choose|avoid|remember|contact|start|open|enter|remove|install)\b""",
+    r"""(?:you|use|run|set|add|call|see|pass|make|specify|try|check|be|pay|do|don['’]t|never|always|keep|ensure|consider|simply
+    |just|please|we\ recommend|it\ is\ (?:recommended|advised|best)|choose|avoid|remember|contact|start|open|enter|remove
+    |install)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NP = r"(?P<np>[\w`\"'’.()/+-]+(?:\s[\w`\"'’.()/+-]+){0,5}?)"
@@ -170,8 +177,8 @@ def _purpose(text: str) -> _Asked:
 
 
 def _passive(text: str) -> _Asked:
-    pattern = rf"{_NP} (?P<be>is|are|was|were) (?!not\b|never\b){_ADVERB}(?P<done>{_PARTICIPLE}) (?P<link>by|in|on|at|when|if|with) (?P<rest>.+)"
-    match = re.fullmatch(pattern, text)
+    done = rf"(?!not\b|never\b){_ADVERB}(?P<done>{_PARTICIPLE}) (?P<link>by|in|on|at|when|if|with)"
+    match = re.fullmatch(rf"{_NP} (?P<be>is|are|was|were) {done} (?P<rest>.+)", text)
     if match is None or not _names(match["np"]):
         return None
     asked = f"{match['be']} {match['np']} {match['done']}"
@@ -189,15 +196,13 @@ def _passive(text: str) -> _Asked:
 
 
 def _what_does(text: str) -> _Asked:
-    match = re.fullmatch(
-        rf"{_NP} {_ADVERB}(?P<verb>{one_of([*_VERBS, *_PLURAL_VERBS])}) (?!(?:not|to|may|might|can|could|should|must|will|would|is|are|was|were|has|have)\b)(?P<rest>.{{6,}})",
-        text,
-    )
+    verb = rf"(?P<verb>{one_of([*_VERBS, *_PLURAL_VERBS])})"
+    match = re.fullmatch(rf"{_NP} {_ADVERB}{verb} {_NO_OBJECT}(?P<rest>.{{6,}})", text)
     if match is None or not _names(match["np"]):
         return None
     plural = is_plural(match["np"])
     base = (_PLURAL_VERBS if plural else _VERBS).get(match["verb"])
-    return base and (f"what {'do' if plural else 'does'} {match['np']} {base}?", match["np"])
+    return None if base is None else (f"what {'do' if plural else 'does'} {match['np']} {base}?", match["np"])
 
 
 def _who_made(text: str) -> _Asked:

@@ -43,8 +43,8 @@ class GoldStatement:
 class TestsetQuestion:
     """A question of a test set; an unanswerable one has no gold statements.
 
-    ``rank`` is the place of its last gold passage among those that the retriever finds for it, from 1; None where one is not
-    found. ``made_by`` is the rule or the model that wrote it.
+    ``rank`` is the last of the places, from 1, that its gold passages have among those that the retriever finds for what they
+    answer. ``made_by`` is the rule or the model that wrote it.
     """
 
     __test__ = False  # for pytest, this is no test
