@@ -13,7 +13,8 @@ from rag_cover.augmentation import AugmentationMode, Augmenter
 from rag_cover.augmentation.augmenter import ROUNDS
 from rag_cover.backends import Retriever, fingerprint_of
 from rag_cover.cli.commands.augmentation_batch import Cast, Files, Work, augmentation_document, mode_called
-from rag_cover.cli.console import print_json, progress_bar, say, screen, warn
+from rag_cover.cli.progress import progress_bar
+from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile, open_traces, output_name
 from rag_cover.cli.json_output import spending_document

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from rag_cover.cli.commands.evaluate_command import show_coverage
-from rag_cover.cli.console import progress_bar, warn
+from rag_cover.cli.progress import progress_bar
+from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.option_groups import EngineOptions, GateOptions, RedactionOptions, RemoteOptions, ScreenOptions
