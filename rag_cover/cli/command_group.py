@@ -80,7 +80,7 @@ def _group_of(group: str, names: Iterable[str], targets: Mapping[str, str]) -> A
     """Make a group of the commands whose names begin with its own."""
     about = f"Commands of plugins under '{group}'."
     members = [_plugin_command(name, targets) for name in names]
-    return TyperGroup(name=group, commands=members, no_args_is_help=True, help=about, rich_help_panel=_PLUGINS)
+    return tidy_help(TyperGroup(name=group, commands=members, no_args_is_help=True, help=about, rich_help_panel=_PLUGINS))
 
 
 def _plugin_command(name: str, targets: Mapping[str, str]) -> LazyCommand:

@@ -13,8 +13,8 @@ __all__ = ["COMMANDS", "ListedCommand"]
 class ListedCommand:
     """A command that is imported when it is called.
 
-    ``target`` is ``"module:function"``, a function that takes its options, or ``"module:app"``, a typer app. ``summary`` is what
-    the list of commands shows: the first paragraph of the command's docstring, which a test holds against it.
+    ``target`` is ``"module:function"``, a function that takes its options, or ``"module:app"``, a typer app. ``summary`` is
+    what the list of commands shows: the first paragraph of the command's docstring, which a test holds against it.
     """
 
     name: str
@@ -89,7 +89,8 @@ _LISTED = (
         "set-query",
         "Retrieve",
         "set_query:run_set_query",
-        'Find all that belongs to "A or B but not C": search for each set by itself, and judge whatever is found by all of them.',
+        'Find all that belongs to "A or B but not C": search for each set by itself, '
+        "and judge whatever is found by all of them.",
     ),
     _ours(
         "convert",
