@@ -63,7 +63,7 @@ def load_command(listed: ListedCommand) -> Any:
         holder = typer.Typer(add_completion=False, rich_markup_mode="rich")
         holder.command(listed.name, rich_help_panel=listed.panel)(target)
         command = get_command(holder)
-    return tidy_help(command)
+    return _finish(command, listed.name)
 
 
 def load_plugin_command(listed: ListedCommand) -> Any:
@@ -72,7 +72,13 @@ def load_plugin_command(listed: ListedCommand) -> Any:
     Raises:
         PluginError: it cannot be imported, or is no typer app.
     """
-    return tidy_help(get_command(_plugin_app(listed.name, listed.target)))
+    return _finish(get_command(_plugin_app(listed.name, listed.target)), listed.name)
+
+
+def _finish(command: Any, name: str) -> Any:
+    from rag_cover.cli.configuration import configure  # with which the options of all commands come
+
+    return tidy_help(configure(command, name))
 
 
 def _plugin_app(name: str, target: str) -> typer.Typer:
