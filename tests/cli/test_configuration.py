@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+import typer
 
 from rag_cover.cli.config_file import find_config, read_config
 from rag_cover.cli.config_rules import COMMON_OPTIONS, MODEL_OPTIONS, WRITTEN_OPTIONS, refusal_of
@@ -240,15 +243,20 @@ def test_a_file_is_named_or_refused_not_both(command: Callable[..., Any], traces
 
 
 def test_the_command_of_a_plugin_takes_defaults_too(
-    command: Callable[..., Any], folder: Path, config: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    command: Callable[..., Any], config: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = "import typer\napp = typer.Typer()\n@app.command()\ndef hello(name: str, times: int = 1):\n    print(name * times)\n"
-    (folder / "hello_app.py").write_text(app, encoding="utf-8")
-    monkeypatch.syspath_prepend(folder)
+    module: Any = ModuleType("hello_app")
+    module.app = typer.Typer()
+    monkeypatch.setitem(sys.modules, "hello_app", module)
+    module.app.command()(repeat)
     config("[hello]\ntimes = 3\n")
 
     assert command("hello", "Ada").stdout == "AdaAdaAda\n"
     assert "give a whole number" in command("hello", "Ada", "--config", config("[hello]\ntimes = 'x'\n")).stderr
+
+
+def repeat(name: str, times: int = 1) -> None:
+    typer.echo(name * times)
 
 
 def test_the_common_options_are_those_that_mean_the_same_in_several_commands() -> None:
