@@ -35,6 +35,12 @@ _LISTED = (
         "Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.",
     ),
     _ours(
+        "init",
+        "Start here",
+        "init_command:write_files",
+        "Write what a project needs for its first evaluation: a script for the framework that it uses, and rag-cover.toml.",
+    ),
+    _ours(
         "evaluate",
         "Measure",
         "evaluate_command:evaluate_traces",
