@@ -82,9 +82,7 @@ def write_files(options: InitOptions) -> None:
       rag-cover init services/search --framework langchain
     """
     folder = options.folder
-    if not folder.is_dir():
-        problem = "this is a file; name the folder of the project" if folder.exists() else "there is no such folder"
-        raise InputError(problem, file=folder)
+    _refuse_no_folder(folder)
     project = inspect_project(folder)
     name = _chosen(project, options.framework)
     planned = _plan(project, name, github=options.github)
@@ -92,11 +90,19 @@ def write_files(options: InitOptions) -> None:
         _show(planned)
         return
     _explain_choice(project, name, quiet=options.quiet)
-    written = [each.path for each in planned if _write(each)]
-    for path in written:
-        say(f"Wrote {path}", quiet=options.quiet)
-    if written:
+    written = [_write(each, quiet=options.quiet) for each in planned]
+    if any(written):
         _explain_next(project, name, folder, quiet=options.quiet)
+
+
+def _refuse_no_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    is_file = folder.exists()
+    problem = (
+        "this is a file; name the folder of the project" if is_file else "there is no such folder; make it, or name another"
+    )
+    raise InputError(problem, file=folder)
 
 
 def _chosen(project: Project, asked: str) -> str:
@@ -113,8 +119,10 @@ def _plan(project: Project, name: str, *, github: bool) -> list[_Planned]:
     script = pipeline_script(name, _only(project.uses[name])) if name in FRAMEWORKS else answers_script(project.answers)
     planned = [_Planned(folder / SCRIPT, script)]
     config = find_config(folder)
-    if config is None or config.path.name == CONFIG_NAME:
+    if config is None or config.path == folder / CONFIG_NAME:
         planned.append(_Planned(folder / CONFIG_NAME, config_text()))
+    else:
+        warn(f"{config.path} has the options already, so that no {CONFIG_NAME} is written.")
     if github:
         root = _repository_of(folder)
         inside = "" if root == folder else folder.resolve().relative_to(root.resolve()).as_posix()
@@ -144,7 +152,7 @@ def _is_there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def _write(planned: _Planned) -> bool:
+def _write(planned: _Planned, *, quiet: bool) -> bool:
     """Write a file, unless one is there; return whether it was written.
 
     Raises:
@@ -164,6 +172,7 @@ def _write(planned: _Planned) -> bool:
     except OSError as unwritable:
         message = f"{path} cannot be written ({unwritable.strerror}); check the folder"
         raise StoreError(message) from unwritable
+    say(f"Wrote {path}", quiet=quiet)
     return True
 
 

@@ -135,7 +135,7 @@ def inspect_project(folder: Path) -> Project:
             name,
             tuple(dict.fromkeys(f"{text} in {file}" for file, text in declared if framework.has_part(_name_of(text)))),
             imports_in(sources, framework.packages),
-            tuple(engines_in(sources, name)),
+            tuple(engines_in(sources, name, framework.packages)),
         )
         for name, framework in FRAMEWORKS.items()
     }

@@ -15,7 +15,7 @@ _LARGEST = 1_000_000
 _LEFT_OUT = frozenset({"node_modules", "site-packages", "build", "dist", "tests", "test", "docs", "venv", "env", "__pycache__"})
 
 _OBJECTS = {
-    "llama-index": ("query_engine", "chat_engine", "engine", "agent"),
+    "llama-index": ("query_engine", "chat_engine", "agent"),
     "langchain": ("rag_chain", "qa_chain", "chain", "graph", "agent"),
 }
 _MAKERS = ("build", "create", "get", "make")
@@ -60,14 +60,14 @@ def imports_in(sources: Sequence[SourceFile], packages: Sequence[str]) -> int:
     >>> imports_in([SourceFile(Path("app.py"), ast.parse("from llama_index.core import Document"))], ["llama_index"])
     1
     """
-    return sum(any(_is_of(name, packages) for name in _imported(source.tree)) for source in sources)
+    return sum(_imports(source, packages) for source in sources)
 
 
-def engines_in(sources: Sequence[SourceFile], framework: str) -> list[EngineObject]:
-    """Find the objects on the top level of modules whose name says that they answer questions, or what makes such an object."""
+def engines_in(sources: Sequence[SourceFile], framework: str, packages: Sequence[str]) -> list[EngineObject]:
+    """Find objects of modules, or what makes them, whose name says that they answer questions; in files of the framework."""
     found = []
     for source in sources:
-        if module := _module_of(source.path):
+        if (module := _module_of(source.path)) and _imports(source, packages):
             found += [EngineObject(module, name, made) for name, made in _named_so(source.tree, _OBJECTS.get(framework, ()))]
     return found
 
@@ -89,16 +89,16 @@ def _is_left_out(folder: Path) -> bool:
     return folder.name.startswith(".") or folder.name in _LEFT_OUT or (folder / "pyvenv.cfg").is_file()
 
 
+def _imports(source: SourceFile, packages: Sequence[str]) -> bool:
+    return any(name.partition(".")[0] in packages for name in _imported(source.tree))
+
+
 def _imported(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
-
-
-def _is_of(name: str, packages: Sequence[str]) -> bool:
-    return name.partition(".")[0] in packages
 
 
 def _module_of(path: Path) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from rag_cover.cli.scaffold.project import FRAMEWORKS, Project
 from rag_cover.cli.scaffold.sources import EngineObject
 
@@ -50,9 +52,10 @@ if __name__ == "__main__":
 {ending}'''
 
 _ENDING = """\
-    for metric in evaluation.summary().metrics.values():
-        if metric.interval:
-            print(f"{{metric.label}}: {{metric.interval.estimate:.2f}}")
+    metrics = evaluation.summary().metrics
+    for name in ("core_coverage", "core_retrieved", "groundedness"):
+        if name in metrics and (interval := metrics[name].interval):
+            print(f"{{metrics[name].label}}: {{interval.estimate:.0%}} of {{interval.n}} questions")
     print("Report: {report}")
 """
 
@@ -133,7 +136,8 @@ def workflow_text(project: Project, framework: str, folder: str) -> str:
     runs = [f"pip install {installed}'{package}'"]
     if asked:
         runs.append(f"python {SCRIPT}  # a key that your models need: env: {{ NAME: ${{{{ secrets.NAME }}}} }}")
-    runs.append(f"rag-cover evaluate {TRACES if asked else project.answers or 'answers.jsonl'} --report {REPORT} --force")
+    evaluated, report = (TRACES, "--no-report") if asked else (project.answers or "answers.jsonl", f"--report {REPORT}")
+    runs.append(f"rag-cover evaluate {shlex.quote(evaluated)} --resume {report}")
     steps = "\n".join(f"      - run: {each}" for each in runs)
     defaults = f'\n    defaults: {{ run: {{ working-directory: "{folder}" }} }}' if folder else ""
     prefix = f"{folder}/" if folder else ""
