@@ -22,9 +22,9 @@ def main() -> None:
             sys.stdout.write(f"{version_line()}\n")
             sys.stdout.flush()
             return
-    from rag_cover.cli.application import run
+    from rag_cover.cli.application import run_application
 
-    run()
+    run_application()
 
 
 def __getattr__(name: str) -> Any:

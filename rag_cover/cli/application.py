@@ -14,7 +14,7 @@ from rag_cover.cli.command_group import CommandGroup
 from rag_cover.cli.console import say
 from rag_cover.cli.versions import version_line
 
-__all__ = ["app", "run"]
+__all__ = ["app", "run_application"]
 
 app = typer.Typer(
     name="rag-cover",
@@ -51,7 +51,7 @@ def _start(
     """
 
 
-def run() -> None:
+def run_application() -> None:
     """Run the command; a character that the terminal cannot show becomes a question mark."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

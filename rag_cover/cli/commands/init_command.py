@@ -96,13 +96,12 @@ def write_files(options: InitOptions) -> None:
 
 
 def _refuse_no_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    is_file = folder.exists()
-    problem = (
-        "this is a file; name the folder of the project" if is_file else "there is no such folder; make it, or name another"
-    )
-    raise InputError(problem, file=folder)
+    if not folder.exists():
+        problem = "there is no such folder; make it, or name another"
+        raise InputError(problem, file=folder)
+    if not folder.is_dir():
+        problem = "this is a file; name the folder of the project"
+        raise InputError(problem, file=folder)
 
 
 def _chosen(project: Project, asked: str) -> str:
