@@ -33,16 +33,12 @@ def screen(*, quiet: bool = False) -> Console:
 
 def say(line: str, *, quiet: bool = False) -> None:
     """Print a line to stdout, as it is: not wrapped, so that paths can be copied."""
-    from rag_cover.reports.sanitise import visible  # with which the reports come, too
-
-    screen(quiet=quiet).print(visible(line), soft_wrap=True)
+    screen(quiet=quiet).print(_visible(line), soft_wrap=True)
 
 
 def warn(line: str, *, style: str = "yellow") -> None:
     """Print a line to stderr."""
-    from rag_cover.reports.sanitise import visible
-
-    stderr_console().print(visible(line), style=style, soft_wrap=True)
+    stderr_console().print(_visible(line), style=style, soft_wrap=True)
 
 
 def print_json(document: object) -> None:
@@ -69,6 +65,14 @@ def busy(what: str, *, quiet: bool) -> Iterator[None]:
 def stderr_console() -> Console:
     """Open stderr, for all but results."""
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def _visible(line: str) -> str:
+    if line.isascii() and line.isprintable():
+        return line  # without loading the reports, which takes longer than most of what is said here
+    from rag_cover.reports.sanitise import visible
+
+    return visible(line)
 
 
 def _write_into_the_void() -> None:
