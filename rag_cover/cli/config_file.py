@@ -31,6 +31,10 @@ class ConfigFile:
         """Make the error about a key, with the line on which it stands."""
         return ConfigError(problem, file=self.path, line=self.line_of(*keys), field=".".join(keys) or None)
 
+    def table(self, *keys: str) -> str:
+        """Return how the head of a table reads in this file."""
+        return f"[{'.'.join((*self.section, *keys))}]"
+
     def line_of(self, *keys: str) -> int | None:
         """Find the line of a key, or of the innermost table around it that is found (``tomllib`` tells no lines)."""
         path = (*self.section, *keys)

@@ -105,8 +105,23 @@ def test_the_table_of_pyproject_is_read_where_there_is_no_file_of_ours(
     done = command("evaluate", traces, *WORDS)
 
     assert done.exit_code == 3
-    assert done.stderr.startswith("Error: pyproject.toml, line 4, at evaluate.limit: should be greater than or equal to 1")
+    assert done.stderr.startswith("Error: pyproject.toml, line 4, at evaluate.limit: ")
     assert command("evaluate", traces, *WORDS, "--no-config").exit_code == 0
+
+
+def test_the_tables_of_pyproject_are_named_as_they_stand_there(
+    command: Callable[..., Any], config: Callable[..., Path]
+) -> None:
+    config("[tool.rag-cover]\njudge = 'embedded'\n", "pyproject.toml")
+
+    assert "put options for all commands into [tool.rag-cover.common]" in command("schema").stderr
+
+
+def test_the_file_is_named_after_the_command(command: Callable[..., Any]) -> None:
+    done = command("--config", "mine.toml", "schema")
+
+    assert done.exit_code == 2
+    assert "--config stands after the command" in done.stderr
 
 
 def test_the_nearest_file_up_to_the_root_of_the_repository_is_found(folder: Path, config: Callable[..., Path]) -> None:
