@@ -106,7 +106,8 @@ def _check_tables(config: ConfigFile) -> None:
     for key, value in config.tables.items():
         _refuse_keys(config, (key,), value)
         if not isinstance(value, dict):
-            problem = f"this is no table; put options for all commands into {config.table(COMMON_TABLE)}, for one into a table of its name"
+            common = config.table(COMMON_TABLE)
+            problem = f"this is no table; put options for all commands into {common}, for one into a table of its name"
             raise config.error(problem, key)
         if key not in words and key not in (theirs := {name.partition(" ")[0] for name in find_commands()}):
             known = sorted(words | theirs)
