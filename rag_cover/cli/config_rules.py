@@ -25,6 +25,9 @@ _REFUSED: Mapping[str, str] = MappingProxyType(
         "api_base": _SENDS,
         "endpoint": _SENDS,
         "host": _SENDS,
+        "server": _SENDS,
+        "uri": _SENDS,
+        "webhook": _SENDS,
         "proxy": _SENDS,
         "header": _SENDS,
         "headers": _SENDS,
@@ -41,13 +44,16 @@ _REFUSED: Mapping[str, str] = MappingProxyType(
         "plugin_path": _CODE,
         "module": _CODE,
         "import": _CODE,
+        "base": "names a model that may be fetched from elsewhere",
         "force": "writes over files",
     }
 )
 _ENDINGS = ("base_url", "api_key", "url", "token", "secret", "password", "header", "headers", "plugin", "plugins")
 
-MODEL_OPTIONS = frozenset({"judge", "entailer", "receiver", "generator", "embedder", "retriever", "parser", "decompose_with"})
-"""Options whose value names a model."""
+MODEL_OPTIONS = frozenset(
+    {"judge", "entailer", "receiver", "generator", "embedder", "retriever", "parser", "decompose_with", "llm", "model"}
+)
+"""Options whose value names a model; the last two are what plugins may call theirs."""
 
 _OF_THE_PACKAGE = ("embedded", "rules")
 _OF_FOLDERS = ("embedded", "transformers")

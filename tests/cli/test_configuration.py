@@ -19,7 +19,7 @@ from rag_cover.errors import ConfigError
 from tests.cli.test_options import DIFFERENT, OURS, PLUGINS, options_of
 
 WORDS = ("--judge", "words", "--no-report", "--no-store")
-REFUSED_OPTIONS = {"address", "engine", "force", "redact_key"}
+REFUSED_OPTIONS = {"address", "base", "engine", "force", "redact_key"}
 
 
 def key_of(option: Any) -> str:
@@ -172,6 +172,7 @@ def test_a_project_s_file_that_others_broke_stops_nothing(
         ("[common.headers]\nAuthorization = 'x'\n", "line 1, at common.headers: this says where texts are sent"),
         ("[evaluate]\nengine = 'ray'\n", "line 2, at evaluate.engine: this says where texts are sent"),
         ("[common]\nplugin_path = 'x.py'\n", "line 2, at common.plugin_path: this names code that is run"),
+        ("[train.geneval]\nbase = 'org/name'\n", "line 2, at train.geneval.base: this names a model that may be fetched"),
         ("[evaluate]\nforce = true\n", "line 2, at evaluate.force: this writes over files"),
         ("[evaluate]\nredact-key = 'k'\n", "line 2, at evaluate.redact-key: this is a secret"),
         ("[evaluate]\nstore = '../kept.sqlite'\n", "line 2, at evaluate.store: ../kept.sqlite is outside of the file's folder"),
