@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BackendNotFoundError",
+    "ConfigError",
     "CorruptFileError",
     "EngineError",
     "EvaluationError",
@@ -61,6 +62,10 @@ class InputError(RagCoverError, ValueError):
         )
         super().__init__(f"{where}: {problem}" if where else problem)
         self.problem, self.file, self.line, self.field = problem, file, line, field
+
+
+class ConfigError(InputError):
+    """A configuration file that cannot be used, or sets what a file may not set; says on which line, and what to do."""
 
 
 class InvalidValueError(RagCoverError, ValueError):

@@ -15,7 +15,7 @@ from rag_cover.errors import PluginError
 if TYPE_CHECKING:
     from rag_cover.measures import Measure, TraceResult
 
-__all__ = ["find_measures", "notify_plugins", "plugins"]
+__all__ = ["find_commands", "find_measures", "notify_plugins", "plugins"]
 
 
 @cache
@@ -35,6 +35,24 @@ def plugins() -> pluggy.PluginManager:
             message = f"Plugin {entry.name!r} ({entry.value}) could not be loaded: {broken}. Repair or uninstall it."
             raise PluginError(message) from broken
     return manager
+
+
+def find_commands() -> Mapping[str, str]:
+    """Return the CLI commands that plugins bring: name to 'module:app', not yet imported.
+
+    Raises:
+        PluginError: two plugins claim one name, or one claims as a command what another has commands under.
+    """
+    found: dict[str, str] = {}
+    for name, target in ((name, target) for several in plugins().hook.commands() for name, target in several.items()):
+        if name in found:
+            message = f"Two plugins bring the command {name!r} ({found[name]}, {target}); uninstall one of them."
+            raise PluginError(message)
+        found[name] = target
+    for group in {name.partition(" ")[0] for name in found if " " in name} & set(found):
+        message = f"One plugin brings the command {group!r} ({found[group]}), another commands under it; uninstall one of them."
+        raise PluginError(message)
+    return dict(sorted(found.items()))
 
 
 def find_measures() -> Mapping[str, Measure]:

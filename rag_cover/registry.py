@@ -41,7 +41,7 @@ from rag_cover.errors import (
 from rag_cover.llm.usage import Price
 from rag_cover.measures import ModelKind
 from rag_cover.nuggets import Nugget
-from rag_cover.plugin_manager import plugins
+from rag_cover.plugin_manager import find_commands, plugins
 from rag_cover.questions import Passage
 from rag_cover.stores import read_passages, read_traces
 from rag_cover.stores.files import require_file
@@ -82,24 +82,6 @@ def find_backends() -> Mapping[str, Backend]:
 def find_engines() -> Mapping[str, type[Engine]]:
     """Return the engines that plugins bring, by name."""
     return {name: engine for several in plugins().hook.engines() for name, engine in several.items()}
-
-
-def find_commands() -> Mapping[str, str]:
-    """Return the CLI commands that plugins bring: name to 'module:app', not yet imported.
-
-    Raises:
-        PluginError: two plugins claim one name, or one claims as a command what another has commands under.
-    """
-    found: dict[str, str] = {}
-    for name, target in ((name, target) for several in plugins().hook.commands() for name, target in several.items()):
-        if name in found:
-            message = f"Two plugins bring the command {name!r} ({found[name]}, {target}); uninstall one of them."
-            raise PluginError(message)
-        found[name] = target
-    for group in {name.partition(" ")[0] for name in found if " " in name} & set(found):
-        message = f"One plugin brings the command {group!r} ({found[group]}), another commands under it; uninstall one of them."
-        raise PluginError(message)
-    return dict(sorted(found.items()))
 
 
 def open_scorer(name: str, **options: Any) -> Scorer:

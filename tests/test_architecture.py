@@ -174,7 +174,8 @@ def _is_meant_alike(name: str, modules: list[str]) -> bool:
         return True
     if name in OF_EVERY_FORMAT:
         return all(module.startswith("rag_cover.importers.") for module in modules)
-    return all(module in {"rag_cover.hooks", "rag_cover.registry", *PACKAGES} for module in modules)
+    opening = {"rag_cover.hooks", "rag_cover.registry", "rag_cover_openai.factories", *PACKAGES}
+    return all(module in opening for module in modules)
 
 
 def test_a_public_name_means_one_thing() -> None:

@@ -59,6 +59,22 @@ def test_the_help_of_the_command_loads_nothing_heavy() -> None:
     assert _loaded(shown + "assert CliRunner().invoke(app, ['--help']).exit_code == 0", HEAVY) == []
 
 
+def test_the_list_of_commands_loads_no_command_and_no_arithmetic() -> None:
+    shown = "from typer.testing import CliRunner\nfrom rag_cover.cli import app\n"
+    called = "assert 'train' in CliRunner().invoke(app, ['--help']).stdout\n"
+    commands = "print(*[name for name in sys.modules if name.startswith('rag_cover.cli.commands.')])"
+
+    assert _loaded(shown + called, ("numpy", "pydantic", "tenacity")) == []
+    assert _run(f"import sys\n{shown}{called}{commands}") == ""
+
+
+def test_the_version_loads_no_terminal_library() -> None:
+    asked = "import sys\nsys.argv[1:] = ['--version']\nfrom rag_cover.cli import main\nmain()"
+
+    assert _loaded(asked, NEEDED_BY_THE_CLI_ONLY)[:1] == ["rag-cover"]
+    assert _loaded(asked, NEEDED_BY_THE_CLI_ONLY)[2:] == []
+
+
 def test_importing_the_package_loads_none_of_its_modules() -> None:
     """How long it takes is measured in ``benchmarks/scale/importing.py``."""
     listing = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rag_cover.backends import Backend
 from rag_cover.errors import InvalidValueError, needs_extra
 from rag_cover.hooks import hook
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from rag_cover.backends import Backend
     from rag_cover.questions import Passage
     from rag_cover_embedded.equivalence import AnswerEntailer
     from rag_cover_embedded.judge import EmbeddedJudge
@@ -25,6 +25,8 @@ __all__ = ["backends", "commands"]
 @hook
 def backends() -> list[Backend]:
     """Offer the embedded judge, and the extractive reader and the hybrid retriever over the same network."""
+    from rag_cover.backends import Backend
+
     return [
         Backend(
             scheme="embedded",

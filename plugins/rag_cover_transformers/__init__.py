@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from rag_cover.backends import Backend, Sampling
 from rag_cover.errors import needs_extra
 from rag_cover.hooks import hook
 from rag_cover_transformers.model_source import Source
 
 if TYPE_CHECKING:
-    from rag_cover.backends import Embedder, Entailer, Generator, Receiver, Relevance, Scorer
+    from rag_cover.backends import Backend, Embedder, Entailer, Generator, Receiver, Relevance, Scorer
 
 __all__ = ["backends", "commands"]
 
@@ -21,6 +20,8 @@ _PACKAGES = ("torch", "transformers", "huggingface_hub", "safetensors")
 @hook
 def backends() -> list[Backend]:
     """Offer what checkpoints can serve as."""
+    from rag_cover.backends import Backend
+
     return [
         Backend(
             scheme="transformers",
@@ -162,6 +163,8 @@ def open_receiver(  # noqa: PLR0913  # likewise
     ``answer_tokens`` is the longest sample, ``instruction`` the prompt's first line; loaded once with `open_generator`.
     """
     source = Source(model, revision, device, precision, max_tokens, batch_tokens)
+    from rag_cover.backends import Sampling
+
     sampling = Sampling(temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=answer_tokens)
     with needs_extra("transformers", *_PACKAGES):
         from rag_cover_transformers.factories import receiver_from

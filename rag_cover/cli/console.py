@@ -8,18 +8,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 from rich.text import Text
 
-from rag_cover.evaluation import Progress
-from rag_cover.reports.sanitise import visible
-
-__all__ = ["busy", "print_json", "progress_bar", "say", "screen", "warn"]
+__all__ = ["busy", "print_json", "say", "screen", "stderr_console", "warn"]
 
 
 class _PatientConsole(Console):
@@ -31,16 +26,6 @@ class _PatientConsole(Console):
         _write_into_the_void()
 
 
-class _Rate(ProgressColumn):
-    """Traces per second, of those that this run measures."""
-
-    def render(self, task: Task) -> Text:
-        """Show the rate once there is one."""
-        measured = task.fields.get("measured")
-        shown = f"{measured / task.elapsed:,.1f} traces/s" if measured and task.elapsed else ""
-        return Text(shown, style="progress.data.speed")
-
-
 def screen(*, quiet: bool = False) -> Console:
     """Open stdout, for results."""
     return _PatientConsole(quiet=quiet, highlight=False, markup=False, emoji=False)
@@ -48,12 +33,12 @@ def screen(*, quiet: bool = False) -> Console:
 
 def say(line: str, *, quiet: bool = False) -> None:
     """Print a line to stdout, as it is: not wrapped, so that paths can be copied."""
-    screen(quiet=quiet).print(visible(line), soft_wrap=True)
+    screen(quiet=quiet).print(_visible(line), soft_wrap=True)
 
 
 def warn(line: str, *, style: str = "yellow") -> None:
     """Print a line to stderr."""
-    _stderr().print(visible(line), style=style, soft_wrap=True)
+    stderr_console().print(_visible(line), style=style, soft_wrap=True)
 
 
 def print_json(document: object) -> None:
@@ -67,29 +52,9 @@ def print_json(document: object) -> None:
 
 
 @contextmanager
-def progress_bar(*, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Show traces done, their rate and the time left on stderr; nothing where nobody watches."""
-    stderr = _stderr()
-    if quiet or not stderr.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-    with Bar(*columns, console=stderr, transient=True) as bar:
-        task = bar.add_task("EvaluationPlan", total=None)
-
-        def show(progress: Progress) -> None:
-            failed = f" ({progress.failed} failed)" if progress.failed else ""
-            measured = progress.done - progress.resumed
-            words = f"Measuring{failed}"
-            bar.update(task, description=words, completed=progress.done, total=progress.total, measured=measured)
-
-        yield show
-
-
-@contextmanager
 def busy(what: str, *, quiet: bool) -> Iterator[None]:
     """Show on stderr what is being done while it lasts; nothing where stderr is no terminal."""
-    stderr = _stderr()
+    stderr = stderr_console()
     if quiet or not stderr.is_terminal:
         yield
         return
@@ -97,8 +62,17 @@ def busy(what: str, *, quiet: bool) -> Iterator[None]:
         yield
 
 
-def _stderr() -> Console:
+def stderr_console() -> Console:
+    """Open stderr, for all but results."""
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def _visible(line: str) -> str:
+    if line.isascii() and line.isprintable():
+        return line  # without loading the reports, which takes longer than most of what is said here
+    from rag_cover.reports.sanitise import visible
+
+    return visible(line)
 
 
 def _write_into_the_void() -> None:

@@ -86,11 +86,17 @@ def report_usage_error(error: Any) -> ExitCode:
 _MEANT = {"--html": "--report", "--output": "--out", "--model": "--judge", "--llm": "--generator", "--overwrite": "--force"}
 """What users of other tools write, and what it is called here."""
 
+_OF_COMMANDS = ("--config", "--no-config")
+"""Options that every command has, so that one that is unknown stands before the command."""
+
 
 def _usage_problem(error: Any) -> str:
     """Return the problem, after the option or argument that it is about, as problems of files come after the file's name."""
-    if (meant := _MEANT.get(getattr(error, "option_name", None) or "")) is not None:
-        return f"there is no option {error.option_name}; did you mean {meant}?"
+    option = getattr(error, "option_name", None) or ""
+    if (meant := _MEANT.get(option)) is not None:
+        return f"there is no option {option}; did you mean {meant}?"
+    if option in _OF_COMMANDS:
+        return f"{option} stands after the command, such as 'rag-cover evaluate traces.jsonl {option}'"
     if not isinstance(error, typer.BadParameter):
         return str(error.format_message()).strip()
     problem = str(error.message).strip().removeprefix("Input ").removeprefix("Value error, ")

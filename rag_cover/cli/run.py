@@ -9,11 +9,12 @@ from typing import Any
 
 import typer
 
-from rag_cover.cli.console import progress_bar, say, warn
+from rag_cover.cli.console import say, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gates import GateResult
 from rag_cover.cli.inputs import TraceFile, is_store, open_traces, output_name
 from rag_cover.cli.json_output import summary_document
+from rag_cover.cli.progress import progress_bar
 from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError

@@ -13,7 +13,7 @@ from rag_cover.augmentation import AugmentationMode, Augmenter
 from rag_cover.augmentation.augmenter import ROUNDS
 from rag_cover.backends import Retriever, fingerprint_of
 from rag_cover.cli.commands.augmentation_batch import Cast, Files, Work, augmentation_document, mode_called
-from rag_cover.cli.console import print_json, progress_bar, say, screen, warn
+from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile, open_traces, output_name
 from rag_cover.cli.json_output import spending_document
@@ -36,6 +36,7 @@ from rag_cover.cli.options import (
 )
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
+from rag_cover.cli.progress import progress_bar
 from rag_cover.cli.run import warn_skipped_traces
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Progress

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from rag_cover.cli.commands.evaluate_command import show_coverage
-from rag_cover.cli.console import progress_bar, warn
+from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import TraceFile
 from rag_cover.cli.option_groups import EngineOptions, GateOptions, RedactionOptions, RemoteOptions, ScreenOptions
@@ -33,6 +33,7 @@ from rag_cover.cli.options import (
 from rag_cover.cli.output import Ending
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
+from rag_cover.cli.progress import progress_bar
 from rag_cover.cli.run import EvaluationRun, measures_of, refuse_other_units, warn_skipped_traces, writer_of
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.files import evaluate_files

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from rag_cover.cli.commands.nugget_assignments import nuggets_app
 from rag_cover.cli.commands.nuggets_command import OutFile
 from rag_cover.cli.console import busy, say, warn
 from rag_cover.cli.exit_codes import ExitCode
@@ -26,7 +27,7 @@ from rag_cover.reports.text import format_count
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace, assign_ids
 
-__all__ = ["ExtractOptions", "extract_nuggets"]
+__all__ = ["ExtractOptions", "extract_nuggets", "nuggets_app"]
 
 _HOW = "How nuggets are made"
 
@@ -68,6 +69,7 @@ class ExtractOptions:
         )
 
 
+@nuggets_app.command("extract")
 @expand_options
 def extract_nuggets(options: ExtractOptions) -> None:
     """Make nuggets without a language model: of a corpus, or the retrieved passages, and of other pipelines' answers.

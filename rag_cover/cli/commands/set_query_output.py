@@ -11,9 +11,10 @@ import typer
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.cli.commands.augmentation_batch import Files
 from rag_cover.cli.commands.set_query_batch import Answered, Asked, answer_questions, write_answers
-from rag_cover.cli.console import busy, print_json, progress_bar, say, screen, warn
+from rag_cover.cli.console import busy, print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.json_output import spending_document
+from rag_cover.cli.progress import progress_bar
 from rag_cover.evaluation import Progress
 from rag_cover.llm.session import LLMSession
 from rag_cover.llm.usage import Price

@@ -1,0 +1,134 @@
+"""Every command of the package by its name: where it stands in the list, and the module that is imported when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+__all__ = ["COMMANDS", "ListedCommand"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCommand:
+    """A command that is imported when it is called.
+
+    ``target`` is ``"module:function"``, a function that takes its options, or ``"module:app"``, a typer app. ``summary`` is
+    what the list of commands shows: the first paragraph of the command's docstring, which a test holds against it.
+    """
+
+    name: str
+    panel: str
+    target: str
+    summary: str
+
+
+def _ours(name: str, panel: str, target: str, summary: str) -> ListedCommand:
+    return ListedCommand(name, panel, f"rag_cover.cli.commands.{target}", summary)
+
+
+_LISTED = (
+    _ours(
+        "demo",
+        "Start here",
+        "demo:show_demo",
+        "Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.",
+    ),
+    _ours(
+        "init",
+        "Start here",
+        "init_command:write_files",
+        "Write what a project needs for its first evaluation: a script for the framework that it uses, and rag-cover.toml.",
+    ),
+    _ours(
+        "evaluate",
+        "Measure",
+        "evaluate_command:evaluate_traces",
+        "Measure what answers cover and leave out, and where the rest was lost.",
+    ),
+    _ours(
+        "evaluate-files",
+        "Measure",
+        "evaluate_files_command:evaluate_many",
+        "Measure many traces: files are cut into slices, read and measured in parallel, and written part by part.",
+    ),
+    _ours(
+        "utility",
+        "Measure",
+        "utility:measure_utilities",
+        "Measure what each retrieval step was worth: how far it moved a model's belief toward the right answer (ΔSePer).",
+    ),
+    _ours(
+        "complexity",
+        "Measure",
+        "complexity:describe_questions",
+        "Describe how hard questions are for a corpus: does one passage answer them, do several only together, or none?",
+    ),
+    _ours(
+        "compare",
+        "Measure",
+        "compare_command:compare_pipelines",
+        "Compare two pipelines on the questions they share: B against A.",
+    ),
+    _ours(
+        "study",
+        "Measure",
+        "study:study_traces",
+        "Study the components of a pipeline: what each setting is worth on the same questions, and how long its prompts are.",
+    ),
+    _ours(
+        "report",
+        "Measure",
+        "report:report_results",
+        "Write the report of an evaluation, as one HTML file that opens offline.",
+    ),
+    _ours("judge", "Measure", "judge_check:judge_app", "Ask how far a judge can be trusted."),
+    _ours("route", "Route", "route:route_questions", "Choose the route of a question, and print why."),
+    _ours("skills", "Route", "skills:skills_app", "Learn what each pipeline can do, and see it."),
+    _ours(
+        "augment",
+        "Retrieve",
+        "augment_command:augment_questions",
+        "Fetch what is missing: search for a question's core sub-questions, too, and keep what covers most of them.",
+    ),
+    _ours(
+        "set-query",
+        "Retrieve",
+        "set_query:run_set_query",
+        'Find all that belongs to "A or B but not C": search for each set by itself, '
+        "and judge whatever is found by all of them.",
+    ),
+    _ours(
+        "convert",
+        "Prepare",
+        "convert:convert_traces",
+        "Convert a file of another tool, or a table, into a trace file: JSON Lines, one trace a line.",
+    ),
+    _ours(
+        "schema",
+        "Prepare",
+        "schema:print_schema",
+        "Print the JSON Schema of a trace: a line of the files that [bold]rag-cover evaluate[/bold] reads.",
+    ),
+    _ours(
+        "decompose",
+        "Prepare",
+        "decompose_command:decompose_questions",
+        "Split questions into sub-questions of the types core, background and follow-up.",
+    ),
+    _ours(
+        "backends",
+        "Prepare",
+        "backend_list:list_backends",
+        "List the model backends that are installed, what each one offers, and the engines that run them.",
+    ),
+    _ours(
+        "nuggets",
+        "Prepare",
+        "nugget_extraction:nuggets_app",
+        "Make nuggets, assign them to answers, score answers by them.",
+    ),
+)
+
+COMMANDS: Mapping[str, ListedCommand] = MappingProxyType({each.name: each for each in _LISTED})
+"""The commands in the order in which they are listed."""
