@@ -111,6 +111,12 @@ _LISTED = (
         "Print the JSON Schema of a trace: a line of the files that [bold]rag-cover evaluate[/bold] reads.",
     ),
     _ours(
+        "questions",
+        "Prepare",
+        "questions_command:make_questions",
+        "Make a test set of documents: questions with the passages that answer them, and some that nothing in them answers.",
+    ),
+    _ours(
         "decompose",
         "Prepare",
         "decompose_command:decompose_questions",

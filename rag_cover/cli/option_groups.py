@@ -37,6 +37,7 @@ from rag_cover.llm.usage import Price
 from rag_cover.redaction import Redaction
 from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
+from rag_cover.testsets.documents import read_documents
 
 __all__ = [
     "BeliefOptions",
@@ -99,13 +100,14 @@ class CorpusOptions:
     ] = None
 
     def open_retriever(self, corpus: Path, *, top_k: int, quiet: bool) -> Retriever:
-        """Read the passages and index them; warn of a corpus of fewer than ``top_k``.
+        """Read the passages, of a file or of a folder of documents, and index them; warn of fewer than ``top_k``.
 
         Raises:
             InputError: the passages cannot be read.
             RagCoverError: there is no such retriever, or it cannot index them.
         """
-        passages = tuple(read_passages(corpus, columns=columns_of(self.corpus_column, "--corpus-column")))
+        columns = columns_of(self.corpus_column, "--corpus-column")
+        passages = tuple(read_documents(corpus) if corpus.is_dir() else read_passages(corpus, columns=columns))
         with busy(f"Indexing {len(passages):,} passages", quiet=quiet):
             retriever = build_retriever(self.retriever, passages, index=self.index)
         if (count := len(passages)) < top_k and not quiet:

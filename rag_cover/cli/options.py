@@ -97,7 +97,7 @@ QuestionFile = Annotated[
 ]
 _CORPUS = typer.Option(
     "--corpus",
-    help='The passages that can be retrieved: JSON Lines, {"text": "…", "title": "…", "id": "…"} a line.',
+    help='The passages that can be retrieved: JSON Lines, {"text": "…", "title": "…", "id": "…"} a line, or a folder of texts.',
     metavar="FILE",
     rich_help_panel=INPUT,
     show_default="none",

@@ -76,7 +76,7 @@ _ADVERB = r"(?:(?:\w+ly|also|often|usually|always|never|not|now|still|first|then
 _GOAL = re.compile(r"you (?:want|wish|would like|need|have|intend|plan|prefer|are trying) to (?!be\b|know\b)(?=[a-z])")
 _ADVICE = re.compile(
     r"""(?:you|use|run|set|add|call|see|pass|make|specify|try|check|be|pay|do|don['’]t|never|always|keep|ensure|consider|simply
-    |just|please|we\ recommend|it\ is\ (?:recommended|advised|best)|choose|avoid|remember|contact|start|open|enter|remove
+    |just|please|we\ recommend|it\ is\ (?:recommended|advised|best)|choose|avoid|remember|contact|start|open|enter|remove|create
     |install)\b""",
     re.VERBOSE | re.IGNORECASE,
 )

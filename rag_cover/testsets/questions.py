@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
-from rag_cover.questions import Passage, Question
+from rag_cover.questions import Passage, Question, RoleSource
 from rag_cover.traces import Trace, content_hash
 
 __all__ = ["GoldStatement", "QuestionKind", "TestsetQuestion"]
@@ -29,14 +29,15 @@ class GoldStatement:
     fragment: str
     copies: tuple[Passage, ...] = ()
 
-    @property
-    def nugget(self) -> Nugget:
-        """Return the statement as a vital nugget, with its sources."""
+    def nugget(self, by: RoleSource) -> Nugget:
+        """Return the statement as a vital nugget, as ``by`` says, with its sources."""
         start = self.passage.text.find(self.fragment)
         fragment = Fragment(self.fragment, start=None if start < 0 else start)
         first = NuggetSource(kind="passage", id=self.passage.id or self.passage.key, fragments=(fragment,))
         others = (NuggetSource(kind="passage", id=passage.id or passage.key) for passage in self.copies)
-        return Nugget(self.statement, importance=Importance.VITAL, question=self.question, sources=(first, *others))
+        return Nugget(
+            self.statement, importance=Importance.VITAL, importance_source=by, question=self.question, sources=(first, *others)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,11 @@ class TestsetQuestion:
 
     def to_trace(self) -> Trace:
         """Return a trace without an answer, as pipelines are asked by and labels are added to."""
+        by = self.made_by if self.made_by.startswith("model:") else "rules"
         return Trace(
             id=self.id,
             question=Question(self.text, id=self.id, references=(self.reference,) if self.reference else ()),
-            nuggets=tuple(each.nugget for each in self.gold) or None,
+            nuggets=tuple(each.nugget(by) for each in self.gold) or None,
             tags=(self.kind,),
             metadata={
                 "kind": self.kind,

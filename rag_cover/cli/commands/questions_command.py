@@ -1,0 +1,155 @@
+"""``rag-cover questions``: a test set made of documents, by rules or by a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.backends import Failure
+from rag_cover.cli.commands.nuggets_command import end_command
+from rag_cover.cli.console import busy, say, warn
+from rag_cover.cli.exit_codes import ExitCode
+from rag_cover.cli.options import OUTPUT, RETRIEVAL, Force, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.outputs import refuse_existing
+from rag_cover.cli.parameters import expand_options
+from rag_cover.llm.session import LLMSession, bind_models
+from rag_cover.questions import Passage
+from rag_cover.registry import build_retriever, open_embedder, open_generator, open_scorer
+from rag_cover.reports.text import format_count
+from rag_cover.testsets import Shares, Testset, TestsetFormat, TestsetMaker, candidates_by_rules, read_documents, write_testset
+from rag_cover.testsets.generated import SHIPPED_PROMPTS, QuestionWriter, TestsetPrompts
+from rag_cover.testsets.generation import Candidate
+
+__all__ = ["QuestionsOptions", "make_questions"]
+
+_HOW = "How questions are made"
+
+
+def _show_prompts(*, asked: bool) -> None:
+    if asked:
+        typer.echo(SHIPPED_PROMPTS.read_text(encoding="utf-8"), nl=False)
+        raise typer.Exit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsOptions:
+    """The options of ``rag-cover questions``."""
+
+    corpus: Annotated[
+        Path,
+        typer.Option(
+            help="A folder of documents (.md, .html, .txt, .jsonl), or one file of passages.",
+            metavar="PATH",
+            rich_help_panel=RETRIEVAL,
+            show_default=False,
+        ),
+    ]
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT, show_default=False)
+    ]
+    n: Annotated[int, typer.Option("--n", "-n", help="How many questions to make.", min=1, rich_help_panel=_HOW)] = 50
+    multi: Annotated[float, typer.Option(help="The share that takes two passages.", min=0, max=1, rich_help_panel=_HOW)] = 0.2
+    unanswerable: Annotated[
+        float, typer.Option(help="The share that the corpus does not answer.", min=0, max=1, rich_help_panel=_HOW)
+    ] = 0.1
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            help="A language model that writes the questions, such as openai:gpt-4.1-mini.",
+            metavar="NAME",
+            rich_help_panel=_HOW,
+            show_default="rules write them",
+        ),
+    ] = None
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with your own instructions to the model (see --show-prompts).",
+            metavar="FILE",
+            rich_help_panel=_HOW,
+            show_default="the shipped ones",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Another seed makes other questions.", rich_help_panel=_HOW)] = 0
+    form: Annotated[TestsetFormat, typer.Option("--as", help="The tool that reads the file.", rich_help_panel=OUTPUT)] = (
+        "traces"
+    )
+    prices: Prices = None
+    strict: Strict = False
+    force: Force = False
+    quiet: Quiet = False
+    show_prompts: Annotated[
+        bool,
+        typer.Option(
+            "--show-prompts",
+            callback=_show_prompts,
+            is_eager=True,
+            help="Print the shipped instructions, to be edited and passed to --prompts.",
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = False
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Who writes candidates: rules, or a model within a run."""
+
+    options: QuestionsOptions
+    run: LLMSession = field(default_factory=lambda: LLMSession(None))
+    failures: list[Failure] = field(default_factory=list)
+
+    def candidates(self, passages: tuple[Passage, ...]) -> Iterator[Candidate]:
+        seed = self.options.seed
+        if self.options.generator is None:
+            return candidates_by_rules(passages, seed=seed)
+        generator = bind_models({"generator": open_generator(self.options.generator)}, self.run)["generator"]
+        prompts = TestsetPrompts.read(self.options.prompts)
+        return QuestionWriter(generator, prompts, self.failures).candidates(passages, seed=seed)
+
+
+@expand_options
+def make_questions(options: QuestionsOptions) -> None:
+    """Make a test set of documents: questions with the passages that answer them, and some that nothing in them answers.
+
+    Rules turn statements of the documents into questions, or a language model writes them (--generator). The judge and the
+    retriever leave out questions that their own words answer, that their passage does not answer, or that another passage
+    answers as well. Rules write stiff questions: read OUT before you measure by it, and delete what nobody would ask.
+
+    [bold]Examples[/bold]
+
+      rag-cover questions --corpus docs/ --n 50 --out testset.jsonl
+
+      rag-cover questions --corpus docs/ --out testset.json --as llama-index --multi 0.4 --unanswerable 0
+    """
+    shares, prices = Shares(options.multi, options.unanswerable), prices_of(options.prices)
+    refuse_existing(options.out, force=options.force, inputs=[options.corpus])
+    passages = tuple(read_documents(options.corpus))
+    writer = _Writer(options)
+    candidates = writer.candidates(passages)
+    with busy(f"Indexing {format_count(len(passages), 'passage')}", quiet=options.quiet):
+        retriever = build_retriever("embedded", passages)
+    with busy("Choosing questions", quiet=options.quiet):
+        maker = TestsetMaker(passages, retriever, open_scorer("embedded"), open_embedder("embedded"))
+        made = maker.make(candidates, options.n, shares=shares, seed=options.seed)
+    write_testset(options.out, made.questions, options.form)
+    _describe(made, options)
+    end_command(writer.failures, "passages gave no questions", writer.run, prices, strict=options.strict, quiet=options.quiet)
+
+
+def _describe(made: Testset, options: QuestionsOptions) -> None:
+    counts = [sum(each.kind == kind for each in made.questions) for kind in ("single", "multi", "unanswerable")]
+    kinds = f"{counts[0]} of one passage, {counts[1]} of two, {counts[2]} that the documents do not answer"
+    say(f"{format_count(len(made.questions), 'question')} written to {options.out}: {kinds}.", quiet=options.quiet)
+    left_out = ", ".join(f"{count:,} {reason}" for reason, count in sorted(made.rejected.items(), key=lambda pair: -pair[1]))
+    if left_out:
+        say(f"Left out: {left_out}.", quiet=options.quiet)
+    if not made.questions:
+        warn("No question could be made: rules read English sentences, and a small folder has few that fit; try --generator")
+        raise typer.Exit(ExitCode.BAD_INPUT)
+    if len(made.questions) < options.n:
+        warn(f"{options.n} were asked for: the documents gave no more; name more of them, or a model that writes (--generator)")

@@ -1,0 +1,205 @@
+"""Which candidates become questions, and what a test set holds."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rag_cover import read_traces
+from rag_cover.backends import Generation, Prompt, Sampling, ScoringItem
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Passage
+from rag_cover.registry import build_retriever, open_embedder, open_scorer
+from rag_cover.testsets import Shares, Testset, TestsetMaker, candidates_by_rules, write_testset
+from rag_cover.testsets.generated import QuestionWriter
+from rag_cover.testsets.generation import Candidate
+from rag_cover.testsets.questions import GoldStatement
+
+PASSAGES = (
+    Passage("To install the plugin, run the setup script as root.", title="Install", id="install"),
+    Passage("The retry limit defaults to five attempts per host.", title="Network", id="retry"),
+    Passage("If the key is missing, the server refuses every request.", title="Keys", id="keys"),
+    Passage("The archive is written by the borg create command.", title="Archives", id="archive"),
+    Passage("A manifest is a file that lists all archives of a repository.", title="Manifest", id="manifest"),
+    Passage("Rain falls mostly on the west coast in the winter months.", title="Weather", id="rain"),
+)
+
+
+def maker(passages: Sequence[Passage] = PASSAGES) -> TestsetMaker:
+    return TestsetMaker(passages, build_retriever("embedded", passages), open_scorer("embedded"), open_embedder("embedded"))
+
+
+@pytest.fixture(scope="module")
+def testset() -> Testset:
+    return maker().make(candidates_by_rules(PASSAGES), 5, shares=Shares(multi=0.2, unanswerable=0))
+
+
+def test_each_question_has_the_passage_that_answers_it(testset: Testset) -> None:
+    singles = {each.text: [passage.id for passage in each.passages] for each in testset.questions if each.kind == "single"}
+
+    assert (
+        singles.items()
+        <= {
+            "How do you install the plugin?": ["install"],
+            "What does the retry limit default to?": ["retry"],
+            "What happens if the key is missing?": ["keys"],
+            "What is the archive written by?": ["archive"],
+            "What is a manifest?": ["manifest"],
+        }.items()
+    )
+    assert len(singles) >= 3
+
+
+def test_a_question_over_two_passages_joins_two_and_has_both_as_gold(testset: Testset) -> None:
+    (joined,) = [each for each in testset.questions if each.kind == "multi"]
+
+    trace = joined.to_trace()
+
+    assert ", and " in joined.text
+    assert len(joined.passages) == 2
+    assert [nugget.question for nugget in trace.nuggets or ()] == [each.question for each in joined.gold]
+    assert trace.metadata["gold_passages"] == [passage.id for passage in joined.passages]
+
+
+def test_a_question_that_another_passage_answers_is_left_out() -> None:
+    other = Passage("By default, the retry limit is five attempts for a host.", id="other")
+    made = maker((*PASSAGES, other)).make(
+        _candidates("What does the retry limit default to?", PASSAGES[1]), 1, shares=Shares(0, 0)
+    )
+
+    assert (made.questions, dict(made.rejected)) == ((), {"answered elsewhere": 1})
+
+
+def test_a_passage_that_says_the_same_in_the_same_words_is_gold_too() -> None:
+    copy = Passage(f"{PASSAGES[1].text} Set it with --retries.", id="copy")
+    made = maker((*PASSAGES, copy)).make(
+        _candidates("What does the retry limit default to?", PASSAGES[1]), 1, shares=Shares(0, 0)
+    )
+
+    (question,) = made.questions
+    (nugget,) = question.to_trace().nuggets or ()
+    assert [source.id for source in nugget.sources] == ["retry", "copy"]
+
+
+def test_a_question_that_its_passage_does_not_answer_is_left_out() -> None:
+    made = maker().make(_candidates("What does the repository cost per month?", PASSAGES[4]), 1, shares=Shares(0, 0))
+
+    assert dict(made.rejected) == {"not answered": 1}
+
+
+def test_the_same_question_is_asked_once() -> None:
+    twice = [*_candidates("What is a manifest?", PASSAGES[4]), *_candidates("What is  a Manifest?", PASSAGES[4])]
+
+    made = maker().make(twice, 2, shares=Shares(0, 0))
+
+    assert (len(made.questions), dict(made.rejected)) == (1, {"duplicate": 1})
+
+
+class NothingAnswers:
+    """A judge that says of source passages that they answer, of all others that they do not."""
+
+    fingerprint, threshold = "nothing", 0.5
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        rules = {each.question: each.gold.passage.text for each in candidates_by_rules(PASSAGES)}
+        return np.array([rules.get(item.question, "?") in item.text for item in items], dtype=np.float32)
+
+
+def test_an_unanswerable_question_asks_of_one_thing_what_is_said_of_another() -> None:
+    retriever, embedder = build_retriever("embedded", PASSAGES), open_embedder("embedded")
+
+    made = TestsetMaker(PASSAGES, retriever, NothingAnswers(), embedder).make(
+        candidates_by_rules(PASSAGES), 4, shares=Shares(multi=0, unanswerable=0.5)
+    )
+
+    unanswerable = [each for each in made.questions if each.kind == "unanswerable"]
+    assert {each.text for each in unanswerable} <= {
+        "What does the archive default to?",
+        "What is the retry limit written by?",
+    }
+    assert [(each.reference, each.to_trace().nuggets) for each in unanswerable] == [(None, None)] * len(unanswerable)
+    assert unanswerable
+
+
+def test_the_same_seed_makes_the_same_test_set(testset: Testset) -> None:
+    again = maker().make(candidates_by_rules(PASSAGES), 5, shares=Shares(multi=0.2, unanswerable=0))
+
+    assert again == testset
+
+
+def test_shares_and_numbers_that_cannot_be_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match="their sum at most 1|both at most 1"):
+        Shares(multi=0.8, unanswerable=0.4)
+    with pytest.raises(InvalidValueError, match="n is 0"):
+        maker().make([], 0)
+
+
+def test_a_test_set_is_written_for_other_tools(testset: Testset, tmp_path: Path) -> None:
+    path = tmp_path / "testset"
+    first = testset.questions[0]
+
+    write_testset(path, testset.questions, "ragas")
+    assert json.loads(path.read_text().splitlines()[0]) == {
+        "user_input": first.text,
+        "reference": first.reference,
+        "reference_contexts": [passage.text for passage in first.passages],
+    }
+    write_testset(path, testset.questions, "deepeval")
+    assert [row["input"] for row in json.loads(path.read_text())] == [each.text for each in testset.questions]
+    write_testset(path, testset.questions, "langsmith")
+    assert json.loads(path.read_text().splitlines()[0])["outputs"]["answer"] == first.reference
+    write_testset(path.with_suffix(".jsonl"), testset.questions)
+    assert [trace.question.text for trace in read_traces(path.with_suffix(".jsonl"))] == [
+        each.text for each in testset.questions
+    ]
+
+
+def test_llama_index_reads_the_test_set(testset: Testset, tmp_path: Path) -> None:
+    dataset = pytest.importorskip("llama_index.core.llama_dataset", reason="needs the extra 'llama-index'")
+    path = tmp_path / "testset.json"
+
+    write_testset(path, testset.questions, "llama-index")
+
+    read = dataset.LabelledRagDataset.from_json(str(path))
+    assert [example.query for example in read.examples] == [each.text for each in testset.questions]
+
+
+class Writer:
+    """Writes two questions of every passage, one of which it makes up, and breaks the form for one passage."""
+
+    name = "writer"
+
+    def generate(
+        self, prompts: Sequence[Prompt], sampling: Sampling = Sampling(), *, schema: object = None, purpose: str = "other"
+    ) -> list[Generation]:
+        return [Generation(text=self._reply(str(prompt))) for prompt in prompts]
+
+    @staticmethod
+    def _reply(prompt: str) -> str:
+        if "retry" not in prompt:
+            return "I cannot."
+        asked = {
+            "question": "How many attempts does the retry limit allow?",
+            "answer": "Five attempts per host.",
+            "quote": "five attempts",
+        }
+        made_up = {"question": "Who owns the harbour of Porto Vale?", "answer": "The county."}
+        return json.dumps({"questions": [asked, made_up]})
+
+
+def test_questions_of_a_model_pass_the_same_filters_and_what_could_not_be_read_is_a_failure() -> None:
+    writer = QuestionWriter(Writer())
+
+    made = maker().make(writer.candidates(PASSAGES[:2]), 2, shares=Shares(0, 0))
+
+    (question,) = made.questions
+    assert (question.made_by, question.gold[0].fragment) == ("model:writer", "five attempts")
+    assert dict(made.rejected) == {"not answered": 1}
+    assert len(writer.failures) == 1
+
+
+def _candidates(question: str, passage: Passage) -> list[Candidate]:
+    return [Candidate(GoldStatement(question, passage.text, passage, passage.text), "rule:test")]
