@@ -260,3 +260,11 @@ def test_the_oldest_version_of_a_framework_is_read_from_our_metadata(monkeypatch
     assert framework.is_too_old
     monkeypatch.setattr("rag_cover.cli.scaffold.project.version", lambda _: "99.0")
     assert not framework.is_too_old
+
+
+def test_quiet_says_nothing_of_what_is_there(command: Callable[..., Any], folder: Path) -> None:
+    project(folder, **{"rag_cover_check.py": "mine"})
+
+    done = command("init", "--quiet")
+
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")

@@ -85,7 +85,7 @@ def write_files(options: InitOptions) -> None:
     _refuse_no_folder(folder)
     project = inspect_project(folder)
     name = _chosen(project, options.framework)
-    planned = _plan(project, name, github=options.github)
+    planned = _plan(project, name, options)
     if options.dry_run:
         _show(planned)
         return
@@ -113,16 +113,16 @@ def _chosen(project: Project, asked: str) -> str:
     return name
 
 
-def _plan(project: Project, name: str, *, github: bool) -> list[_Planned]:
+def _plan(project: Project, name: str, options: InitOptions) -> list[_Planned]:
     folder = project.folder
     script = pipeline_script(name, _only(project.uses[name])) if name in FRAMEWORKS else answers_script(project.answers)
     planned = [_Planned(folder / SCRIPT, script)]
     config = find_config(folder)
     if config is None or config.path == folder / CONFIG_NAME:
         planned.append(_Planned(folder / CONFIG_NAME, config_text()))
-    else:
-        warn(f"{config.path} has the options already, so that no {CONFIG_NAME} is written.")
-    if github:
+    elif not options.quiet:
+        warn(f"{os.path.relpath(config.path)} has the options already, so that no {CONFIG_NAME} is written.")
+    if options.github:
         root = _repository_of(folder)
         inside = "" if root == folder else folder.resolve().relative_to(root.resolve()).as_posix()
         planned.append(_Planned(root / _WORKFLOW, workflow_text(project, name, inside)))
@@ -166,7 +166,8 @@ def _write(planned: _Planned, *, quiet: bool) -> bool:
         if not _is_there(path):  # a folder on the way is a file
             message = f"{path} cannot be written: {there.filename} is a file; move it away"
             raise StoreError(message) from there
-        warn(f"{path} is there already and stays as it is; move it away and run this again to have it written.")
+        if not quiet:
+            warn(f"{path} is there already and stays as it is; move it away and run this again to have it written.")
         return False
     except OSError as unwritable:
         message = f"{path} cannot be written ({unwritable.strerror}); check the folder"
@@ -181,8 +182,8 @@ def _explain_choice(project: Project, name: str, *, quiet: bool) -> None:
         say(f"A file of answers: {about}.", quiet=quiet)
         return
     use = project.uses[name]
-    say(f"{use.framework.title}: {use.evidence or 'as asked'}.", quiet=quiet)
     framework = use.framework
+    say(f"{framework.title}: {use.evidence or 'as asked'}.", quiet=quiet)
     if framework.installed is None:
         warn(f"{framework.distribution} is not installed here: pip install 'rag-cover[{framework.extra}]'")
     elif framework.is_too_old:
