@@ -71,6 +71,7 @@ GUIDES = (
     "scale",
     "redaction",
     "peers",
+    "test_sets",
     "config",  # last, since its file counts in what follows
 )
 """In reading order: a guide may use what an earlier one made."""

@@ -37,7 +37,7 @@ from rag_cover.llm.usage import Price
 from rag_cover.redaction import Redaction
 from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
-from rag_cover.testsets.documents import read_documents
+from rag_cover.testsets.documents import load_documents
 
 __all__ = [
     "BeliefOptions",
@@ -107,7 +107,7 @@ class CorpusOptions:
             RagCoverError: there is no such retriever, or it cannot index them.
         """
         columns = columns_of(self.corpus_column, "--corpus-column")
-        passages = tuple(read_documents(corpus) if corpus.is_dir() else read_passages(corpus, columns=columns))
+        passages = tuple(load_documents(corpus) if corpus.is_dir() else read_passages(corpus, columns=columns))
         with busy(f"Indexing {len(passages):,} passages", quiet=quiet):
             retriever = build_retriever(self.retriever, passages, index=self.index)
         if (count := len(passages)) < top_k and not quiet:

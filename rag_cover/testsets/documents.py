@@ -13,7 +13,7 @@ from rag_cover.questions import Passage
 from rag_cover.stores import read_passages
 from rag_cover.texts import sentences, windows
 
-__all__ = ["HEADINGS", "SUFFIXES", "Section", "read_documents", "sections_of"]
+__all__ = ["HEADINGS", "SUFFIXES", "Section", "load_documents", "sections_of"]
 
 PASSAGE_WORDS = 120
 HEADINGS = " › "  # noqa: RUF001  # the mark between the parts of a path that readers know
@@ -40,7 +40,7 @@ class Section:
         return HEADINGS.join(self.headings) or None
 
 
-def read_documents(path: Path | str) -> list[Passage]:
+def load_documents(path: Path | str) -> list[Passage]:
     """Read the passages of a folder of documents, with its subfolders, or of one file.
 
     A passage's id is the file's path under the folder with its number, such as ``guide/install.md#3``; its title are the

@@ -18,7 +18,7 @@ from rag_cover.llm.prompt_safety import fence
 from rag_cover.llm.prompts import Conversation, conversation
 from rag_cover.llm.structured import replies_to
 from rag_cover.questions import Passage, prepend_title
-from rag_cover.testsets.generation import Candidate
+from rag_cover.testsets.generation import QuestionCandidate
 from rag_cover.testsets.questions import GoldStatement
 
 __all__ = ["SHIPPED_PROMPTS", "QuestionWriter", "TestsetPrompts"]
@@ -79,7 +79,7 @@ class QuestionWriter:
     prompts: TestsetPrompts = field(default_factory=TestsetPrompts.read)
     failures: list[Failure] = field(default_factory=list)
 
-    def candidates(self, passages: Sequence[Passage], *, seed: int = 0) -> Iterator[Candidate]:
+    def candidates(self, passages: Sequence[Passage], *, seed: int = 0) -> Iterator[QuestionCandidate]:
         """Yield questions of passages taken at random; a passage is asked about when its questions are wanted.
 
         Raises:
@@ -102,6 +102,6 @@ def _read(_: int, text: str) -> list[_WrittenQuestion]:
     return [each for each in written if each.question.strip() and each.answer.strip()]
 
 
-def _candidate(written: _WrittenQuestion, passage: Passage, by: str) -> Candidate:
+def _candidate(written: _WrittenQuestion, passage: Passage, by: str) -> QuestionCandidate:
     quote = written.quote if written.quote.strip() and written.quote in passage.text else passage.text
-    return Candidate(GoldStatement(written.question.strip(), written.answer.strip(), passage, quote), by)
+    return QuestionCandidate(GoldStatement(written.question.strip(), written.answer.strip(), passage, quote), by)

@@ -84,7 +84,7 @@ class Testset:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class QuestionCandidate:
     """A question that may become one of the test set; ``about`` is what it is about, where a rule knows."""
 
     gold: GoldStatement
@@ -99,7 +99,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Accepted:
-    candidate: Candidate
+    candidate: QuestionCandidate
     near: tuple[Passage, ...]
 
     @property
@@ -107,17 +107,17 @@ class _Accepted:
         return [passage.key for passage in self.near].index(self.candidate.gold.passage.key) + 1
 
 
-def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[Candidate]:
+def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[QuestionCandidate]:
     """Yield what rules can ask about the passages, the rules by turns, each at random over the corpus."""
     common = frozenset(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
-    by_rule: dict[str, list[Candidate]] = {}
+    by_rule: dict[str, list[QuestionCandidate]] = {}
     for passage in passages:
         title = (passage.title or "").split(HEADINGS)[-1]
         source = StatementSource("passage", passage.key, passage.text, passage.key, title)
         for said in statements_in(source):
             for asked in ask_about(said.text, common=common):
                 gold = GoldStatement(asked.question, said.text, passage, said.fragment)
-                by_rule.setdefault(asked.rule, []).append(Candidate(gold, f"rule:{asked.rule}", asked.about))
+                by_rule.setdefault(asked.rule, []).append(QuestionCandidate(gold, f"rule:{asked.rule}", asked.about))
     rng = random.Random(seed)  # noqa: S311  # a sample, not a secret
     for found in by_rule.values():
         rng.shuffle(found)
@@ -147,7 +147,7 @@ class TestsetMaker:
         self._vectors: list[NDArray[np.float32]] = []
         self._asked: set[str] = set()
 
-    def make(self, candidates: Iterable[Candidate], n: int, *, shares: Shares | None = None, seed: int = 0) -> Testset:
+    def make(self, candidates: Iterable[QuestionCandidate], n: int, *, shares: Shares | None = None, seed: int = 0) -> Testset:
         """Make n questions, or as many as the candidates give.
 
         Raises:
@@ -163,15 +163,14 @@ class TestsetMaker:
         left = iter(candidates)
         while len(accepted) < wanted and (block := list(islice(left, _BLOCK))):
             accepted += self._accept(block)
-        accepted = accepted[:wanted]
-        joined = _join_linked(accepted, multis)
+        joined = _join_linked(accepted[:wanted], multis)
         used = {id(each) for pair in joined for each in pair}
         rest = [each for each in accepted if id(each) not in used][:singles]
         swapped = self._swap(accepted, unanswerables, random.Random(seed))  # noqa: S311  # a sample, not a secret
         questions = [*map(_single, rest), *(_multi(*pair) for pair in joined), *swapped]
         return Testset(tuple(questions), dict(self._rejected))
 
-    def _accept(self, block: Sequence[Candidate]) -> list[_Accepted]:
+    def _accept(self, block: Sequence[QuestionCandidate]) -> list[_Accepted]:
         """Keep the candidates that pass every filter."""
         new = [each for each in block if self._is_new(each.question)]
         answered = self._filter_by_passage(new)
@@ -187,7 +186,7 @@ class TestsetMaker:
         self._asked.add(key)
         return True
 
-    def _filter_by_passage(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _filter_by_passage(self, candidates: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
         sources = [ScoringItem(each.question, _text(each.gold.passage)) for each in candidates]
         echoes = [ScoringItem(each.question, each.question) for each in candidates]
         said = ask_probabilities(self._scorer, [*sources, *echoes])
@@ -201,7 +200,9 @@ class TestsetMaker:
                 kept.append(each)
         return kept
 
-    def _filter_by_others(self, candidates: Sequence[Candidate], near: Sequence[tuple[Passage, ...]]) -> list[_Accepted]:
+    def _filter_by_others(
+        self, candidates: Sequence[QuestionCandidate], near: Sequence[tuple[Passage, ...]]
+    ) -> list[_Accepted]:
         others = [
             {passage: ScoringItem(each.question, _text(passage)) for passage in found if not _says(passage, each.gold)}
             for each, found in zip(candidates, near, strict=True)
@@ -262,7 +263,7 @@ def _says(passage: Passage, gold: GoldStatement) -> bool:
     return passage.key == gold.passage.key or len(wanted & content_words(passage.text)) >= _COPIED * len(wanted)
 
 
-def _rule(candidate: Candidate) -> str:
+def _rule(candidate: QuestionCandidate) -> str:
     return candidate.made_by.removeprefix("rule:")
 
 
@@ -270,7 +271,7 @@ def _document(passage: Passage) -> str:
     return str(passage.metadata.get("document") or passage.title or passage.key)
 
 
-def _can_swap(one: Candidate, other: Candidate) -> bool:
+def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
     """Return whether two candidates are about things of two documents that a question can take in each other's place."""
     first, second = one.about or "", other.about or ""
     if first.casefold() == second.casefold() or one.question.count(first) != 1:

@@ -30,6 +30,7 @@ FUNCTIONS = {
     if isinstance(node, ast.FunctionDef)
 }
 DIFFERENT = {
+    "--as": "the tools that read the file are the command's own",
     "--baseline": "augment: a file; study: a setting",
     "--embedder": "decompose: what tells sub-questions alike; skills, route: what skills are learnt from",
     "--format": "the input's; evaluate-files: the results'",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_cover.errors import InputError
-from rag_cover.testsets import read_documents
+from rag_cover.testsets import load_documents
 
 MARKDOWN = """---
 title: Borg
@@ -27,14 +27,15 @@ pip install borg
 - Another item.
 """
 HTML = """<html><head><title>x</title><script>evil()</script></head><body><nav><li>Home</li></nav>
-<h1>Pumps¶</h1><p>A pump moves <code>heat</code>.</p><h2>Cost</h2><ul><li><p>It costs 12,000 euros.</p></li></ul></body></html>"""
+<h1>Pumps¶</h1><p>A pump moves <code>heat</code>.</p>
+<h2>Cost</h2><ul><li><p>It costs 12,000 euros.</p></li></ul></body></html>"""
 
 
 def test_markdown_is_cut_at_its_headings_and_code_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "guide").mkdir()
     (tmp_path / "guide" / "borg.md").write_text(MARKDOWN)
 
-    passages = read_documents(tmp_path)
+    passages = load_documents(tmp_path)
 
     assert [(each.id, each.title, each.text) for each in passages] == [
         ("guide/borg.md#1", "Borg", "Borg makes backups."),
@@ -46,7 +47,7 @@ def test_html_is_read_without_scripts_and_navigation(tmp_path: Path) -> None:
     pytest.importorskip("bs4", reason="needs the extra 'documents'")
     (tmp_path / "pumps.html").write_text(HTML)
 
-    passages = read_documents(tmp_path)
+    passages = load_documents(tmp_path)
 
     assert [(each.title, each.text) for each in passages] == [
         ("Pumps", "A pump moves heat."),
@@ -58,7 +59,7 @@ def test_long_paragraphs_are_cut_between_sentences_and_lose_nothing(tmp_path: Pa
     text = " ".join(f"Sentence number {number} says that pumps move heat." for number in range(60))
     (tmp_path / "long_text.txt").write_text(text)
 
-    passages = read_documents(tmp_path)
+    passages = load_documents(tmp_path)
 
     assert " ".join(each.text for each in passages) == text
     assert all(len(each.text.split()) <= 120 for each in passages)
@@ -68,18 +69,18 @@ def test_long_paragraphs_are_cut_between_sentences_and_lose_nothing(tmp_path: Pa
 def test_files_of_passages_keep_their_ids_beside_the_files_name(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text('{"text": "Rain falls.", "id": "r1"}\n')
 
-    assert [each.id for each in read_documents(tmp_path)] == ["corpus.jsonl#r1"]
-    assert [each.id for each in read_documents(tmp_path / "corpus.jsonl")] == ["r1"]
+    assert [each.id for each in load_documents(tmp_path)] == ["corpus.jsonl#r1"]
+    assert [each.id for each in load_documents(tmp_path / "corpus.jsonl")] == ["r1"]
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file or folder"):
-        read_documents(tmp_path / "absent")
+        load_documents(tmp_path / "absent")
     with pytest.raises(InputError, match="there is no passage in it"):
-        read_documents(tmp_path)
+        load_documents(tmp_path)
     (tmp_path / "binary.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"binary\.md: this is no UTF-8 text \(byte 0\)"):
-        read_documents(tmp_path)
+        load_documents(tmp_path)
 
 
 def test_hidden_files_and_other_kinds_are_passed_over(tmp_path: Path) -> None:
@@ -87,4 +88,4 @@ def test_hidden_files_and_other_kinds_are_passed_over(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("Rain falls.")
 
-    assert [each.id for each in read_documents(tmp_path)] == ["kept.txt#1"]
+    assert [each.id for each in load_documents(tmp_path)] == ["kept.txt#1"]

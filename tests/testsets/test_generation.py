@@ -9,13 +9,14 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover import read_traces
-from rag_cover.backends import Generation, Prompt, Sampling, ScoringItem
+from rag_cover.backends import ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.registry import build_retriever, open_embedder, open_scorer
+from rag_cover.testing import ScriptedGenerator
 from rag_cover.testsets import Shares, Testset, TestsetMaker, candidates_by_rules, write_testset
 from rag_cover.testsets.generated import QuestionWriter
-from rag_cover.testsets.generation import Candidate
+from rag_cover.testsets.generation import QuestionCandidate
 from rag_cover.testsets.questions import GoldStatement
 
 PASSAGES = (
@@ -65,7 +66,7 @@ def test_a_question_over_two_passages_joins_two_and_has_both_as_gold(testset: Te
 
 
 def test_a_question_that_another_passage_answers_is_left_out() -> None:
-    other = Passage("By default, the retry limit is five attempts for a host.", id="other")
+    other = Passage("The default of the retry limit: 5 tries.", id="other")
     made = maker((*PASSAGES, other)).make(
         _candidates("What does the retry limit default to?", PASSAGES[1]), 1, shares=Shares(0, 0)
     )
@@ -157,49 +158,39 @@ def test_a_test_set_is_written_for_other_tools(testset: Testset, tmp_path: Path)
     ]
 
 
-def test_llama_index_reads_the_test_set(testset: Testset, tmp_path: Path) -> None:
-    dataset = pytest.importorskip("llama_index.core.llama_dataset", reason="needs the extra 'llama-index'")
+def test_a_labelled_rag_dataset_of_llama_index_has_its_fields(testset: Testset, tmp_path: Path) -> None:
     path = tmp_path / "testset.json"
 
     write_testset(path, testset.questions, "llama-index")
 
-    read = dataset.LabelledRagDataset.from_json(str(path))
-    assert [example.query for example in read.examples] == [each.text for each in testset.questions]
+    example = json.loads(path.read_text())["examples"][0]
+    assert example["query"] == testset.questions[0].text
+    assert {*example} == {"query", "query_by", "reference_contexts", "reference_answer", "reference_answer_by"}
+    assert example["query_by"]["type"] == "ai"
 
 
-class Writer:
-    """Writes two questions of every passage, one of which it makes up, and breaks the form for one passage."""
-
-    name = "writer"
-
-    def generate(
-        self, prompts: Sequence[Prompt], sampling: Sampling = Sampling(), *, schema: object = None, purpose: str = "other"
-    ) -> list[Generation]:
-        return [Generation(text=self._reply(str(prompt))) for prompt in prompts]
-
-    @staticmethod
-    def _reply(prompt: str) -> str:
-        if "retry" not in prompt:
-            return "I cannot."
-        asked = {
+WRITTEN = {
+    "questions": [
+        {
             "question": "How many attempts does the retry limit allow?",
-            "answer": "Five attempts per host.",
+            "answer": "The retry limit allows five attempts per host.",
             "quote": "five attempts",
-        }
-        made_up = {"question": "Who owns the harbour of Porto Vale?", "answer": "The county."}
-        return json.dumps({"questions": [asked, made_up]})
+        },
+        {"question": "Who owns the harbour of Porto Vale?", "answer": "The county owns the harbour."},
+    ]
+}
 
 
 def test_questions_of_a_model_pass_the_same_filters_and_what_could_not_be_read_is_a_failure() -> None:
-    writer = QuestionWriter(Writer())
+    writer = QuestionWriter(ScriptedGenerator({"retry": json.dumps(WRITTEN)}, default="I cannot."))
 
     made = maker().make(writer.candidates(PASSAGES[:2]), 2, shares=Shares(0, 0))
 
     (question,) = made.questions
-    assert (question.made_by, question.gold[0].fragment) == ("model:writer", "five attempts")
+    assert (question.made_by, question.gold[0].fragment) == ("model:scripted", "five attempts")
     assert dict(made.rejected) == {"not answered": 1}
     assert len(writer.failures) == 1
 
 
-def _candidates(question: str, passage: Passage) -> list[Candidate]:
-    return [Candidate(GoldStatement(question, passage.text, passage, passage.text), "rule:test")]
+def _candidates(question: str, passage: Passage) -> list[QuestionCandidate]:
+    return [QuestionCandidate(GoldStatement(question, passage.text, passage, passage.text), "rule:test")]

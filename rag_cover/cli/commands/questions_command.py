@@ -13,16 +13,16 @@ from rag_cover.backends import Failure
 from rag_cover.cli.commands.nuggets_command import end_command
 from rag_cover.cli.console import busy, say, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.options import OUTPUT, RETRIEVAL, Force, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.options import OUTPUT, Force, Prices, Quiet, RequiredCorpus, Strict, prices_of
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.questions import Passage
 from rag_cover.registry import build_retriever, open_embedder, open_generator, open_scorer
 from rag_cover.reports.text import format_count
-from rag_cover.testsets import Shares, Testset, TestsetFormat, TestsetMaker, candidates_by_rules, read_documents, write_testset
+from rag_cover.testsets import Shares, Testset, TestsetFormat, TestsetMaker, candidates_by_rules, load_documents, write_testset
 from rag_cover.testsets.generated import SHIPPED_PROMPTS, QuestionWriter, TestsetPrompts
-from rag_cover.testsets.generation import Candidate
+from rag_cover.testsets.generation import QuestionCandidate
 
 __all__ = ["QuestionsOptions", "make_questions"]
 
@@ -39,15 +39,7 @@ def _show_prompts(*, asked: bool) -> None:
 class QuestionsOptions:
     """The options of ``rag-cover questions``."""
 
-    corpus: Annotated[
-        Path,
-        typer.Option(
-            help="A folder of documents (.md, .html, .txt, .jsonl), or one file of passages.",
-            metavar="PATH",
-            rich_help_panel=RETRIEVAL,
-            show_default=False,
-        ),
-    ]
+    corpus: RequiredCorpus
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT, show_default=False)
     ]
@@ -103,7 +95,7 @@ class _Writer:
     run: LLMSession = field(default_factory=lambda: LLMSession(None))
     failures: list[Failure] = field(default_factory=list)
 
-    def candidates(self, passages: tuple[Passage, ...]) -> Iterator[Candidate]:
+    def candidates(self, passages: tuple[Passage, ...]) -> Iterator[QuestionCandidate]:
         seed = self.options.seed
         if self.options.generator is None:
             return candidates_by_rules(passages, seed=seed)
@@ -128,7 +120,7 @@ def make_questions(options: QuestionsOptions) -> None:
     """
     shares, prices = Shares(options.multi, options.unanswerable), prices_of(options.prices)
     refuse_existing(options.out, force=options.force, inputs=[options.corpus])
-    passages = tuple(read_documents(options.corpus))
+    passages = tuple(load_documents(options.corpus))
     writer = _Writer(options)
     candidates = writer.candidates(passages)
     with busy(f"Indexing {format_count(len(passages), 'passage')}", quiet=options.quiet):
