@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag_cover.errors import InputError
+from rag_cover.evaluation import Evaluation
 from rag_cover.importers import read_any
 from rag_cover.integration import ANSWERED, ASKED, DOCUMENTS, Given, Terms, trace_of_inputs
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, json_value
+from rag_cover.recording import Recording
 from rag_cover.traces import Trace
 
 __all__ = ["ACCEPTED", "read_answer"]
@@ -84,14 +86,15 @@ def _read_chain_result(result: Mapping[str, Any], question: str | None) -> Given
 
 def _read_recorded(answer: object) -> Trace | None:
     """Return the trace of a result, or the only one of a recording or an evaluation; None where it is neither."""
-    if isinstance(answer, TraceResult):
-        return answer.trace
-    if callable(flush := getattr(answer, "flush", None)):
-        flush()
-    results = getattr(answer, "results", None)
-    traces = getattr(answer, "traces", None) or [each.trace for each in results or () if isinstance(each, TraceResult)]
-    is_recording = results is not None and hasattr(answer, "evaluation" if hasattr(answer, "flush") else "judge")
-    return _only(list(traces)) if is_recording else None
+    match answer:
+        case TraceResult():
+            return answer.trace
+        case Evaluation():
+            return _only([each.trace for each in answer.results])
+        case Recording():
+            answer.flush()
+            return _only(answer.traces or [each.trace for each in answer.results])
+    return None
 
 
 def _only(traces: Sequence[Trace]) -> Trace:
@@ -122,10 +125,9 @@ def _is_text(value: object) -> bool:
 
 
 def _text_of(answer: Any) -> str | None:
-    """Return the text of a message or a response; of an empty response, which has none, None."""
-    if answer is None or isinstance(answer, str):
-        return answer
-    return str(answer.content) if _is_message(answer) else str(answer)
+    """Return the text of a message or a response, None where it has none; a stream is read to its end."""
+    said = answer.content if _is_message(answer) else getattr(answer, "response", answer)
+    return said if said is None or isinstance(said, str) else str(answer)
 
 
 def _is_documents(value: object) -> bool:
