@@ -1,4 +1,4 @@
-"""The plugin in real test sessions: it is loaded only where it is asked for, sums up what was checked, and keeps it in a store."""
+"""The plugin in real test sessions: loaded only where it is asked for, it sums up what was checked and keeps it in a store."""
 
 from __future__ import annotations
 
