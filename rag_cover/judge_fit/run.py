@@ -7,16 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rag_cover.backends import Mode, Scorer, fingerprint_of, reply_threshold_of
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_cover.backends import Mode, Scorer, ScoringItem, fingerprint_of, reply_threshold_of
 from rag_cover.errors import InvalidValueError
 from rag_cover.importers import read_labels
+from rag_cover.judge_check import canary_verdicts, explain_canary_failure
 from rag_cover.judge_fit.fitting import LabelledFeatures, fit_mode
-from rag_cover.judge_fit.result import JudgeFit
+from rag_cover.judge_fit.result import JudgeFit, ModeFit
 from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult
 from rag_cover.questions import plain_query
 from rag_cover.registry import Models
-from rag_cover.score_fits import FittableScorer, ScoreFeatures
+from rag_cover.score_fits import FittableScorer, FittedMode, ScoreFeatures
+from rag_cover.stats.logistic import probabilities
 
 __all__ = ["fit_judge", "open_fittable"]
 
@@ -52,13 +57,15 @@ def fit_judge(
         StoreError: the judge cannot be kept there, or another is.
     """
     scorer = open_fittable(judge)
+    if save_as is not None:
+        scorer.fitted_folder(save_as)  # a wrong name is refused before anything is judged
     rows = read_labels(labels, columns=columns) if isinstance(labels, Path | str) else tuple(labels)
     chosen, notes = _choose_rows(rows, None if results is None else _Judged.of(results))
     features = scorer.score_features([row.item for row in chosen])
     unread = sum(each is None for each in features)
     notes += _note(unread, "passage", "is not read closely by the judge, so that no weight of its can be fitted to it")
     modes = tuple(
-        fit_mode(mode, found, scorer.score_weights, cut=_cut_of(scorer, mode), seed=seed)
+        _refuse_broken(fit_mode(mode, found, scorer.score_weights, cut=_cut_of(scorer, mode), seed=seed), scorer)
         for mode in _MODES
         if (found := list(_of_mode(mode, chosen, features)))
     )
@@ -149,6 +156,48 @@ def _of_mode(mode: Mode, rows: Sequence[LabelledText], features: Sequence[ScoreF
     for row, found in zip(rows, features, strict=True):
         if found is not None and bool(row.user_question) is (mode == "reply"):
             yield LabelledFeatures(found, bool(row.label), row.cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedScorer:
+    """The judge as it would be with one mode fitted, without references."""
+
+    scorer: _Fittable
+    mode: Mode
+    fitted: FittedMode
+
+    @property
+    def threshold(self) -> float:
+        return self.fitted.cut if self.mode == "passage" else self.scorer.threshold
+
+    @property
+    def reply_threshold(self) -> float:
+        return self.fitted.cut if self.mode == "reply" else reply_threshold_of(self.scorer)
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{fingerprint_of(self.scorer)}:fitted"
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        found = self.scorer.correctness(items)
+        for row, (item, features) in enumerate(zip(items, self.scorer.score_features(items), strict=True)):
+            is_mine = bool(item.user_question) is (self.mode == "reply")
+            if features is not None and is_mine and features.kind in self.fitted.weights:
+                found[row] = probabilities(np.dot(self.fitted.weights[features.kind], features.values))
+        return found
+
+
+def _refuse_broken(fit: ModeFit, scorer: _Fittable) -> ModeFit:
+    """Refuse a fit by which the judge gets plain cases wrong that it gets right as it is: texts unlike the labelled ones."""
+    if fit.fitted is None or explain_canary_failure(canary_verdicts(scorer)) is not None:
+        return fit
+    problem = explain_canary_failure(canary_verdicts(_FittedScorer(scorer, fit.mode, fit.fitted)))
+    if problem is None:
+        return fit
+    reason = (
+        f"fitted, the judge would get texts unlike the labelled ones wrong: {problem}; label texts of all kinds and lengths"
+    )
+    return replace(fit, fitted=None, refused_because=reason)
 
 
 def _cut_of(scorer: Scorer, mode: Mode) -> float:

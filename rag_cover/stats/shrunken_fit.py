@@ -1,8 +1,10 @@
 """Logistic weights fitted to labels from known ones: few labels move them little.
 
 With features x (k,), known weights w and labels y, the fit is the δ that minimises the summed cross-entropy of
-σ(x·w + z·δ) plus Σ penalty_j δ_j² / 2, where z are the features, standardised but for the constant (Hoerl & Kennard, "Ridge
-regression", 1970, towards w instead of 0). A penalty of 1/s² is a normal prior of δ_j with standard deviation s.
+σ(x·w + z·δ) plus Σ penalty_j δ_j² / 2, where z are the features, centred and divided by their standard deviation where
+that is above 1, the constant as it is (Hoerl & Kennard, "Ridge regression", 1970, towards w instead of 0). A penalty of 1/s² is
+a normal prior of δ_j with standard deviation s. A feature that hardly varies among the labels thus gets no large weight, by
+which texts unlike these would be judged.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ __all__ = ["fit_from"]
 Floats = NDArray[np.float64]
 
 SLOPE_SPREAD = 0.5
-"""How far, in log-odds, a standard deviation of a feature may weigh otherwise than it did: the prior's standard deviation."""
+"""How far, in log-odds, a feature may weigh otherwise than it did, for each unit of z: the prior's standard deviation."""
 SHIFT_SPREAD = 0.8
 """Likewise of the constant: how far a judge's probabilities lie off on a new set of texts (`CalibrationShift.spread`)."""
 
@@ -37,7 +39,7 @@ def fit_from(known: Sequence[float], features: ArrayLike, labels: ArrayLike) -> 
     x, w = np.asarray(features, dtype=np.float64), np.asarray(known, dtype=np.float64)
     centre, spread = x.mean(axis=0), x.std(axis=0)
     varies = spread > 1e-9 * (1 + np.abs(centre))  # rounding
-    scale = np.where(varies, spread, 1.0)
+    scale = np.maximum(spread, 1.0)
     z = np.where(varies, (x - centre) / scale, 0.0)
     z[:, -1] = 1.0
     penalty = np.full(len(w), SLOPE_SPREAD**-2)
