@@ -81,13 +81,17 @@ def fit_mode(mode: Mode, rows: Sequence[LabelledFeatures], known: Weights, *, cu
 
 def _too_few(labels: int, covered: int, questions: int) -> str | None:
     if labels < LEAST_LABELS:
-        return f"{labels} labels; a fit needs {LEAST_LABELS}"
+        return f"{_count(labels, 'label')}; a fit needs {LEAST_LABELS}"
     if questions < LEAST_QUESTIONS:
-        return f"labels of {questions} questions; a fit needs {LEAST_QUESTIONS}, since labels of one question are much alike"
+        return f"labels of {_count(questions, 'question')}; a fit needs {LEAST_QUESTIONS}"
     if (fewer := min(covered, labels - covered)) < LEAST_OF_EACH:
         rare = "covered" if covered < labels - covered else "not covered"
         return f"{fewer} of {labels} labels say {rare}; a fit needs {LEAST_OF_EACH} of each kind"
     return None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _refuse(log_loss: Change, accuracy: Change, over_constant: Interval, weights: Weights) -> str | None:

@@ -39,7 +39,7 @@ def fit_panels(fit: JudgeFit) -> RenderableType:
 def fit_headline(fit: JudgeFit) -> str:
     """Say in one sentence what came of it."""
     if not fit.fitted:
-        return "The judge was not fitted: the shipped numbers stay."
+        return "The judge was not fitted, and stays as it is."
     what = " and ".join(f"{mode.labels:,} labels of {_MODES[mode.mode]}" for mode in fit.modes if mode.fitted is not None)
     return f"The judge is fitted to {what}."
 
