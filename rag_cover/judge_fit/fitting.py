@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import CalibrationShift, Mode
 from rag_cover.judge_fit.result import Change, ModeFit
 from rag_cover.score_fits import FittedMode, ScoreFeatures
-from rag_cover.stats.certain_cuts import certain_cuts
+from rag_cover.stats.certainty import fit_certain_cuts
 from rag_cover.stats.classification import by_cluster
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.intervals import Interval, jackknife
@@ -32,8 +32,12 @@ __all__ = ["LEAST_LABELS", "LEAST_OF_EACH", "LEAST_QUESTIONS", "LabelledFeatures
 Floats = NDArray[np.float64]
 Weights = Mapping[str, tuple[float, ...]]
 
-LEAST_LABELS, LEAST_QUESTIONS, LEAST_OF_EACH = 100, 20, 15
-"""Labels of a mode, the questions that they are of, and labels of each kind, below which nothing is fitted."""
+LEAST_LABELS = 100
+"""The labels of a mode from which it is fitted."""
+LEAST_QUESTIONS = 20
+"""And the questions these must be of: labels of one question are much alike."""
+LEAST_OF_EACH = 15
+"""And the labels that must say covered, and not covered."""
 _LEAST_OF_KIND, _LEAST_OF_EACH_OF_KIND = 30, 5  # labels of a kind of text; of fewer, its weights stay as they were
 _DEALS = 4
 _DIGITS = 6
@@ -161,7 +165,7 @@ def _choose_cut(judged: Floats, labels: Floats, questions: Sequence[Hashable], c
 
 
 def _fitted(weights: Weights, held: _Held, labels: Floats, questions: Sequence[Hashable], cut: float) -> FittedMode:
-    low, high = certain_cuts(held.probability, labels, cut=cut)
+    low, high = fit_certain_cuts(held.probability, labels, cut=cut)
     return FittedMode(weights, cut, (round(low, 4), round(high, 4)), _shift(held.probability, labels, questions, cut))
 
 

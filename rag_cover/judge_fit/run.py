@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +93,7 @@ def open_fittable(judge: str | Scorer) -> _Fittable:
     return scorer  # type: ignore[return-value]  # opened as a scorer
 
 
-class _Fittable(FittableScorer, Scorer):
+class _Fittable(FittableScorer, Scorer, Protocol):
     """A scorer that can be fitted."""
 
 

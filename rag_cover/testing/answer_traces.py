@@ -17,16 +17,16 @@ from rag_cover.questions import Passage, json_value
 from rag_cover.recording import Recording
 from rag_cover.traces import Trace
 
-__all__ = ["ACCEPTED", "read_answer"]
+__all__ = ["ACCEPTED", "trace_of_answer"]
 
 ACCEPTED = (
     "a trace, a dict with a question and an answer, a response of LlamaIndex with question=…, a result of a LangChain chain, "
     "a recording of one question, a LangSmith run, or the answer's text with question=…"
 )
-"""What `read_answer` takes, in words."""
+"""What `trace_of_answer` takes, in words."""
 
 
-def read_answer(answer: object, question: str | None = None, contexts: Sequence[object] | None = None) -> Trace:
+def trace_of_answer(answer: object, question: str | None = None, contexts: Sequence[object] | None = None) -> Trace:
     """Make a trace of one answer.
 
     Args:

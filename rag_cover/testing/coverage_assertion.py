@@ -18,7 +18,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.nuggets import Importance, Nugget
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.registry import Models
-from rag_cover.testing.answer_traces import read_answer
+from rag_cover.testing.answer_traces import trace_of_answer
 from rag_cover.testing.coverage_messages import coverage_problem, join_problems, support_problem
 from rag_cover.traces import Trace
 
@@ -166,7 +166,7 @@ def assert_covers(
         judge=judge,
     )
     needed = asked.over(_observers[-1].defaults()) if _observers else asked
-    checked = _check(_with_units(read_answer(answer, question, contexts), needed), needed)
+    checked = _check(_with_units(trace_of_answer(answer, question, contexts), needed), needed)
     for observer in _observers:
         observer.observe(checked)
     if checked.problem is not None:

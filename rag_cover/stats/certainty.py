@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["CERTAIN", "certain_cuts"]
+__all__ = ["CERTAIN", "fit_certain_cuts"]
 
 CERTAIN = 0.9
 """The share of verdicts beyond each cut that is right."""
 _LEAST = 20  # verdicts beyond a cut: of fewer, the share that is right is hardly known
 
 
-def certain_cuts(
+def fit_certain_cuts(
     probabilities: ArrayLike, labels: ArrayLike, *, cut: float = 0.5, right: float = CERTAIN, least: int = _LEAST
 ) -> tuple[float, float]:
     """Return the highest low cut and the lowest high cut beyond which the given share of verdicts is right.
 
     Where no cut has ``least`` verdicts beyond it of which so many are right, all on that side are unsure: 0 or 1.
 
-    >>> certain_cuts([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 1, 0, 1, 1], least=2)
+    >>> fit_certain_cuts([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 1, 0, 1, 1], least=2)
     (0.2, 0.8)
-    >>> certain_cuts([0.1, 0.9], [0, 1])
+    >>> fit_certain_cuts([0.1, 0.9], [0, 1])
     (0.0, 1.0)
     """
     order = np.argsort(np.asarray(probabilities, dtype=np.float64), kind="stable")
