@@ -90,7 +90,9 @@ class Weights:
             )
             raise CorruptFileError(message) from missing
         except (OSError, TypeError, ValueError) as error:
-            message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). Reinstall rag-cover."
+            is_fitted = folder != FOLDER and not (folder / "judge.onnx").exists()
+            remedy = "Fit the judge again (rag-cover judge fit)" if is_fitted else "Reinstall rag-cover"
+            message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). {remedy}."
             raise CorruptFileError(message) from error
 
     def session(self, threads: int | None = None) -> Session:

@@ -38,10 +38,10 @@ def rag_cover_results(request: pytest.FixtureRequest) -> Callable[[], tuple[Trac
 def provide_requirements(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let the assertions of a test ask the session's judge, and require what the test's marker says."""
     session = request.config.stash[SESSION]
-    session.open_judge = lambda: _judge_of(request)
+    session.judge_of_test = lambda: _judge_of(request)
     session.required = _required_by(request.node)
     yield
-    session.open_judge, session.required = None, Requirements()
+    session.judge_of_test, session.required = None, Requirements()
 
 
 def _judge_of(request: pytest.FixtureRequest) -> Scorer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -62,11 +62,11 @@ class TestedAnswer:
 class CheckingSession:
     """Watches the assertions of this process (`AssertionObserver`), and gathers what reports bring.
 
-    ``open_judge`` opens the session's judge, ``required`` is what the marker of the running test says.
+    ``judge_of_test`` opens the judge by the fixture as the running test sees it, ``required`` is what its marker says.
     """
 
     def __init__(self) -> None:
-        self.open_judge: Callable[[], Scorer] | None = None
+        self.judge_of_test: Callable[[], Scorer] | None = None
         self.required = Requirements()
         self.gathered: list[TestedAnswer] = []
         self._here: list[CheckedAnswer] = []
@@ -79,10 +79,12 @@ class CheckingSession:
         return tuple(each.result for each in self._here)
 
     def defaults(self) -> Requirements:
-        """Return what the running test's marker says, and the session's judge."""
-        if self.required.judge is not None or self.open_judge is None:
-            return self.required
-        return replace(self.required, judge=self.open_judge())
+        """Return what the running test's marker says."""
+        return self.required
+
+    def open_judge(self) -> Scorer | None:
+        """Open the session's judge; None outside of a test."""
+        return None if self.judge_of_test is None else self.judge_of_test()
 
     def observe(self, checked: CheckedAnswer) -> None:
         """Keep an answer until the report of the running test takes it along."""

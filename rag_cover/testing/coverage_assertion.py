@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
 from rag_cover.backends import CalibrationShift, Mode, Scorer
@@ -103,6 +103,10 @@ class AssertionObserver(Protocol):
         """Return what holds where an assertion does not say otherwise."""
         ...
 
+    def open_judge(self) -> Scorer | None:
+        """Open the judge that is asked where neither an assertion nor the defaults name one; None: the embedded one."""
+        ...
+
     def observe(self, checked: CheckedAnswer) -> None:
         """Take note of an answer that was checked."""
         ...
@@ -165,13 +169,18 @@ def assert_covers(
         max_unsupported=max_unsupported,
         judge=judge,
     )
-    needed = asked.over(_observers[-1].defaults()) if _observers else asked
+    needed = _add_defaults(asked, _observers[-1]) if _observers else asked
     checked = _check(_with_units(trace_of_answer(answer, question, contexts), needed), needed)
     for observer in _observers:
         observer.observe(checked)
     if checked.problem is not None:
         raise AssertionError(checked.problem)
     return checked.result
+
+
+def _add_defaults(asked: Requirements, observer: AssertionObserver) -> Requirements:
+    needed = asked.over(observer.defaults())
+    return needed if needed.judge is not None else replace(needed, judge=observer.open_judge())
 
 
 def _with_units(trace: Trace, needed: Requirements) -> Trace:

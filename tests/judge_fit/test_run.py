@@ -145,6 +145,13 @@ def test_a_judge_fitted_to_another_network_says_to_fit_it_again(shifted: Sequenc
         open_scorer(f"embedded:{saved.folder}")
 
 
+def test_a_fitted_judge_whose_file_is_damaged_says_to_fit_it_again(tmp_path: Path) -> None:
+    (tmp_path / "judge.json").write_bytes(b"\x00\x01")
+
+    with pytest.raises(CorruptFileError, match="Fit the judge again"):
+        open_scorer(f"embedded:{tmp_path}")
+
+
 def test_results_tell_which_text_replies_to_what_and_which_labels_count(shifted: Sequence[LabelledText]) -> None:
     evaluation = evaluate(
         [trace for path in trace_paths() for trace in read_traces(path)][:1],

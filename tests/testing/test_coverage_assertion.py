@@ -202,7 +202,10 @@ class _Watching:
         self.seen: list[CheckedAnswer] = []
 
     def defaults(self) -> Requirements:
-        return Requirements(min_core_coverage=0.5, nuggets=["So."], judge=JUDGE)
+        return Requirements(min_core_coverage=0.5, nuggets=["So."])
+
+    def open_judge(self) -> KeywordScorer:
+        return JUDGE
 
     def observe(self, checked: CheckedAnswer) -> None:
         self.seen.append(checked)
