@@ -64,7 +64,11 @@ def fit_judge(
     chosen, notes = _choose_rows(rows, None if results is None else _Judged.of(results))
     features = scorer.score_features([row.item for row in chosen])
     unread = sum(each is None for each in features)
-    notes += _note(unread, "passage", "is not read closely by the judge, so that no weight of its can be fitted to it")
+    notes += _note(
+        unread,
+        "passage is about something else by the judge's first stage, and was left out",
+        "passages are about something else by the judge's first stage, and were left out",
+    )
     modes = tuple(
         _refuse_broken(fit_mode(mode, found, scorer.score_weights, cut=_cut_of(scorer, mode), seed=seed), scorer)
         for mode in _MODES
@@ -132,25 +136,27 @@ def _choose_rows(rows: Sequence[LabelledText], judged: _Judged | None) -> tuple[
     """Choose the labels that count, and say how many do not."""
     labelled = [row for row in rows if row.label is not None and not row.references]
     referred = sum(bool(row.references) and row.label is not None for row in rows)
-    notes = _note(referred, "label", "goes by references, which the fit leaves alone")
+    notes = _note(referred, "label goes by references, and was left alone", "labels go by references, and were left alone")
     if judged is not None:
         placed = [judged.place(row) for row in labelled]
-        notes += _note(sum(row is None for row in placed), "label", "is of a text that the results do not hold")
+        notes += _note(
+            sum(row is None for row in placed),
+            "label is of a text that the results do not hold",
+            "labels are of texts that the results do not hold",
+        )
         labelled = [row for row in placed if row is not None]
     both = Counter(item for item, _ in {(row.item, row.label) for row in labelled})
-    notes += _note(sum(count > 1 for count in both.values()), "text", "is labelled both ways")
+    notes += _note(sum(count > 1 for count in both.values()), "text is labelled both ways", "texts are labelled both ways")
     return labelled, notes
 
 
-def _note(count: int, noun: str, what: str) -> list[str]:
+def _note(count: int, one: str, several: str) -> list[str]:
     """Say how many there are of something that is left out; nothing where there are none.
 
-    >>> _note(2, "text", "is labelled both ways"), _note(0, "text", "is labelled both ways")
-    (['2 texts: each is labelled both ways'], [])
+    >>> _note(2, "label is old", "labels are old"), _note(0, "label is old", "labels are old")
+    (['2 labels are old'], [])
     """
-    if not count:
-        return []
-    return [f"1 {noun} {what}" if count == 1 else f"{count:,} {noun}s: each {what}"]
+    return [f"{count:,} {one if count == 1 else several}"] if count else []
 
 
 def _of_mode(mode: Mode, rows: Sequence[LabelledText], features: Sequence[ScoreFeatures | None]) -> Iterator[LabelledFeatures]:
