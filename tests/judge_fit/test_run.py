@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from rag_cover.judge_fit import fit_judge
 from rag_cover.labels import LabelledText
 from rag_cover.questions import Passage
 from rag_cover.registry import Models, open_scorer
+from rag_cover.reports.text import judge_error_sentence
 from rag_cover.stats.logistic import logits_of, probabilities
 from rag_cover.stores import read_traces
 from rag_cover.testing import KeywordScorer
@@ -74,6 +76,15 @@ def test_a_fitted_judge_has_a_fingerprint_of_its_own_by_which_results_are_kept_a
     assert before is not None
     assert after is not None
     assert before != after
+
+
+def test_the_intervals_of_a_fitted_judge_rest_on_its_labels(shifted: Sequence[LabelledText]) -> None:
+    fit_judge(shifted, save_as="mine")
+    traces = [Trace(question=f"What is the capital of {land}?", answer="It is Paris.") for land in ("France", "Norway", "Peru")]
+
+    summary = evaluate(traces, measures=["coverage"], models=Models(judge="embedded:mine")).summary()
+
+    assert re.search(r"fitted to other questions, it agrees with \d\d% of the 296 labels", judge_error_sentence(summary))
 
 
 def test_what_was_not_fitted_stays_as_it_was(shifted: Sequence[LabelledText]) -> None:
