@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rag_cover.grounding import GroundednessMeasure
     from rag_cover.importers import read_labels
     from rag_cover.judge_check import JudgeCheck, check_judge
+    from rag_cover.judge_fit import JudgeFit, fit_judge
     from rag_cover.labels import LabelledText
     from rag_cover.llm_calls import LLMCall
     from rag_cover.measures import Measure, MeasureResult, NotApplicable, NumberResult, Score, SummaryMetric, measure_of
@@ -50,6 +51,7 @@ __all__ = [
     "GroundednessMeasure",
     "Importance",
     "JudgeCheck",
+    "JudgeFit",
     "LLMCall",
     "Label",
     "LabelledText",
@@ -84,6 +86,7 @@ __all__ = [
     "compare_pairwise",
     "evaluate",
     "evaluate_files",
+    "fit_judge",
     "measure_of",
     "open_abstention",
     "open_embedder",
@@ -109,6 +112,7 @@ _HOMES = {
     "GroundednessMeasure": "rag_cover.grounding",
     "Importance": "rag_cover.nuggets",
     "JudgeCheck": "rag_cover.judge_check",
+    "JudgeFit": "rag_cover.judge_fit",
     "LLMCall": "rag_cover.llm_calls",
     "Label": "rag_cover.stores",
     "LabelledText": "rag_cover.labels",
@@ -143,6 +147,7 @@ _HOMES = {
     "compare_pairwise": "rag_cover.evaluation.comparison",
     "evaluate": "rag_cover.evaluation",
     "evaluate_files": "rag_cover.evaluation.files",
+    "fit_judge": "rag_cover.judge_fit",
     "measure_of": "rag_cover.measures",
     "open_abstention": "rag_cover.registry",
     "open_embedder": "rag_cover.registry",

@@ -64,6 +64,7 @@ GUIDES = (
     "set_queries",
     "pairwise",
     "gate",
+    "pytest",
     "trust",
     "measures",
     "python",

@@ -50,12 +50,12 @@ def commands() -> dict[str, str]:
 
 
 def open_judge(model: str = "", *, threads: int | None = None, exhaustive: bool = False) -> EmbeddedJudge:
-    """Open the shipped judge (``"embedded"``), or a folder of weights (``"embedded:path/to/weights"``).
+    """Open the shipped judge (``"embedded"``), one that was fitted to labels (``"embedded:mine"``), or a folder of weights.
 
     Opening it again with the same options gives the same object, so that scorer, locator and entailer share one network.
     """
     _refuse_none(threads)
-    return _judge(model, threads, exhaustive)
+    return _judge(*_place(model), threads, exhaustive)
 
 
 def open_entailer(model: str = "", *, threads: int | None = None) -> AnswerEntailer:
@@ -72,7 +72,7 @@ def open_receiver(model: str = "", *, threads: int | None = None) -> EmbeddedRea
     It is a receiver without prior knowledge (`rag_cover_embedded.reader`). Opening it again gives the same object.
     """
     _refuse_none(threads)
-    return _reader(model, threads)
+    return _reader(*_place(model), threads)
 
 
 def build_retriever(corpus: Iterable[Passage], index: Path | None = None) -> EmbeddedRetriever:
@@ -88,19 +88,26 @@ def _refuse_none(threads: int | None) -> None:
         raise InvalidValueError(message)
 
 
-@cache
-def _judge(model: str, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # a cache key
-    from pathlib import Path
+def _place(model: str) -> tuple[Path | None, int]:
+    """Return a judge's folder, None for the shipped one, and when its numbers were written: fitted anew, it is another one."""
+    if not model:
+        return None, 0
+    with needs_extra("all", "onnxruntime", "tokenizers"):
+        from rag_cover_embedded.named_judges import ABOUT, find_folder
+    folder = find_folder(model)
+    about = None if folder is None else folder / ABOUT
+    return folder, about.stat().st_mtime_ns if about is not None and about.exists() else 0
 
+
+@cache
+def _judge(folder: Path | None, _written: int, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # a key
     with needs_extra("all", "onnxruntime", "tokenizers"):
         from rag_cover_embedded.judge import EmbeddedJudge
-    return EmbeddedJudge(Path(model) if model else None, threads=threads, exhaustive=exhaustive)
+    return EmbeddedJudge(folder, threads=threads, exhaustive=exhaustive)
 
 
 @cache
-def _reader(model: str, threads: int | None) -> EmbeddedReader:
-    from pathlib import Path
-
+def _reader(folder: Path | None, _written: int, threads: int | None) -> EmbeddedReader:
     with needs_extra("all", "onnxruntime", "tokenizers"):
         from rag_cover_embedded.reader import EmbeddedReader
-    return EmbeddedReader(Path(model) if model else None, threads=threads)
+    return EmbeddedReader(folder, threads=threads)

@@ -36,6 +36,7 @@ __all__ = [
     "Asked",
     "CalibrationName",
     "Calibrations",
+    "FittedKind",
     "Proposing",
     "ScoreCalibration",
     "WindowEvidence",
@@ -61,6 +62,7 @@ _ROUNDING = 1e-3
 
 
 CalibrationName = Literal["passages", "long_passages", "replies"]
+FittedKind = Literal["passages", "long_passages", "replies", "long_replies"]
 Asked = tuple[str, str, str]
 """A question, a text, and the user's question that the text replies to, empty for a passage."""
 
@@ -129,11 +131,15 @@ class ScoreCalibration:
 
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """The calibrations of passages of at most ``SHORT`` tokens, of longer ones, and of replies of one window."""
+    """The calibrations of passages of at most ``SHORT`` tokens, of longer ones, and of replies of one window.
+
+    ``long_replies`` is that of replies of several windows, None where they fall under the passages' calibrations.
+    """
 
     passages: ScoreCalibration
     long_passages: ScoreCalibration
     replies: ScoreCalibration
+    long_replies: ScoreCalibration | None = None
 
     def probability(self, task: Task, evidence: WindowEvidence) -> float:
         """Return P(the text answers) by the calibration that the text falls under."""
@@ -143,6 +149,10 @@ class Calibrations:
         """Choose the calibration that a text falls under."""
         calibration: ScoreCalibration = getattr(self, calibration_name(task, evidence))
         return calibration
+
+    def of_reply(self, task: Task, evidence: WindowEvidence) -> ScoreCalibration:
+        """Choose the calibration that a reply falls under."""
+        return self.long_replies if task is Task.ANSWERS and self.long_replies is not None else self.of(task, evidence)
 
 
 def calibration_name(task: Task, evidence: WindowEvidence) -> CalibrationName:
@@ -250,13 +260,19 @@ class AnswerJudge:
 
     def evidence(self, asked: Sequence[Asked]) -> list[WindowEvidence | None]:
         """Return what each text's probability is made of, None where nothing is read; `ScoreCalibration` is fitted on it."""
-        found: list[WindowEvidence | None] = [None] * len(asked)
+        return [None if found is None else found[1] for found in self.evidence_by_kind(asked)]
+
+    def evidence_by_kind(self, asked: Sequence[Asked]) -> list[tuple[FittedKind, WindowEvidence] | None]:
+        """Return the kind of each text, by which its calibration is fitted to labels, and what its probability is made of."""
+        found: list[tuple[FittedKind, WindowEvidence] | None] = [None] * len(asked)
         for rows in _by_text(asked):
             readings = self._begin([asked[row] for row in rows])
             for row, reading in zip(rows, readings, strict=True):
                 if reading is not None and reading.waiting:
                     run = self._session.run([_pair(reading, window) for window in reading.waiting], [_OUTPUTS[reading.task]])
-                    found[row] = reading.evidence(max(float(logit[0]) for (logit,) in run))
+                    evidence = reading.evidence(max(float(logit[0]) for (logit,) in run))
+                    is_long_reply = reading.is_reply and reading.task is Task.ANSWERS
+                    found[row] = "long_replies" if is_long_reply else calibration_name(reading.task, evidence), evidence
         return found
 
     def _begin(self, asked: Sequence[Asked]) -> list[_Reading | None]:
@@ -354,7 +370,8 @@ class AnswerJudge:
     def _judge_windows(self, task: Task, batch: Sequence[tuple[_Reading, Window]]) -> None:
         encoded = [_pair(reading, window, least=self._least(reading)) for reading, window in batch]
         for (reading, window), pair, (logit, span) in zip(batch, encoded, self._logits(task, encoded), strict=True):
-            probability = self._calibrations.probability(task, reading.evidence(float(logit[0])))
+            evidence = reading.evidence(float(logit[0]))
+            probability = self._calibration_of(reading, evidence).probability(evidence)
             if reading.window is None or probability > reading.probability:
                 reading.probability, reading.window = probability, window
                 reading.span = likeliest_span(span[pair.start : -1]) if len(span) else None
@@ -384,7 +401,11 @@ class AnswerJudge:
         """Return a logit just below the one at which a text answers: its tokens need no reading where none does."""
         evidence = reading.evidence(0.0)
         cut = self._cuts[reading.is_reply]
-        return self._calibrations.of(reading.task, evidence).least_logit(evidence, cut) - _ROUNDING
+        return self._calibration_of(reading, evidence).least_logit(evidence, cut) - _ROUNDING
+
+    def _calibration_of(self, reading: _Reading, evidence: WindowEvidence) -> ScoreCalibration:
+        choose = self._calibrations.of_reply if reading.is_reply else self._calibrations.of
+        return choose(reading.task, evidence)
 
 
 _NO_SPAN: NDArray[np.float32] = np.zeros((0, 2), np.float32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Abstention, CalibrationShift, CertainCuts, Mode, ScoringItem, Span, TokenRelevance
+from rag_cover.score_fits import FittedMode, SavedJudge, ScoreFeatures
 from rag_cover.texts import encodable
 from rag_cover_embedded.abstentions import abstention
-from rag_cover_embedded.answers import AnswerJudge, Asked, WindowJudgment
+from rag_cover_embedded.answers import AnswerJudge, Asked, ScoreCalibration, WindowEvidence, WindowJudgment
 from rag_cover_embedded.inputs import encode_texts, open_tokenizer
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
+from rag_cover_embedded.named_judges import ABOUT, folder_for, merge_fitted, write_fitted
 from rag_cover_embedded.relevance import token_relevance
 from rag_cover_embedded.verdicts import correctness, entailment
-from rag_cover_embedded.weights import Weights
+from rag_cover_embedded.weights import FOLDER, Weights
 
 __all__ = ["EmbeddedJudge"]
 
@@ -38,6 +42,7 @@ class EmbeddedJudge:
         opened = Weights.open(weights)
         self._options = (weights, threads, exhaustive)
         self._fitted, self._shifts = opened.fitted, opened.shifts
+        self._folder, self._base = opened.folder, opened.base
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
@@ -90,6 +95,32 @@ class EmbeddedJudge:
             found[given] = correctness(self._session, self._tokenizer, chosen, temperature=self._fitted.correct_temperature)
         return found
 
+    @property
+    def score_weights(self) -> Mapping[str, tuple[float, ...]]:
+        """Return the weights of every kind of text: logit, logarithms of windows and tokens, similarity, intercept."""
+        known = self._fitted.calibrations
+        kinds = {"passages": known.passages, "long_passages": known.long_passages, "replies": known.replies}
+        kinds["long_replies"] = known.long_replies or known.long_passages
+        return {name: _weights_of(each) for name, each in kinds.items()}
+
+    def score_features(self, items: Sequence[ScoringItem]) -> list[ScoreFeatures | None]:
+        """Return what each probability without references is made of; None where nothing is read closely."""
+        asked = [(item.question, item.text, item.user_question) for item in items]
+        found = self._answers.evidence_by_kind(asked)
+        return [None if each is None else ScoreFeatures(each[0], _features_of(each[1])) for each in found]
+
+    def fitted_folder(self, place: str | Path) -> Path:
+        """Return the folder of a fitted judge: a path as it is, a name in the folder of named judges."""
+        return folder_for(place)
+
+    def save_fitted(self, place: str | Path, modes: Mapping[Mode, FittedMode], *, overwrite: bool = False) -> SavedJudge:
+        """Keep this judge with what was fitted, under a name (``embedded:NAME``) or in a folder."""
+        folder = folder_for(place)
+        about = json.loads((self._folder / ABOUT).read_text(encoding="utf-8"))
+        base = None if self._base == FOLDER else self._base
+        write_fitted(folder, merge_fitted(about, modes, base), overwrite=overwrite)
+        return SavedJudge(f"embedded:{place}", folder, Weights.open(folder).fingerprint)
+
     def locate(self, items: Sequence[ScoringItem]) -> list[Span | None]:
         """Return the sentences of each text that answer its question, None where none does; references are not read."""
         return [judgment.fragment for judgment in self._judge_items(items)]
@@ -125,6 +156,15 @@ class EmbeddedJudge:
         asked = [(item.question, item.text, item.user_question) for item in items]
         judged = self._remembered.recall(asked, self._answers.judge)
         return [judged[each] for each in asked]
+
+
+def _weights_of(calibration: ScoreCalibration) -> tuple[float, ...]:
+    known = calibration
+    return known.logit, known.windows, known.tokens, known.similarity, known.intercept
+
+
+def _features_of(evidence: WindowEvidence) -> tuple[float, ...]:
+    return evidence.logit, math.log(evidence.windows), math.log(evidence.tokens), evidence.similarity, 1.0
 
 
 def _reopen(weights: Path | None, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # as it travelled

@@ -50,7 +50,8 @@ class Weights:
     """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers.
 
     ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read. ``shifts`` tell how far the
-    probabilities lie off on labelled sets, by mode; empty where they were not measured.
+    probabilities lie off on labelled sets, by mode; empty where they were not measured. ``base`` is the folder of network and
+    tokenizer: another one where the judge was fitted to labels (`rag_cover_embedded.named_judges`).
     """
 
     folder: Path
@@ -58,6 +59,7 @@ class Weights:
     fitted: FittedNumbers
     digest: str
     shifts: Mapping[Mode, CalibrationShift]
+    base: Path
 
     @classmethod
     def open(cls, folder: Path | None = None) -> Weights:
@@ -69,13 +71,15 @@ class Weights:
         folder = folder or FOLDER
         try:
             about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+            base = _base_of(folder, about)
             for name in ("judge.onnx", "tokenizer.json"):
-                _refuse_changed(folder / name, about["sha256"][name])
+                _refuse_changed(base / name, about["sha256"][name], is_fitted=base != folder)
             print_ = hashlib.sha256(
                 json.dumps([VERSION, about["sha256"]["judge.onnx"], about["fitted"]], sort_keys=True).encode()
             )
             shifts = read_shifts(about.get("shifts", {}))
-            return cls(folder, about["sha256"]["judge.onnx"], _parse_fitted(about["fitted"]), print_.hexdigest(), shifts)
+            fitted = _parse_fitted(about["fitted"])
+            return cls(folder, about["sha256"]["judge.onnx"], fitted, print_.hexdigest(), shifts, base)
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
             raise CorruptFileError(message) from missing
@@ -86,7 +90,9 @@ class Weights:
             )
             raise CorruptFileError(message) from missing
         except (OSError, TypeError, ValueError) as error:
-            message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). Reinstall rag-cover."
+            is_fitted = folder != FOLDER and not (folder / "judge.onnx").exists()
+            remedy = "Fit the judge again (rag-cover judge fit)" if is_fitted else "Reinstall rag-cover"
+            message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). {remedy}."
             raise CorruptFileError(message) from error
 
     def session(self, threads: int | None = None) -> Session:
@@ -100,12 +106,12 @@ class Weights:
     @property
     def network(self) -> Path:
         """Return the path of the ONNX file."""
-        return self.folder / "judge.onnx"
+        return self.base / "judge.onnx"
 
     @property
     def tokenizer(self) -> Path:
         """Return the path of the tokenizer."""
-        return self.folder / "tokenizer.json"
+        return self.base / "tokenizer.json"
 
     @property
     def fingerprint(self) -> str:
@@ -113,8 +119,18 @@ class Weights:
         return f"embedded:{self.digest[:16]}"
 
 
-def _refuse_changed(path: Path, wanted: str) -> None:
+def _base_of(folder: Path, about: Mapping[str, Any]) -> Path:
+    """Return where the network of a judge is: its own folder, or that which a fitted judge names (None: the shipped one)."""
+    if "base" not in about:
+        return folder
+    return FOLDER if about["base"] is None else Path(about["base"])
+
+
+def _refuse_changed(path: Path, wanted: str, *, is_fitted: bool) -> None:
     if (found := sha256_of(path)) != wanted:
+        if is_fitted:
+            message = f"this judge was fitted to another version of {path}; fit it again (rag-cover judge fit)"
+            raise CorruptFileError(message)
         message = f"{path} is damaged: its sha256 is {found}, not {wanted}. Reinstall rag-cover."
         raise CorruptFileError(message)
 
@@ -127,7 +143,9 @@ def _parse_fitted(numbers: Mapping[str, Any]) -> FittedNumbers:
         abstention=float(numbers["abstention"]),
         correct_temperature=float(numbers["temperatures"]["correct"]),
         entailment_temperature=float(numbers["temperatures"]["entailment"]),
-        calibrations=Calibrations(**{name: ScoreCalibration(**each) for name, each in numbers["calibrations"].items()}),
+        calibrations=Calibrations(
+            **{name: ScoreCalibration(**each) for name, each in numbers["calibrations"].items() if each is not None}
+        ),
         proposing=Proposing(**numbers["proposing"]),
     )
 

@@ -82,7 +82,7 @@ _LISTED = (
         "report:report_results",
         "Write the report of an evaluation, as one HTML file that opens offline.",
     ),
-    _ours("judge", "Measure", "judge_check:judge_app", "Ask how far a judge can be trusted."),
+    _ours("judge", "Measure", "judge_fit:judge_app", "Ask how far a judge can be trusted, and fit it to labels."),
     _ours("route", "Route", "route:route_questions", "Choose the route of a question, and print why."),
     _ours("skills", "Route", "skills:skills_app", "Learn what each pipeline can do, and see it."),
     _ours(

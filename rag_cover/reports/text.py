@@ -364,6 +364,10 @@ def judge_error_sentence(summary: Summary) -> str:
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
     if error.own_labels:
         return f"With people’s labels {sure}%: the judge agrees with {agreed} of {labels} of these answers."
+    if known.sets == 1:  # a judge that was fitted to labels (`rag_cover.judge_fit`)
+        return (
+            f"With the judge’s errors {sure}%: fitted to other questions, it agrees with {agreed} of the {labels} that it has."
+        )
     return (
         f"With the judge’s errors {sure}%: it agrees with people on {agreed} of {labels} of {known.sets} test sets that it was "
         "not trained on."

@@ -188,7 +188,7 @@ def _passive(text: str) -> _Asked:
         found = f"what {asked} {link}?"
     elif link in {"in", "on"} and re.match(_DATE, rest):
         found = f"when {asked}?"
-    elif link in {"in", "at"} and re.match(r"(?:the )?[A-Z]", rest):
+    elif link in {"in", "at"} and match["done"] not in {"written", "used"} and re.match(r"(?:the )?[A-Z]", rest):
         found = f"where {asked}?"
     elif link in {"when", "if"}:
         found = f"when {asked}?"

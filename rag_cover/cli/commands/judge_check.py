@@ -21,7 +21,7 @@ from rag_cover.stores.files import replacing
 
 __all__ = ["JudgeCheckOptions", "check_labels", "judge_app"]
 
-judge_app = typer.Typer(no_args_is_help=True, help="Ask how far a judge can be trusted.")
+judge_app = typer.Typer(no_args_is_help=True, help="Ask how far a judge can be trusted, and fit it to labels.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
