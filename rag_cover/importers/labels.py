@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,11 @@ LABEL_COLUMNS: Mapping[str, tuple[str, ...]] = {
 _SEVERAL = ("question", "key")  # of these the first name wins; two texts or two labels in a row must be told apart by the user
 _NEEDED = ("question", "text")
 _REPLIES = ("answer", "response")
+_CORRECTS = "corrects"  # the column by which a correction of a sub-question is told from a label
 _LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("1", "1.0", "true", "yes", "covered", "answered", "correct"), True),
     **dict.fromkeys(("0", "0.0", "false", "no", "not", "uncovered", "unanswered", "incorrect"), False),
-    **dict.fromkeys(("not covered", "not answered", "not correct"), False),
+    **dict.fromkeys(("not covered", "not answered", "not correct", "partly"), False),
 }
 _TABLES = (".csv", ".tsv")
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -48,7 +50,9 @@ def read_labels(
     ``question`` and ``sub_question``, the sub-question is what was judged, and the question's rows are resampled as one. A text
     in a column ``answer`` or ``response`` is judged as a reply to the question, one in another column as a passage. Where a
     column ``annotator`` says who labelled, the last label counts that each gave to a text: files of labels
-    (`rag_cover.append_labels`) are only ever appended to.
+    (`rag_cover.append_labels`) are only ever appended to. There a label of null is one that was skipped or taken back, and its
+    row is left out; a label that is ``adjudicated`` stands in place of all others of its text; a row whose ``sampled`` is
+    "chosen" is no part of a random sample (`LabelledText.chosen`). Corrections of sub-questions are passed over.
 
     Args:
         path: the file.
@@ -61,7 +65,7 @@ def read_labels(
     """
     file, mapped = Path(path), dict(columns or {})
     _refuse_unknown(mapped)
-    records = list(_good(_records(file)))
+    records = [each for each in _good(_records(file)) if not present(each.data, (_CORRECTS,))]
     if not records:
         problem = "the file holds no rows; a row has a question, a text and a label"
         raise InputError(problem, file=file)
@@ -75,11 +79,28 @@ def read_labels(
 
 def _last_said(rows: Sequence[tuple[LabelledText, Record]]) -> tuple[LabelledText, ...]:
     """Keep the last label that each annotator gave to a text, and every row that does not say who labelled it."""
-    last: dict[object, LabelledText] = {}
+    last: dict[tuple[object, ...], tuple[LabelledText, bool]] = {}
     for place, (row, record) in enumerate(rows):
         who, trace = (str(record.data.get(name) or "") for name in ("annotator", "trace_id"))
-        last[(who, trace, row.item, row.cluster) if who else place] = row
-    return tuple(last.values())
+        key = ((trace, row.item, row.cluster), who) if who else (place,)
+        last[key] = (row, _is_adjudicated(record))
+    return tuple(_standing(last))
+
+
+def _standing(last: Mapping[tuple[object, ...], tuple[LabelledText, bool]]) -> Iterator[LabelledText]:
+    """Yield the labels that nobody took back; of a text whose label was adjudicated that one alone."""
+    settled_by = {key[0]: key for key, (row, adjudicated) in last.items() if adjudicated and row.label is not None}
+    picked_at_random = {key[0] for key, (row, _) in last.items() if not row.chosen}
+    for key, (row, _) in last.items():
+        is_said_by_somebody = len(key) > 1
+        if not is_said_by_somebody:
+            yield row
+        elif row.label is not None and settled_by.get(key[0], key) == key:
+            yield replace(row, chosen=row.chosen and key[0] not in picked_at_random)
+
+
+def _is_adjudicated(record: Record) -> bool:
+    return str(record.data.get("adjudicated") or "").strip().lower() in ("true", "1", "1.0")
 
 
 def _refuse_unknown(columns: Mapping[str, str]) -> None:
@@ -129,6 +150,7 @@ def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> Label
             text_in(row, names["group"]),
             _key(row, names),
             _user_question(row, names),
+            chosen=row.get("sampled") == "chosen",
         )
     except InvalidValueError as invalid:
         raise record.locate(InputError(str(invalid))) from invalid
@@ -142,6 +164,8 @@ def _names(kind: str, row: Row, columns: Mapping[str, str]) -> Sequence[str]:
         return (columns[kind],)
     plain = {re.sub(r"[\s\-]+", "_", str(name).strip().lower()): str(name) for name in reversed(list(row))}
     found = [plain[name] for name in LABEL_COLUMNS[kind] if name in plain and plain[name] not in columns.values()]
+    if len(found) > 1 and kind == "text" and len(filled := [name for name in found if text_in(row, (name,))]) == 1:
+        return filled  # a table of passages and answers, where each row has one of the two
     if len(found) > 1 and kind not in _SEVERAL:
         problem = f"the columns {found[0]!r} and {found[1]!r} can both be the {kind}; say which with {kind}=COLUMN (--column)"
         raise InputError(problem)

@@ -1,6 +1,6 @@
 """What the judge's errors do to the figures of an evaluation, from labels of its own texts or of other sets.
 
-Labels of the evaluation's own answers count in two ways. From `LEAST_LABELS` of `LEAST_QUESTIONS` questions, a share is
+Labels of the evaluation's own answers that were picked at random count in two ways. From `LEAST_LABELS` of `LEAST_QUESTIONS` questions, a share is
 prediction-powered (`rag_cover.stats.prediction_powered`). Fewer, and for losses and differences all of them, tell how far the
 judge's probabilities lie off here, beside what is known from other sets (`rag_cover.stats.judge_error`).
 """
@@ -49,9 +49,13 @@ class JudgeKnowledge:
 
     @classmethod
     def of(cls, shifts: Mapping[Mode, CalibrationShift], labels: Iterable[LabelledText] = ()) -> JudgeKnowledge:
-        """Index the labels of replies by what was asked and the reply; of several the last counts."""
-        known = {_place(row.question, row.text): row.label for row in labels if row.label is not None and row.user_question}
-        return cls(shifts, known)
+        """Index the labels of replies by what was asked and the reply; of several the last counts.
+
+        Labels of chosen texts are left out: they are no random sample (`LabelledText.chosen`), and every figure that rests on
+        labels takes them for one.
+        """
+        replies = (row for row in labels if row.label is not None and row.user_question and not row.chosen)
+        return cls(shifts, {_place(row.question, row.text): bool(row.label) for row in replies})
 
     def label_of(self, asked: str, text: str) -> bool | None:
         """Return what people say of an answer, None where nobody labelled it."""
