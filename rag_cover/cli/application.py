@@ -22,6 +22,7 @@ from rag_cover.cli.commands.demo import show_demo
 from rag_cover.cli.commands.evaluate_command import evaluate_traces
 from rag_cover.cli.commands.evaluate_files_command import evaluate_many
 from rag_cover.cli.commands.judge_check import judge_app
+from rag_cover.cli.commands.label import label_verdicts
 from rag_cover.cli.commands.nugget_assignments import nuggets_app
 from rag_cover.cli.commands.nugget_extraction import extract_nuggets
 from rag_cover.cli.commands.report import report_results
@@ -78,6 +79,7 @@ app.command("complexity", rich_help_panel="Measure")(describe_questions)
 app.command("compare", rich_help_panel="Measure")(compare_pipelines)
 app.command("study", rich_help_panel="Measure")(study_traces)
 app.command("report", rich_help_panel="Measure")(report_results)
+app.command("label", rich_help_panel="Measure")(label_verdicts)
 app.add_typer(judge_app, name="judge", rich_help_panel="Measure")
 app.command("route", rich_help_panel="Route")(route_questions)
 app.add_typer(skills_app, name="skills", rich_help_panel="Route")

@@ -11,7 +11,7 @@ from typing import Any
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.row_values import identifier_in, list_of_cell, present, row_texts, text_in
-from rag_cover.importers.tabular_files import csv_records
+from rag_cover.importers.tabular_files import csv_records, unescape_formula
 from rag_cover.labels import LabelledText
 from rag_cover.stores.files import require_file
 from rag_cover.stores.validation import describe_value, json_path
@@ -124,11 +124,18 @@ def _records(path: Path) -> Iterator[Record | InputError]:
     require_file(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if any(suffix in _TABLES for suffix in suffixes):
-        return csv_records(path)
+        return map(_without_apostrophes, csv_records(path))
     if any(suffix in _JSON for suffix in suffixes):
         return json_records(path)
     problem = f"labels are read from {', '.join(_TABLES + _JSON)}; rename the file to what it is"
     raise InputError(problem, file=path)
+
+
+def _without_apostrophes(record: Record | InputError) -> Record | InputError:
+    if isinstance(record, InputError):
+        return record
+    cells = {name: unescape_formula(value) if isinstance(value, str) else value for name, value in record.data.items()}
+    return replace(record, data=cells)
 
 
 def _good(records: Iterable[Record | InputError]) -> Iterator[Record]:

@@ -156,8 +156,8 @@ def _share(
     labelled, unlabelled = ([row for row in rows if (row.label is None) is missing] for missing in (False, True))
     judged = float(np.mean([probabilities[row.item] >= cut for row in rows]))
     if any(row.chosen for row in labelled):
-        reason = "the labelled rows were chosen, and are no random sample"
-        return SharesCovered(group, len(labelled), len(unlabelled), judged, None, None, None, reason)
+        chosen = "the labelled rows were chosen, and are no random sample"
+        return SharesCovered(group, len(labelled), len(unlabelled), judged, None, None, None, chosen)
     if reason := _too_little(labelled):
         return SharesCovered(group, len(labelled), len(unlabelled), judged, None, None, None, reason)
     labels, own, keys = _numbers(labelled, probabilities)

@@ -1,7 +1,7 @@
 """People's labels in a file of their own: JSON Lines that are only ever appended to, never a part of a store of results.
 
-A line is one `Label`, or one `Correction` of a sub-question or nugget. `rag_cover.read_labels` reads such a file as it reads any table of labels, and so do ``check_judge`` and
-``rag-cover judge check``.
+A line is one `Label`, or one `Correction` of a sub-question or nugget. `rag_cover.read_labels` reads such a file as it reads
+any table of labels, and so do ``check_judge`` and ``rag-cover judge check``.
 """
 
 from __future__ import annotations

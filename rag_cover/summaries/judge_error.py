@@ -1,8 +1,8 @@
 """What the judge's errors do to the figures of an evaluation, from labels of its own texts or of other sets.
 
-Labels of the evaluation's own answers that were picked at random count in two ways. From `LEAST_LABELS` of `LEAST_QUESTIONS` questions, a share is
-prediction-powered (`rag_cover.stats.prediction_powered`). Fewer, and for losses and differences all of them, tell how far the
-judge's probabilities lie off here, beside what is known from other sets (`rag_cover.stats.judge_error`).
+Labels of the evaluation's own answers that were picked at random count in two ways. From `LEAST_LABELS` of `LEAST_QUESTIONS`
+questions, a share is prediction-powered (`rag_cover.stats.prediction_powered`). Fewer, and for losses and differences all of
+them, tell how far the judge's probabilities lie off here, beside what is known from other sets (`rag_cover.stats.judge_error`).
 """
 
 from __future__ import annotations
