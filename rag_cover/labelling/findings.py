@@ -16,7 +16,7 @@ from rag_cover.labelling.items import LabelItem, key_of
 from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, by_cluster, counts
 from rag_cover.stats.intervals import Interval, jackknife_share
-from rag_cover.stats.prediction_powered import LEAST_LABELS, count_labels_needed
+from rag_cover.stats.prediction_powered import LEAST_LABELS, count_labels_needed, half_width_of_all
 from rag_cover.stores.labels import read_label_file
 
 __all__ = ["HALF_WIDTH", "LEAST_TO_PLAN", "Findings", "find_out"]
@@ -34,7 +34,8 @@ class Findings:
     ``headline`` is the share of core sub-questions that people would find answered, None where nothing tells it; ``judged`` is
     what the judge says. ``accuracy`` is the share of the ``random`` labels of the random sample that the judge agrees with;
     ``chosen_agreed`` counts the same of the ``chosen`` ones. ``needed`` is how many random labels make the headline's interval
-    ± 5 points, those at hand among them; None where that is not known yet, or (``is_out_of_reach``) all do not.
+    ± 5 points, those at hand among them; None where that is not known yet, or where all ``population`` of them would not: these
+    would make it ± ``reachable``.
     """
 
     headline: Interval | None
@@ -44,7 +45,7 @@ class Findings:
     chosen: int
     chosen_agreed: int
     needed: int | None
-    is_out_of_reach: bool
+    reachable: float | None
     population: int
 
     @property
@@ -76,7 +77,7 @@ def find_out(evaluation: Evaluation, items: Iterable[LabelItem], path: Path) -> 
         chosen=len(chosen),
         chosen_agreed=sum(item.covered == row.label for item, row in chosen),
         needed=needed,
-        is_out_of_reach=needed is None and len(drawn) >= LEAST_TO_PLAN,
+        reachable=_reachable(drawn, len(headline)) if needed is None else None,
         population=len(headline),
     )
 
@@ -86,6 +87,12 @@ def _accuracy(drawn: Sequence[tuple[LabelItem, LabelledText]]) -> Interval | Non
         return None
     said = counts([item.covered for item, _ in drawn], [bool(row.label) for _, row in drawn])
     return jackknife_share(by_cluster(said, [item.cluster for item, _ in drawn]), accuracy)
+
+
+def _reachable(drawn: Sequence[tuple[LabelItem, LabelledText]], population: int) -> float | None:
+    if len(drawn) < LEAST_TO_PLAN:
+        return None
+    return half_width_of_all([bool(row.label) for _, row in drawn], [item.cluster for item, _ in drawn], population)
 
 
 def _needed(drawn: Sequence[tuple[LabelItem, LabelledText]], others: Sequence[LabelItem]) -> int | None:

@@ -21,6 +21,7 @@ __all__ = ["RANDOM_SHARE", "Draw", "SamplingPlan"]
 
 RANDOM_SHARE = 0.5
 """The share of the labels that are drawn at random."""
+_BANDS = 10  # probabilities a tenth apart are about as unsure
 _UNSURE = 0.4  # how far from a half a probability may lie for its verdict to be worth choosing
 
 
@@ -82,6 +83,7 @@ def _is_worth_choosing(item: LabelItem) -> bool:
     return item.disputed or not item.certain or abs(item.probability - 0.5) <= _UNSURE
 
 
-def _usefulness(item: LabelItem) -> tuple[bool, float, bool, str]:
-    """Order the most useful first: disputed, then unsure ones; of equals answers, then by name."""
-    return (not item.disputed, abs(item.probability - 0.5), item.kind != "answer", item.key)
+def _usefulness(item: LabelItem) -> tuple[bool, int, bool, float, str]:
+    """Order the most useful first: disputed, then unsure ones; of those that are about as unsure what the headline counts."""
+    away = abs(item.probability - 0.5)
+    return (not item.disputed, int(away * _BANDS), not item.counts_in_headline, away, item.key)

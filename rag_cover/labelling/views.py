@@ -180,10 +180,10 @@ def _plan(findings: Findings) -> Iterable[str]:
     points = f"± {100 * HALF_WIDTH:.0f} points"
     if findings.random < LEAST_TO_PLAN:
         yield f"How many labels {points} take can be told from {LEAST_TO_PLAN} random labels on."
-    elif findings.is_out_of_reach:
+    elif findings.reachable is not None:
         yield (
-            f"{points} are out of reach here: even labels of all {findings.population:,} core verdicts leave more, since there "
-            "are too few questions."
+            f"{points} are out of reach: labels of all {findings.population:,} core verdicts make it about ± "
+            f"{100 * findings.reachable:.0f}. More questions make it narrower."
         )
     elif findings.needed is not None and (more := findings.needed - findings.random) > 0:
         yield f"About {format_count(more, 'more random label')} make the interval {points}."

@@ -35,6 +35,7 @@ __all__ = [
     "count_labels_needed",
     "estimate_labelled_share",
     "estimate_powered_share",
+    "half_width_of_all",
 ]
 
 Floats = NDArray[np.float64]
@@ -150,6 +151,24 @@ def count_labels_needed(
     needed = len(y) * np.square(influences).sum(axis=1)[left > 0] / left[left > 0]
     least = max(LEAST_LABELS, math.ceil(round(float(needed.min()), 6)))
     return least if least <= len(y) + len(others) else None
+
+
+def half_width_of_all(labels: ArrayLike, keys: Sequence[Hashable], rows: int) -> float:
+    """Estimate the half-width of a share's interval once all rows are labelled: the variance shrinks as 1/n.
+
+    >>> round(half_width_of_all([1, 0] * 30, range(60), 240), 3)
+    0.063
+
+    Raises:
+        InvalidValueError: there are no labels.
+    """
+    y = np.asarray(labels, dtype=np.float64)
+    if not len(y):
+        message = "how narrow an interval can become can be told from some labels; there are none"
+        raise InvalidValueError(message)
+    own, _, clusters = _places(keys, [])
+    a = _means_by_cluster(y, own, clusters)
+    return _Z95 * math.sqrt(float(a @ a) * len(y) / rows)
 
 
 def _places(keys: Sequence[Hashable], others: Sequence[Hashable]) -> tuple[list[int], list[int], int]:
