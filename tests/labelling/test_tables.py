@@ -9,13 +9,14 @@ import pytest
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.importers import read_labels
-from rag_cover.labelling import LabelSession, import_labels
+from rag_cover.labelling import LabelSession, SamplingPlan, import_labels, list_items
 from rag_cover.labelling.tables import corrected_lines, corrections_jsonl, labels_csv, labels_jsonl
 from rag_cover.nuggets import Nugget
-from rag_cover.questions import Role
+from rag_cover.questions import Question, Role
 from rag_cover.registry import Models
 from rag_cover.stores import Label, append_labels, current_labels, read_label_file, read_nuggets, read_traces
 from rag_cover.testing import KeywordScorer
+from rag_cover.traces import Trace
 
 OpenSession = Callable[..., LabelSession]
 
@@ -101,14 +102,15 @@ def test_corrected_sub_questions_are_a_file_for_the_next_evaluation(
 
 
 def test_corrected_nuggets_are_a_file_of_nuggets(tmp_path: Path) -> None:
-    nuggets = [Nugget("Air scatters light.", importance="vital"), Nugget("The sky is high.", importance="okay")]
+    nuggets = [
+        Nugget("Air scatters light.", importance="vital", question="What scatters light?"),
+        Nugget("The sky is high.", importance="okay", question="How high is the sky?"),
+    ]
     results = evaluate(
-        [{"question": "Why blue?", "answer": "Air scatters light.", "nuggets": nuggets}],
+        [Trace(question=Question("Why blue?"), answer="Air scatters light.", nuggets=tuple(nuggets))],
         measures=["coverage"],
         models=Models(judge=KeywordScorer()),
     ).results
-    from rag_cover.labelling import SamplingPlan, list_items
-
     items = list_items(results)
     session = LabelSession(items, tmp_path / "n.labels.jsonl", annotator="ada", plan=SamplingPlan(items))
     session.correct(items[1].key, "The sky is blue.", Role.CORE)
