@@ -225,7 +225,7 @@ def _references(row: Row, names: Sequence[str]) -> tuple[str, ...]:
 def _key(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:
     """Return the row's key; where a sub-question was judged, the question it belongs to stands in."""
     key = identifier_in(row, names["key"])
-    return text_in(row, names["question"][1:]) if key is None else key
+    return _asked_within(row, names) if key is None else key
 
 
 def _user_question(row: Row, names: Mapping[str, Sequence[str]]) -> str:
@@ -233,7 +233,13 @@ def _user_question(row: Row, names: Mapping[str, Sequence[str]]) -> str:
     column = present(row, names["text"])
     if column is None or str(column).strip().lower() not in _REPLIES:
         return ""
-    return text_in(row, names["question"][1:]) or _require(row, "question", names)
+    return _asked_within(row, names) or _require(row, "question", names)
+
+
+def _asked_within(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the question of which a sub-question was judged; None where the question itself was."""
+    filled = [name for name in names["question"] if present(row, (name,))]
+    return text_in(row, filled[1:])
 
 
 def _field(name: str | None) -> str | None:

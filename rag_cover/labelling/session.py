@@ -14,7 +14,15 @@ from rag_cover.labelling.items import LabelItem, key_of
 from rag_cover.labelling.sampling import Draw, SamplingPlan
 from rag_cover.question_keys import question_key
 from rag_cover.questions import Question, Role
-from rag_cover.stores.labels import Correction, Label, append_labels, cut_torn_line, read_corrections, read_label_file
+from rag_cover.stores.labels import (
+    Correction,
+    Label,
+    append_labels,
+    cut_torn_line,
+    read_corrections,
+    read_label_file,
+    refuse_other_file,
+)
 
 __all__ = ["GRADES", "Grade", "LabelSession"]
 
@@ -37,12 +45,13 @@ class LabelSession:
 
     Raises:
         InputError: the file holds something that is no label.
-        StoreError: the file cannot be read or written.
+        StoreError: the file is not one for labels, or cannot be read or written.
     """
 
     def __init__(self, items: Iterable[LabelItem], path: Path, *, annotator: str, plan: SamplingPlan) -> None:
         self.items = {item.key: item for item in items}
         self.path, self.annotator, self.plan = path, annotator, plan
+        refuse_other_file(path)
         self.torn = cut_torn_line(path)
         self._lock = Lock()
         self._key_by_text = {key: key for key in self.items}

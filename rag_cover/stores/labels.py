@@ -28,6 +28,7 @@ __all__ = [
     "labels_beside",
     "read_corrections",
     "read_label_file",
+    "refuse_other_file",
 ]
 
 _SUFFIX = ".jsonl"
@@ -117,9 +118,7 @@ def append_labels(path: Path | str, labels: Iterable[Label | Correction]) -> int
         StoreError: the file's name does not end in ``.jsonl``, or it cannot be written.
     """
     file, lines = Path(path), [label.to_json().encode() + b"\n" for label in labels]
-    if file.suffix != _SUFFIX:
-        problem = f"Labels are kept in a file of their own, whose name ends in {_SUFFIX}; {file} is another"
-        raise StoreError(problem)
+    refuse_other_file(file)
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
@@ -130,6 +129,17 @@ def append_labels(path: Path | str, labels: Iterable[Label | Correction]) -> int
         problem = f"{file} cannot be written ({denied.strerror or denied}); check the folder, its permissions and the disk"
         raise StoreError(problem) from denied
     return len(lines)
+
+
+def refuse_other_file(path: Path) -> None:
+    """Refuse a file that labels are not kept in.
+
+    Raises:
+        StoreError: the file's name does not end in ``.jsonl``.
+    """
+    if path.suffix != _SUFFIX:
+        problem = f"Labels are kept in a file of their own, whose name ends in {_SUFFIX}; {path} is another"
+        raise StoreError(problem)
 
 
 def read_label_file(path: Path | str) -> tuple[Label, ...]:

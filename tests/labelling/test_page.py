@@ -49,6 +49,7 @@ def open_tab(browser: Any) -> Iterator[OpenTab]:
         context = browser.new_context(**options)
         contexts.append(context)
         tab = context.new_page()
+        tab.set_default_timeout(10_000)
         tab.on("pageerror", lambda error: problems.append(str(error)))
         tab.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         home = f"http://127.0.0.1:{page.port}/"
@@ -110,12 +111,12 @@ def test_a_sub_question_is_corrected_without_a_mouse(page: Page, open_tab: OpenT
     tab.keyboard.press("Tab")
     tab.keyboard.press("f")  # follow-up
     tab.keyboard.press("Control+Enter")
-    tab.wait_for_function("document.getElementById('facet').textContent === 'you and no key labels?'")
+    tab.wait_for_function("() => document.getElementById('facet').textContent === 'you and no key labels?'")
 
     (correction,) = read_corrections(page.labels)
     assert (correction.text, correction.role) == ("you and no key labels?", "follow-up")
     assert read_label_file(page.labels) == ()
-    tab.wait_for_function("document.activeElement.id === 'edit-open'")
+    tab.wait_for_function("() => document.activeElement.id === 'edit-open'")
 
 
 def test_escape_leaves_the_correction_unsaved(page: Page, open_tab: OpenTab) -> None:
@@ -135,7 +136,7 @@ def test_single_keys_can_be_turned_off(page: Page, open_tab: OpenTab) -> None:
     tab.uncheck("#shortcuts")
     tab.keyboard.press("y")
     tab.click("[data-grade=no]")
-    tab.wait_for_function("document.getElementById('progress').textContent.includes('1 label')")
+    tab.wait_for_function("() => document.getElementById('progress').textContent.includes('1 label')")
 
     assert [label.label for label in read_label_file(page.labels)] == [False]
 
@@ -155,7 +156,7 @@ def test_after_ten_labels_it_says_what_they_tell(page: Page, open_tab: OpenTab) 
 
     for _ in range(10):
         _press(tab, "y")
-    tab.wait_for_function("document.getElementById('findings').textContent.includes('judge alone says')")
+    tab.wait_for_function("() => document.getElementById('findings').textContent.includes('judge alone says')")
 
     assert "The judge agrees with" in tab.text_content("#findings")
 
@@ -186,7 +187,7 @@ def test_axe_finds_no_violation(open_page: OpenPage, open_tab: OpenTab, tmp_path
         for key in keys:
             _press(tab, key)
     tab = tabs[0]
-    tab.wait_for_function("document.getElementById('findings').textContent.includes('judge alone says')")
+    tab.wait_for_function("() => document.getElementById('findings').textContent.includes('judge alone says')")
     axe = axe_module.Axe()
 
     found = {"label": axe.run(tab).response["violations"]}
@@ -214,7 +215,7 @@ def test_disagreements_are_settled_by_keys(open_page: OpenPage, open_tab: OpenTa
 
     tab.keyboard.press("j")
     tab.keyboard.press("n")
-    tab.wait_for_function("document.getElementById('left').textContent.startsWith('1 of 2')")
+    tab.wait_for_function("() => document.getElementById('left').textContent.startsWith('1 of 2')")
 
     assert [label.label for label in read_label_file(labels) if label.adjudicated] == [False]
     assert "ada and bob" in tab.text_content("#kappa")
