@@ -65,6 +65,7 @@ GUIDES = (
     "pairwise",
     "gate",
     "trust",
+    "label",
     "measures",
     "python",
     "models",

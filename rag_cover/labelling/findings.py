@@ -17,7 +17,7 @@ from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, by_cluster, counts
 from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.prediction_powered import LEAST_LABELS, count_labels_needed, half_width_of_all
-from rag_cover.stores.labels import read_label_file
+from rag_cover.stores.labels import current_labels, read_label_file
 
 __all__ = ["HALF_WIDTH", "LEAST_TO_PLAN", "Findings", "find_out"]
 
@@ -60,7 +60,7 @@ def find_out(evaluation: Evaluation, items: Iterable[LabelItem], path: Path) -> 
     Raises:
         InputError: the file cannot be read.
     """
-    has_labels = path.exists() and any(label.label is not None for label in read_label_file(path))
+    has_labels = path.exists() and any(label.label is not None for label in current_labels(read_label_file(path)))
     rows = read_labels(path) if has_labels else ()
     metric = evaluation.with_labels(rows).summary().metrics["core_coverage"]
     every = list(items)

@@ -26,6 +26,7 @@ from rag_cover.traces import Trace
 __all__ = ["corrected_lines", "corrections_jsonl", "import_labels", "labels_csv", "labels_jsonl"]
 
 _COLUMNS = tuple(Label.model_fields)
+_OWN = ("annotator", "labelled_at", "sampled")  # columns that tables of others hardly have
 _BETWEEN = "|"
 
 
@@ -75,7 +76,7 @@ def import_labels(path: Path, annotator: str) -> tuple[Label, ...]:
         InputError: the file cannot be read; says the line and the field.
     """
     records = list(_records(path))
-    if records and all(set(record.data) <= set(_COLUMNS) and "label" in record.data for record in records):
+    if records and all(_is_ours(record) for record in records):
         read = [_label_of(record) for record in records]
         return tuple(each.model_copy(update={"annotator": each.annotator or annotator}) for each in read)
     return tuple(_label_of_row(row, annotator) for row in read_labels(path) if row.label is not None)
@@ -124,6 +125,11 @@ def _records(path: Path) -> Iterable[Record]:
         if isinstance(record, InputError):
             raise record
         yield record
+
+
+def _is_ours(record: Record) -> bool:
+    names = set(record.data)
+    return names <= set(_COLUMNS) and {"question", "label"} <= names and not names.isdisjoint(_OWN)
 
 
 def _label_of(record: Record) -> Label:

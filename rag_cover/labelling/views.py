@@ -58,7 +58,7 @@ def shown_words(item: LabelItem) -> int:
 def progress_view(session: LabelSession) -> dict[str, Any]:
     """Gather what the page shows of how far an annotator is."""
     labels, random, skipped = session.counts()
-    said = f"{format_count(labels, 'label')}, {random} of them at random"
+    said = f"{format_count(labels, 'label')}, {random:,} at random"
     return {
         "labels": labels,
         "random": random,

@@ -45,7 +45,9 @@ def traces(count: int = 30) -> list[dict[str, Any]]:
             "id": f"t{number}",
             "question": {"text": f"Why is sky {number} blue, and what scatters its light?", "id": f"q{number}"},
             "answer": f"Sky {number} is blue since {'air scatters light' if number % 2 else 'it is so'}. {HOSTILE}",
-            "steps": [{"query": "sky", "passages": [{"text": f"sky {number} is blue", "title": HOSTILE}, "air scatters light"]}],
+            "steps": [
+                {"query": "sky", "passages": [{"text": f"sky {number} is blue", "title": HOSTILE}, "air scatters light"]}
+            ],
             "sub_questions": [
                 {"text": f"is sky {number} blue", "role": "core"},
                 {"text": f"does air scatter light of sky {number}", "role": "core"},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
-import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -178,10 +178,10 @@ def test_a_token_cannot_be_guessed() -> None:
 
 
 def test_the_page_listens_to_this_machine_alone(shared: Page) -> None:
-    listening = subprocess.run(["cat", f"/proc/{shared.process.pid}/net/tcp"], capture_output=True, text=True, check=False)
-    if not listening.stdout:
+    listening = Path(f"/proc/{shared.process.pid}/net/tcp")
+    if not listening.exists():
         pytest.skip("needs /proc")
-    local = [line.split()[1] for line in listening.stdout.splitlines() if line.split()[1].endswith(f":{shared.port:04X}")]
+    local = [line.split()[1] for line in listening.read_text().splitlines() if line.split()[1].endswith(f":{shared.port:04X}")]
 
     assert "0100007F" in {address.partition(":")[0] for address in local}
     assert "00000000" not in {address.partition(":")[0] for address in local}
@@ -196,6 +196,6 @@ def test_an_ended_page_says_what_comes_next(open_page: OpenPage) -> None:
     said, _ = page.process.communicate(timeout=20)
 
     assert page.process.returncode == 0
-    assert "1 labels of ada" in said or "1 label of ada" in said
+    assert "1 label of ada" in said
     assert f"--labels {page.labels}" in said
     assert stat.S_ISREG(page.labels.stat().st_mode)

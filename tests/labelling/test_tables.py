@@ -49,7 +49,7 @@ def test_an_export_runs_no_formula_in_a_spreadsheet_and_loses_nothing(tmp_path: 
     label = Label(question="=HYPERLINK(1)", answer="- 12 euros", label=True, annotator="@ada")
     (tmp_path / "out.csv").write_text(labels_csv([label]), "utf-8")
 
-    assert "'=HYPERLINK(1),".encode() in (tmp_path / "out.csv").read_bytes()
+    assert b"'=HYPERLINK(1)," in (tmp_path / "out.csv").read_bytes()
     assert import_labels(tmp_path / "out.csv", "nobody") == (label,)
     assert [(row.question, row.text) for row in read_labels(tmp_path / "out.csv")] == [("=HYPERLINK(1)", "- 12 euros")]
 
@@ -74,7 +74,8 @@ def test_another_tools_table_is_imported_as_the_annotators(tmp_path: Path) -> No
         ("labels.csv", b"\x00\xff\xfe", "UTF-8"),
         ("labels.jsonl", b"{", "not JSON"),
         ("labels.csv", b"question,answer,label\nWhy?,Air.,maybe\n", "label"),
-        ("labels.csv", b"question,answer,label\nWhy?,,1\n", "give the text of one of the two"),
+        ("labels.csv", b"question,answer,label\nWhy?,,1\n", "line 2"),
+        ("labels.csv", b"question,answer,label,annotator\nWhy?,,1,ada\n", "give the text of one of the two"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path, name: str, content: bytes, why: str) -> None:

@@ -18,6 +18,7 @@ from rag_cover.errors import InvalidValueError, needs_extra
 from rag_cover.evaluation import Evaluation
 from rag_cover.labelling import RANDOM_SHARE, LabelSession, SamplingPlan, import_labels, list_items
 from rag_cover.labelling.tables import labels_csv, labels_jsonl
+from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing, require_file
 from rag_cover.stores.labels import append_labels, labels_beside, read_label_file
 
@@ -193,7 +194,8 @@ def _tell_end(options: LabelOptions, session: LabelSession) -> None:
         say("No label was given.", quiet=options.quiet)
         return
     next_step = f"rag-cover report {options.store} --labels {session.path}"
-    say(f"{labels:,} labels of {session.annotator}, {random:,} of them at random. Next: {next_step}", quiet=options.quiet)
+    given = f"{format_count(labels, 'label')} of {session.annotator}, {random:,} at random"
+    say(f"{given}. Next: {next_step}", quiet=options.quiet)
 
 
 def _move_labels(options: LabelOptions) -> None:
@@ -202,7 +204,7 @@ def _move_labels(options: LabelOptions) -> None:
     if options.import_file is not None:
         require_file(options.store)
         count = append_labels(options.labels, import_labels(options.import_file, options.name))
-        say(f"{count:,} labels added to {options.labels}.", quiet=options.quiet)
+        say(f"{format_count(count, 'label')} added to {options.labels}.", quiet=options.quiet)
     if options.export_file is not None:
         labels = read_label_file(options.labels)
         text = labels_csv(labels) if options.export_file.suffix.lower() == ".csv" else labels_jsonl(labels)
