@@ -60,7 +60,7 @@ def test_what_is_no_store_is_refused_with_the_reason(command: Command, traces: P
         assert str(Path(name).name) in done.stderr
 
 
-def test_a_store_without_coverage_has_nothing_to_label(command: Command, folder: Path, traces: Path) -> None:
+def test_a_store_without_coverage_has_nothing_to_label(command: Command, traces: Path) -> None:
     command("evaluate", traces, "--judge", "words", "--measure", "groundedness", "--store", "other.sqlite", "--no-report")
 
     done = command("label", "other.sqlite", "--no-browser")
@@ -98,3 +98,22 @@ def test_a_blank_annotator_is_refused(command: Command, store: Path) -> None:
 
     assert done.exit_code == 2
     assert "--annotator NAME" in done.stderr
+
+
+def test_what_cannot_be_written_is_told_before_the_page_opens(command: Command, store: Path) -> None:
+    nowhere = command("label", store, "--no-browser", "--out", "no/such/labels.jsonl")
+    other = command("label", store, "--export", "labels.txt")
+
+    assert (nowhere.exit_code, other.exit_code) == (3, 2)
+    assert "there is no such folder" in nowhere.stderr
+    assert ".csv or .jsonl" in other.stderr
+
+
+def test_the_file_of_another_annotator_is_looked_at_before_the_page_opens(command: Command, store: Path, folder: Path) -> None:
+    (folder / "bob.jsonl").write_text("[]\n", "utf-8")
+
+    missing = command("label", store, "--no-browser", "--beside", "none.jsonl")
+    broken = command("label", store, "--no-browser", "--beside", "bob.jsonl")
+
+    assert (missing.exit_code, broken.exit_code) == (3, 3)
+    assert "bob.jsonl, line 1" in broken.stderr

@@ -138,7 +138,7 @@ class Page:
         return found
 
     def get(self, path: str, **headers: str | None) -> Reply:
-        return self.request("GET", path, **headers)
+        return self.request("GET", path, body=None, **headers)
 
     def post(self, path: str, body: Any, **headers: str | None) -> Reply:
         return self.request("POST", path, body=json.dumps(body).encode(), **headers)

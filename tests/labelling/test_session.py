@@ -26,7 +26,7 @@ def test_every_label_is_in_the_file_with_how_it_was_picked(open_session: OpenSes
     session = open_session()
 
     for grade in ("yes", "no", "partly", "skip"):
-        session.say(_next(session), grade)  # type: ignore[arg-type]
+        session.say(_next(session), grade)
 
     labels = read_label_file(session.path)
     assert [label.label for label in labels[:4]] == [True, False, False, None]
@@ -42,7 +42,7 @@ def test_every_label_is_in_the_file_with_how_it_was_picked(open_session: OpenSes
 def test_a_session_goes_on_where_the_last_one_ended(open_session: OpenSession) -> None:
     first = open_session()
     for grade in ("yes", "skip", "no"):
-        first.say(_next(first), grade)  # type: ignore[arg-type]
+        first.say(_next(first), grade)
 
     second = open_session()
 

@@ -27,7 +27,7 @@ def labelled(open_session: OpenSession) -> LabelSession:
     for number in range(24):
         draw = session.next()
         assert draw is not None
-        session.say(draw.key, ("yes", "no", "partly", "skip")[number % 4])  # type: ignore[arg-type]
+        session.say(draw.key, ("yes", "no", "partly", "skip")[number % 4])
     session.undo()
     return session
 

@@ -14,7 +14,7 @@ from rag_cover.cli.console import say, warn
 from rag_cover.cli.options import INPUT, OUTPUT, Force, Quiet
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
-from rag_cover.errors import InvalidValueError, needs_extra
+from rag_cover.errors import InputError, InvalidValueError, needs_extra
 from rag_cover.evaluation import Evaluation
 from rag_cover.labelling import RANDOM_SHARE, LabelSession, SamplingPlan, import_labels, list_items
 from rag_cover.labelling.tables import labels_csv, labels_jsonl
@@ -168,6 +168,9 @@ def label_verdicts(options: LabelOptions) -> None:
 
 
 def _open_session(options: LabelOptions, evaluation: Evaluation) -> LabelSession:
+    if not options.labels.parent.is_dir():
+        problem = "there is no such folder for the file of labels; make it, or name another file with --out"
+        raise InputError(problem, file=options.labels.parent)
     for path in options.beside or ():
         require_file(path)
         read_label_file(path)
@@ -200,6 +203,9 @@ def _tell_end(options: LabelOptions, session: LabelSession) -> None:
 
 def _move_labels(options: LabelOptions) -> None:
     """Import labels, export them, or both in this order."""
+    if options.export_file is not None and options.export_file.suffix.lower() not in (".csv", ".jsonl"):
+        message = f"labels are written as .csv or .jsonl; give {options.export_file} one of these endings"
+        raise InvalidValueError(message)
     refuse_existing(options.export_file, force=options.force, inputs=[options.store, options.labels, options.import_file])
     if options.import_file is not None:
         require_file(options.store)

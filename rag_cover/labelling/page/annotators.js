@@ -13,6 +13,7 @@ function card(each) {
   const made = element("li", undefined, { className: "card", tabIndex: 0 });
   made.dataset.key = each.key;
   const facet = element("h3", each.facet, { className: "facet", dir: "auto" });
+  const kind = element("p", each.kind === "answer" ? "The answer" : "A retrieved passage", { className: "kicker" });
   const text = element("div", undefined, { className: "text said", dir: "auto" });
   showParts(text, each.parts, { unfolded: true });
   const said = each.said.map((one) => `${one.annotator}: ${one.label}`).join(" · ");
@@ -28,7 +29,7 @@ function card(each) {
       return button;
     }),
   );
-  made.replaceChildren(facet, text, who, keys);
+  made.replaceChildren(facet, kind, text, who, keys);
   return made;
 }
 
