@@ -42,10 +42,14 @@ class JudgeError:
 
 @dataclass(frozen=True, slots=True)
 class JudgeKnowledge:
-    """What is known of a judge's errors: its shifts on labelled sets by mode, and labels of the evaluation's own answers."""
+    """What is known of a judge's errors: its shifts on labelled sets by mode, and labels of the evaluation's own answers.
+
+    ``chosen`` counts labels of texts that were chosen, which no figure rests on.
+    """
 
     shifts: Mapping[Mode, CalibrationShift] = field(default_factory=dict)
     labels: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    chosen: int = 0
 
     @classmethod
     def of(cls, shifts: Mapping[Mode, CalibrationShift], labels: Iterable[LabelledText] = ()) -> JudgeKnowledge:
@@ -54,8 +58,10 @@ class JudgeKnowledge:
         Labels of chosen texts are left out: they are no random sample (`LabelledText.chosen`), and every figure that rests on
         labels takes them for one.
         """
-        replies = (row for row in labels if row.label is not None and row.user_question and not row.chosen)
-        return cls(shifts, {_place(row.question, row.text): bool(row.label) for row in replies})
+        said = [row for row in labels if row.label is not None]
+        drawn = (row for row in said if row.user_question and not row.chosen)
+        known = {_place(row.question, row.text): bool(row.label) for row in drawn}
+        return cls(shifts, known, sum(row.chosen for row in said))
 
     def label_of(self, asked: str, text: str) -> bool | None:
         """Return what people say of an answer, None where nobody labelled it."""

@@ -129,6 +129,7 @@ def test_chosen_labels_change_no_headline(open_session: OpenSession, evaluation:
 
     assert both.with_judge_error == random_alone.with_judge_error
     assert both.with_judge_error is not None
+    assert f"{len(rows) - len(drawn)} labels are of chosen verdicts" in " ".join(evaluation.with_labels(rows).summary().notes)
 
 
 def test_a_correction_is_kept_and_labels_from_then_on_are_of_it(open_session: OpenSession) -> None:
