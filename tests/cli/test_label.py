@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,7 @@ def test_a_file_that_holds_no_labels_is_named(command: Command, store: Path, fol
 
 
 def test_a_port_that_is_taken_is_named(command: Command, store: Path) -> None:
+    pytest.importorskip("starlette", reason="needs the extra label")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -117,3 +119,13 @@ def test_the_file_of_another_annotator_is_looked_at_before_the_page_opens(comman
 
     assert (missing.exit_code, broken.exit_code) == (3, 3)
     assert "bob.jsonl, line 1" in broken.stderr
+
+
+def test_a_missing_extra_is_named(command: Command, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    monkeypatch.delitem(sys.modules, "rag_cover.labelling.application", raising=False)
+
+    done = command("label", store, "--no-browser")
+
+    assert done.exit_code == 2
+    assert "pip install 'rag-cover[label]'" in done.stderr

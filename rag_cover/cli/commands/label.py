@@ -152,10 +152,10 @@ def label_verdicts(options: LabelOptions) -> None:
         _move_labels(options)
         return
     evaluation = Evaluation.open(options.store)
+    session = _open_session(options, evaluation)
     with needs_extra("label", "starlette", "uvicorn"):
         from rag_cover.labelling.application import LabelService, make_application
         from rag_cover.labelling.server import bind, serve
-    session = _open_session(options, evaluation)
     service = LabelService(evaluation, session, tuple(options.beside or ()))
     with bind(options.port) as port, suppress(KeyboardInterrupt):  # which is how the page is left
         serve(
