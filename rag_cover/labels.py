@@ -16,7 +16,8 @@ class LabelledText:
     """A text that a person labelled: does some part of it answer the question (as the references do, where there are any)?
 
     ``label`` is None for a row that nobody labelled. Rows of one ``key`` are resampled as one: ids of questions or traces;
-    None: the question's own text. ``user_question`` is what the text replies to, empty for a passage.
+    None: the question's own text. ``user_question`` is what the text replies to, empty for a passage. ``chosen`` tells that the
+    text was picked because a label of it teaches much: such labels are no random sample, and no share may rest on them.
     """
 
     question: str
@@ -26,6 +27,7 @@ class LabelledText:
     group: str | None = None
     key: str | None = None
     user_question: str = ""
+    chosen: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no judge can be asked."""

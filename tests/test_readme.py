@@ -66,6 +66,7 @@ GUIDES = (
     "gate",
     "pytest",
     "trust",
+    "label",
     "measures",
     "python",
     "models",

@@ -18,7 +18,7 @@ from rag_cover.importers import read_labels
 from rag_cover.llm_calls import LLMCall
 from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
 from rag_cover.questions import Passage, Question, SubQuestion, Value
-from rag_cover.stores import Label, read_label_file, read_traces, write_traces
+from rag_cover.stores import Correction, Label, read_label_file, read_traces, write_traces
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace, content_of, name_of
 
@@ -212,6 +212,7 @@ VALUES = (
     SampleSet,
     Sample,
     Label,
+    Correction,
 )
 
 

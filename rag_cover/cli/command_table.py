@@ -82,6 +82,12 @@ _LISTED = (
         "report:report_results",
         "Write the report of an evaluation, as one HTML file that opens offline.",
     ),
+    _ours(
+        "label",
+        "Measure",
+        "label:label_verdicts",
+        "Label the verdicts of an evaluation on a page of this machine, one key each.",
+    ),
     _ours("judge", "Measure", "judge_fit:judge_app", "Ask how far a judge can be trusted, and fit it to labels."),
     _ours("route", "Route", "route:route_questions", "Choose the route of a question, and print why."),
     _ours("skills", "Route", "skills:skills_app", "Learn what each pipeline can do, and see it."),

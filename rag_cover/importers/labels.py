@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.row_values import identifier_in, list_of_cell, present, row_texts, text_in
-from rag_cover.importers.tabular_files import csv_records
+from rag_cover.importers.tabular_files import csv_records, unescape_formula
 from rag_cover.labels import LabelledText
 from rag_cover.stores.files import require_file
 from rag_cover.stores.validation import describe_value, json_path
@@ -30,10 +31,11 @@ LABEL_COLUMNS: Mapping[str, tuple[str, ...]] = {
 _SEVERAL = ("question", "key")  # of these the first name wins; two texts or two labels in a row must be told apart by the user
 _NEEDED = ("question", "text")
 _REPLIES = ("answer", "response")
+_CORRECTS = "corrects"  # the column by which a correction of a sub-question is told from a label
 _LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("1", "1.0", "true", "yes", "covered", "answered", "correct"), True),
     **dict.fromkeys(("0", "0.0", "false", "no", "not", "uncovered", "unanswered", "incorrect"), False),
-    **dict.fromkeys(("not covered", "not answered", "not correct"), False),
+    **dict.fromkeys(("not covered", "not answered", "not correct", "partly"), False),
 }
 _TABLES = (".csv", ".tsv")
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -48,7 +50,9 @@ def read_labels(
     ``question`` and ``sub_question``, the sub-question is what was judged, and the question's rows are resampled as one. A text
     in a column ``answer`` or ``response`` is judged as a reply to the question, one in another column as a passage. Where a
     column ``annotator`` says who labelled, the last label counts that each gave to a text: files of labels
-    (`rag_cover.append_labels`) are only ever appended to.
+    (`rag_cover.append_labels`) are only ever appended to. There a label of null is one that was skipped or taken back, and its
+    row is left out; a label that is ``adjudicated`` stands in place of all others of its text; a row whose ``sampled`` is
+    "chosen" is no part of a random sample (`LabelledText.chosen`). Corrections of sub-questions are passed over.
 
     Args:
         path: the file.
@@ -61,7 +65,7 @@ def read_labels(
     """
     file, mapped = Path(path), dict(columns or {})
     _refuse_unknown(mapped)
-    records = list(_good(_records(file)))
+    records = [each for each in _good(_records(file)) if not present(each.data, (_CORRECTS,))]
     if not records:
         problem = "the file holds no rows; a row has a question, a text and a label"
         raise InputError(problem, file=file)
@@ -75,11 +79,28 @@ def read_labels(
 
 def _last_said(rows: Sequence[tuple[LabelledText, Record]]) -> tuple[LabelledText, ...]:
     """Keep the last label that each annotator gave to a text, and every row that does not say who labelled it."""
-    last: dict[object, LabelledText] = {}
+    last: dict[tuple[object, ...], tuple[LabelledText, bool]] = {}
     for place, (row, record) in enumerate(rows):
         who, trace = (str(record.data.get(name) or "") for name in ("annotator", "trace_id"))
-        last[(who, trace, row.item, row.cluster) if who else place] = row
-    return tuple(last.values())
+        key = ((trace, row.item, row.cluster), who) if who else (place,)
+        last[key] = (row, _is_adjudicated(record))
+    return tuple(_standing(last))
+
+
+def _standing(last: Mapping[tuple[object, ...], tuple[LabelledText, bool]]) -> Iterator[LabelledText]:
+    """Yield the labels that nobody took back; of a text whose label was adjudicated that one alone."""
+    settled_by = {key[0]: key for key, (row, adjudicated) in last.items() if adjudicated and row.label is not None}
+    picked_at_random = {key[0] for key, (row, _) in last.items() if not row.chosen}
+    for key, (row, _) in last.items():
+        is_said_by_somebody = len(key) > 1
+        if not is_said_by_somebody:
+            yield row
+        elif row.label is not None and settled_by.get(key[0], key) == key:
+            yield replace(row, chosen=row.chosen and key[0] not in picked_at_random)
+
+
+def _is_adjudicated(record: Record) -> bool:
+    return str(record.data.get("adjudicated") or "").strip().lower() in ("true", "1", "1.0")
 
 
 def _refuse_unknown(columns: Mapping[str, str]) -> None:
@@ -103,11 +124,18 @@ def _records(path: Path) -> Iterator[Record | InputError]:
     require_file(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if any(suffix in _TABLES for suffix in suffixes):
-        return csv_records(path)
+        return map(_without_apostrophes, csv_records(path))
     if any(suffix in _JSON for suffix in suffixes):
         return json_records(path)
     problem = f"labels are read from {', '.join(_TABLES + _JSON)}; rename the file to what it is"
     raise InputError(problem, file=path)
+
+
+def _without_apostrophes(record: Record | InputError) -> Record | InputError:
+    if isinstance(record, InputError):
+        return record
+    cells = {name: unescape_formula(value) if isinstance(value, str) else value for name, value in record.data.items()}
+    return replace(record, data=cells)
 
 
 def _good(records: Iterable[Record | InputError]) -> Iterator[Record]:
@@ -129,6 +157,7 @@ def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> Label
             text_in(row, names["group"]),
             _key(row, names),
             _user_question(row, names),
+            chosen=row.get("sampled") == "chosen",
         )
     except InvalidValueError as invalid:
         raise record.locate(InputError(str(invalid))) from invalid
@@ -142,6 +171,8 @@ def _names(kind: str, row: Row, columns: Mapping[str, str]) -> Sequence[str]:
         return (columns[kind],)
     plain = {re.sub(r"[\s\-]+", "_", str(name).strip().lower()): str(name) for name in reversed(list(row))}
     found = [plain[name] for name in LABEL_COLUMNS[kind] if name in plain and plain[name] not in columns.values()]
+    if len(found) > 1 and kind == "text" and len(filled := [name for name in found if text_in(row, (name,))]) == 1:
+        return filled  # a table of passages and answers, where each row has one of the two
     if len(found) > 1 and kind not in _SEVERAL:
         problem = f"the columns {found[0]!r} and {found[1]!r} can both be the {kind}; say which with {kind}=COLUMN (--column)"
         raise InputError(problem)
@@ -194,7 +225,7 @@ def _references(row: Row, names: Sequence[str]) -> tuple[str, ...]:
 def _key(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:
     """Return the row's key; where a sub-question was judged, the question it belongs to stands in."""
     key = identifier_in(row, names["key"])
-    return text_in(row, names["question"][1:]) if key is None else key
+    return _asked_within(row, names) if key is None else key
 
 
 def _user_question(row: Row, names: Mapping[str, Sequence[str]]) -> str:
@@ -202,7 +233,13 @@ def _user_question(row: Row, names: Mapping[str, Sequence[str]]) -> str:
     column = present(row, names["text"])
     if column is None or str(column).strip().lower() not in _REPLIES:
         return ""
-    return text_in(row, names["question"][1:]) or _require(row, "question", names)
+    return _asked_within(row, names) or _require(row, "question", names)
+
+
+def _asked_within(row: Row, names: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the question of which a sub-question was judged; None where the question itself was."""
+    filled = [name for name in names["question"] if present(row, (name,))]
+    return text_in(row, filled[1:])
 
 
 def _field(name: str | None) -> str | None:

@@ -14,10 +14,11 @@ from rag_cover.errors import InputError, needs_extra
 from rag_cover.importers.records import Record
 from rag_cover.stores.files import lines_of, open_input, require_file
 
-__all__ = ["csv_records", "parquet_records"]
+__all__ = ["csv_records", "escape_formula", "parquet_records", "unescape_formula"]
 
 _DELIMITERS = (",", ";", "\t", "|")
 _BATCH = 256
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_records(path: Path) -> Iterator[Record | InputError]:
@@ -31,6 +32,24 @@ def csv_records(path: Path) -> Iterator[Record | InputError]:
         columns, delimiter = _header(header, path)
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         yield from _rows(rows, columns, path)
+
+
+def escape_formula(cell: str) -> str:
+    """Put an apostrophe before what a spreadsheet would run as a formula.
+
+    >>> escape_formula("=1+1"), escape_formula("12 euros")
+    ("'=1+1", '12 euros')
+    """
+    return f"'{cell}" if cell.startswith(_FORMULAS) else cell
+
+
+def unescape_formula(cell: str) -> str:
+    """Take away the apostrophe that `escape_formula` put there.
+
+    >>> unescape_formula("'=1+1"), unescape_formula("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULAS) else cell
 
 
 def parquet_records(path: Path) -> Iterator[Record | InputError]:

@@ -32,9 +32,15 @@ _CLEAR_GAP = 3.0  # half-widths: beyond any chance, so that a note is worth read
 def assess(
     rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float], *, cut: float, seed: int = 0
 ) -> Agreement | None:
-    """Hold the judge's probabilities against the labels of rows of one kind; None without rows."""
+    """Hold the judge's probabilities against the labels of rows of one kind; None without rows.
+
+    Rows that were chosen for what their labels teach (`LabelledText.chosen`) help to fit the threshold. Where there are other
+    labelled rows, every other figure rests on these alone.
+    """
     if not rows:
         return None
+    threshold = _fit_on([row for row in rows if row.label is not None], probabilities, cut, seed)
+    rows = _without_chosen(rows)
     labelled = [row for row in rows if row.label is not None]
     judged = np.array([probabilities[row.item] for row in labelled])
     labels = np.array([bool(row.label) for row in labelled], dtype=bool)
@@ -57,7 +63,7 @@ def assess(
         recall=jackknife_share(found, recall),
         area_under_roc=area_under_roc(judged, labels, keys),
         majority=None if share is None else max(share, 1 - share),
-        threshold=_fit(judged, labels, keys, cut, seed),
+        threshold=threshold,
         calibration_error=calibration_error(bins),
         reliability=bins,
         disagreeing=len(wrong),
@@ -75,9 +81,34 @@ def notes_on_labels(rows: Sequence[LabelledText], probabilities: Mapping[Scoring
     notes = []
     if both := sum(len(found) == 2 for found in labels.values()):  # noqa: PLR2004  # covered and not covered
         notes.append(f"{both} of {len(labels)} labelled texts are labelled both ways; no judge can agree with both")
+    notes += _chosen_note(rows)
     for kind in (False, True):
-        notes += _gap_note([row for row in rows if bool(row.references) is kind], probabilities)
+        notes += _gap_note(_without_chosen([row for row in rows if bool(row.references) is kind]), probabilities)
     return notes
+
+
+def _chosen_note(rows: Sequence[LabelledText]) -> list[str]:
+    chosen = sum(row.chosen and row.label is not None for row in rows)
+    if not chosen:
+        return []
+    if chosen == sum(row.label is not None for row in rows):
+        return ["every label is of a text that was chosen because the judge is unsure of it: it does better on others"]
+    return [f"{chosen} labels of texts that were chosen because the judge is unsure of them count for the threshold alone"]
+
+
+def _without_chosen(rows: Sequence[LabelledText]) -> Sequence[LabelledText]:
+    """Leave out rows that are no random sample, unless there is no other label."""
+    if not any(row.label is not None and not row.chosen for row in rows):
+        return rows
+    return [row for row in rows if not row.chosen]
+
+
+def _fit_on(
+    labelled: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float], cut: float, seed: int
+) -> JudgeThreshold:
+    judged = np.array([probabilities[row.item] for row in labelled])
+    labels = np.array([bool(row.label) for row in labelled], dtype=bool)
+    return _fit(judged, labels, [row.cluster for row in labelled], cut, seed)
 
 
 def _gap_note(rows: Sequence[LabelledText], probabilities: Mapping[ScoringItem, float]) -> list[str]:
@@ -124,6 +155,9 @@ def _share(
 ) -> SharesCovered:
     labelled, unlabelled = ([row for row in rows if (row.label is None) is missing] for missing in (False, True))
     judged = float(np.mean([probabilities[row.item] >= cut for row in rows]))
+    if any(row.chosen for row in labelled):
+        chosen = "the labelled rows were chosen, and are no random sample"
+        return SharesCovered(group, len(labelled), len(unlabelled), judged, None, None, None, chosen)
     if reason := _too_little(labelled):
         return SharesCovered(group, len(labelled), len(unlabelled), judged, None, None, None, reason)
     labels, own, keys = _numbers(labelled, probabilities)

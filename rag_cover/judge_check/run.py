@@ -84,7 +84,7 @@ def _rows(source: _Rows, columns: Mapping[str, str] | None, *, labelled: bool) -
 
 def _without_known(rows: tuple[LabelledText, ...], known: tuple[LabelledText, ...]) -> tuple[tuple[LabelledText, ...], int]:
     """Leave out unlabelled rows that are labelled as well, and count them: a row counts once."""
-    labelled = {(row.item, row.cluster) for row in known if row.label is not None}
+    labelled = {(row.item, row.cluster) for row in known if row.label is not None and not row.chosen}
     kept = tuple(row for row in rows if (row.item, row.cluster) not in labelled)
     return kept, len(rows) - len(kept)
 

@@ -18,6 +18,7 @@ labels alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,15 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval, cluster_robust
 
-__all__ = ["LEAST_LABELS", "LEAST_QUESTIONS", "Powered", "estimate_labelled_share", "estimate_powered_share"]
+__all__ = [
+    "LEAST_LABELS",
+    "LEAST_QUESTIONS",
+    "Powered",
+    "count_labels_needed",
+    "estimate_labelled_share",
+    "estimate_powered_share",
+    "half_width_of_all",
+]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +44,7 @@ LEAST_LABELS = 50
 """The labels from which a share is given an interval (Angelopoulos et al. speak of large samples)."""
 LEAST_QUESTIONS = 10
 """And the questions these must be of: the rows of one question are one observation."""
+_Z95 = 1.959963984540054
 _ROUNDING = 1e-24  # squares of what is left of equal judgments when their mean is taken from them
 
 
@@ -101,6 +111,64 @@ def estimate_powered_share(
     share = cluster_robust(float(y.mean()) - weight * difference, a - weight * b, degrees=free)
     gap = cluster_robust(difference, b, degrees=free) if len(unlabelled) else None
     return Powered(_within_0_and_1(share), weight, gap)
+
+
+def count_labels_needed(
+    labels: ArrayLike,
+    judged: ArrayLike,
+    keys: Sequence[Hashable],
+    judged_unlabelled: ArrayLike,
+    keys_unlabelled: Sequence[Hashable],
+    *,
+    half_width: float,
+) -> int | None:
+    """Estimate how many labels, those at hand among them, make the interval of a share this narrow; None where all do not.
+
+    The labels' part of the variance is taken to shrink as 1/n, with λ chosen anew; that of the unlabelled rows stays:
+
+        n' = min over λ of n V_L(λ) / ((half_width / 1.96)² - V_U(λ))
+
+    with V_L and V_U the sums over clusters of the squared influences of labelled and of unlabelled rows. It is no less than
+    `LEAST_LABELS`.
+
+    >>> labels = [1, 0] * 30
+    >>> count_labels_needed(labels, [0.5] * 60, range(60), [0.5] * 900, range(100, 1000), half_width=0.05)
+    385
+
+    Raises:
+        InvalidValueError: there are no labels.
+    """
+    y, f, others = (np.asarray(values, dtype=np.float64) for values in (labels, judged, judged_unlabelled))
+    if not len(y):
+        message = "how many labels are needed can be told from some labels; there are none"
+        raise InvalidValueError(message)
+    own, theirs, clusters = _places(keys, keys_unlabelled)
+    a, b = (_means_by_cluster(values, own, clusters) for values in (y, f))
+    c = _means_by_cluster(others, theirs, clusters) if len(others) else np.zeros(clusters)
+    weights = np.linspace(0, 1, 21) if len(others) else np.zeros(1)
+    left = (half_width / _Z95) ** 2 - weights**2 * float(c @ c)
+    influences = a[None, :] - weights[:, None] * b[None, :]
+    needed = len(y) * np.square(influences).sum(axis=1)[left > 0] / left[left > 0]
+    least = max(LEAST_LABELS, math.ceil(round(float(needed.min()), 6)))
+    return least if least <= len(y) + len(others) else None
+
+
+def half_width_of_all(labels: ArrayLike, keys: Sequence[Hashable], rows: int) -> float:
+    """Estimate the half-width of a share's interval once all rows are labelled: the variance shrinks as 1/n.
+
+    >>> round(half_width_of_all([1, 0] * 30, range(60), 240), 3)
+    0.063
+
+    Raises:
+        InvalidValueError: there are no labels.
+    """
+    y = np.asarray(labels, dtype=np.float64)
+    if not len(y):
+        message = "how narrow an interval can become can be told from some labels; there are none"
+        raise InvalidValueError(message)
+    own, _, clusters = _places(keys, [])
+    a = _means_by_cluster(y, own, clusters)
+    return _Z95 * math.sqrt(float(a @ a) * len(y) / rows)
 
 
 def _places(keys: Sequence[Hashable], others: Sequence[Hashable]) -> tuple[list[int], list[int], int]:

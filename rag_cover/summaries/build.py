@@ -89,6 +89,8 @@ def summarise(
         )
     if known_of_judge.labels and not (judge_error and judge_error.own_labels):
         lines.append("no label is of a core sub-question of these answers; labels are matched by sub-question and answer")
+    if known_of_judge.chosen:
+        lines.append(f"{known_of_judge.chosen} labels are of chosen verdicts, no random sample: no figure rests on them")
     return Summary(
         traces=traces,
         questions=len(sums.places),

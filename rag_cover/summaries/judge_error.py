@@ -1,8 +1,8 @@
 """What the judge's errors do to the figures of an evaluation, from labels of its own texts or of other sets.
 
-Labels of the evaluation's own answers count in two ways. From `LEAST_LABELS` of `LEAST_QUESTIONS` questions, a share is
-prediction-powered (`rag_cover.stats.prediction_powered`). Fewer, and for losses and differences all of them, tell how far the
-judge's probabilities lie off here, beside what is known from other sets (`rag_cover.stats.judge_error`).
+Labels of the evaluation's own answers that were picked at random count in two ways. From `LEAST_LABELS` of `LEAST_QUESTIONS`
+questions, a share is prediction-powered (`rag_cover.stats.prediction_powered`). Fewer, and for losses and differences all of
+them, tell how far the judge's probabilities lie off here, beside what is known from other sets (`rag_cover.stats.judge_error`).
 """
 
 from __future__ import annotations
@@ -42,16 +42,26 @@ class JudgeError:
 
 @dataclass(frozen=True, slots=True)
 class JudgeKnowledge:
-    """What is known of a judge's errors: its shifts on labelled sets by mode, and labels of the evaluation's own answers."""
+    """What is known of a judge's errors: its shifts on labelled sets by mode, and labels of the evaluation's own answers.
+
+    ``chosen`` counts labels of texts that were chosen, which no figure rests on.
+    """
 
     shifts: Mapping[Mode, CalibrationShift] = field(default_factory=dict)
     labels: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    chosen: int = 0
 
     @classmethod
     def of(cls, shifts: Mapping[Mode, CalibrationShift], labels: Iterable[LabelledText] = ()) -> JudgeKnowledge:
-        """Index the labels of replies by what was asked and the reply; of several the last counts."""
-        known = {_place(row.question, row.text): row.label for row in labels if row.label is not None and row.user_question}
-        return cls(shifts, known)
+        """Index the labels of replies by what was asked and the reply; of several the last counts.
+
+        Labels of chosen texts are left out: they are no random sample (`LabelledText.chosen`), and every figure that rests on
+        labels takes them for one.
+        """
+        said = [row for row in labels if row.label is not None]
+        drawn = (row for row in said if row.user_question and not row.chosen)
+        known = {_place(row.question, row.text): bool(row.label) for row in drawn}
+        return cls(shifts, known, sum(row.chosen for row in said))
 
     def label_of(self, asked: str, text: str) -> bool | None:
         """Return what people say of an answer, None where nobody labelled it."""

@@ -168,3 +168,48 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str, text: str
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert "there is no such file" in refused(tmp_path / "labels.csv")
+
+
+def test_a_row_may_have_a_passage_or_an_answer_of_two_columns(tmp_path: Path) -> None:
+    path = csv(tmp_path, "question,passage,answer,label\nWho?,Ada did.,,1\nWho?,,Bob.,partly\n")
+
+    passage, answer = read_labels(path)
+
+    assert (passage.text, passage.user_question, passage.label) == ("Ada did.", "", True)
+    assert (answer.text, answer.user_question, answer.label) == ("Bob.", "Who?", False)
+
+
+def test_a_file_of_labels_is_read_as_it_stands(tmp_path: Path) -> None:
+    """Corrections are no labels, what was taken back is gone, and a settled label stands alone."""
+    lines = [
+        {"question": "Who?", "answer": "Ada.", "label": True, "annotator": "ada", "sampled": "random"},
+        {"question": "Who?", "answer": "Ada.", "label": False, "annotator": "bob", "sampled": "random"},
+        {"question": "Who?", "answer": "Ada.", "label": False, "annotator": "cyd", "adjudicated": True, "sampled": "chosen"},
+        {"question": "Who?", "corrects": "Who?", "text": "Who was it?", "annotator": "ada"},
+        {"question": "Who?", "answer": "Bob.", "label": True, "annotator": "ada", "sampled": "chosen"},
+        {"question": "Who?", "answer": "Cyd.", "label": True, "annotator": "ada"},
+        {"question": "Who?", "answer": "Cyd.", "label": None, "annotator": "ada"},
+        {"question": "Who?", "answer": "Dan.", "label": None, "skipped": True, "annotator": "ada"},
+        {"question": "Who?", "answer": "Eve.", "label": None},
+    ]
+    path = csv(tmp_path, "".join(f"{json.dumps(line)}\n" for line in lines), "labels.jsonl")
+
+    rows = read_labels(path)
+
+    assert [(row.text, row.label, row.chosen) for row in rows] == [
+        ("Ada.", False, False),
+        ("Bob.", True, True),
+        ("Eve.", None, False),
+    ]
+
+
+def test_an_adjudication_that_was_taken_back_settles_nothing(tmp_path: Path) -> None:
+    said = {"question": "Who?", "answer": "Ada."}
+    lines = [
+        {**said, "label": True, "annotator": "ada"},
+        {**said, "label": False, "annotator": "bob", "adjudicated": True},
+        {**said, "label": None, "annotator": "bob"},
+    ]
+    path = csv(tmp_path, "".join(f"{json.dumps(line)}\n" for line in lines), "labels.jsonl")
+
+    assert [row.label for row in read_labels(path)] == [True]

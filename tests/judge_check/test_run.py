@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -231,3 +231,36 @@ def test_a_label_among_the_unlabelled_is_refused() -> None:
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         check_judge(tmp_path / "labels.csv", judge=Oracle())
+
+
+def test_chosen_rows_fit_the_threshold_and_change_no_other_figure() -> None:
+    drawn = rows(60, 40)
+    chosen = [LabelledText(f"c{number}", "0.52", label=False, chosen=True) for number in range(40)]
+
+    without, both = (of(check_judge(each, judge=Oracle()).reference_free) for each in (drawn, [*drawn, *chosen]))
+
+    assert both.threshold.fitted is not None
+    assert both.threshold.fitted > 0.52
+    assert replace(both, threshold=without.threshold) == without
+    assert "40 labels of texts that were chosen" in check_judge([*drawn, *chosen], judge=Oracle()).notes[0]
+
+
+def test_no_share_rests_on_chosen_rows_alone() -> None:
+    chosen = [replace(row, chosen=row.label is not None) for row in rows(60, 40)]
+
+    check = check_judge(chosen, judge=Oracle())
+
+    (share,) = of(check.reference_free).shares
+    assert (share.by_labels, share.powered) == (None, None)
+    assert share.undefined_because == "the labelled rows were chosen, and are no random sample"
+    assert any("it does better on others" in note for note in check.notes)
+
+
+def test_a_chosen_row_that_is_among_the_unlabelled_ones_counts_there() -> None:
+    drawn = rows(60)
+    chosen = [LabelledText("c", "0.7", label=False, chosen=True)]
+    others = [LabelledText(f"u{number}", f"0.{10 + number}", None) for number in range(30)]
+
+    check = check_judge([*drawn, *chosen], judge=Oracle(), unlabelled=[*others, LabelledText("c", "0.7", None)])
+
+    assert of(check.reference_free).unlabelled == 31

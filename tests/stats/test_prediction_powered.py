@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.intervals import Interval
-from rag_cover.stats.prediction_powered import Powered, estimate_labelled_share, estimate_powered_share
+from rag_cover.stats.prediction_powered import (
+    Powered,
+    count_labels_needed,
+    estimate_labelled_share,
+    estimate_powered_share,
+    half_width_of_all,
+)
 
 Floats = NDArray[np.float64]
 seeds = st.integers(0, 10_000)
@@ -179,3 +185,47 @@ def test_the_bounds_of_a_share_stay_in_0_to_1() -> None:
     assert found.upper == 1
     assert found.lower is not None
     assert math.isclose(found.estimate, 59 / 60)
+
+
+def _rows(n: int, share_right: float, seed: int = 0) -> tuple[list[bool], list[float]]:
+    rng = np.random.default_rng(seed)
+    labels = rng.random(n) < 0.5
+    right = rng.random(n) < share_right
+    return labels.tolist(), np.where(right, labels, ~labels).astype(float).tolist()
+
+
+def test_a_better_judge_needs_fewer_labels() -> None:
+    needed = []
+    for share_right in (0.98, 0.8, 0.5):
+        labels, judged = _rows(200, share_right)
+        _, others = _rows(20_000, share_right, seed=1)
+        keys, theirs = range(200), range(200, 20_200)
+        needed.append(count_labels_needed(labels, judged, keys, others, theirs, half_width=0.05))
+
+    assert needed[0] is not None
+    assert needed[0] < 100 < (needed[1] or 0) < (needed[2] or 0) < 400
+
+
+@pytest.mark.parametrize("share_right", [0.9, 0.6])
+def test_as_many_labels_as_are_said_to_be_needed_give_the_width(share_right: float) -> None:
+    labels, judged = _rows(5000, share_right)
+    needed = count_labels_needed(labels[:60], judged[:60], range(60), judged[60:], range(60, 5000), half_width=0.06)
+
+    assert needed is not None
+    found = estimate_powered_share(labels[:needed], judged[:needed], range(needed), judged[needed:], range(needed, 5000)).share
+    assert found.upper is not None
+    assert found.upper - found.estimate == pytest.approx(0.06, rel=0.25)
+
+
+def test_where_all_labels_would_not_be_enough_no_number_is_given() -> None:
+    labels, judged = _rows(60, 0.8)
+
+    assert count_labels_needed(labels, judged, range(60), [0.5] * 20, range(60, 80), half_width=0.05) is None
+    assert half_width_of_all(labels, range(60), 80) > 0.05
+
+
+def test_what_is_needed_cannot_be_told_from_nothing() -> None:
+    with pytest.raises(InvalidValueError, match="there are none"):
+        count_labels_needed([], [], [], [], [], half_width=0.05)
+    with pytest.raises(InvalidValueError, match="there are none"):
+        half_width_of_all([], [], 10)

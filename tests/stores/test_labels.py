@@ -175,6 +175,10 @@ def test_the_file_beside_a_store_or_a_folder() -> None:
         ({"question": " "}, "this is blank"),
         ({"label": "perhaps"}, "label"),
         ({"labelled_at": datetime(2026, 1, 31)}, "labelled_at"),  # noqa: DTZ001  # without a time zone is what is tried
+        ({"partly": True}, "partly goes with the label false"),
+        ({"skipped": True}, "a skipped text has no label"),
+        ({"sampled": "guessed"}, "sampled"),
+        ({"draw": 0}, "draw"),
         ({"remark": "sure"}, "unknown field 'remark' of Label"),
     ],
 )

@@ -1,0 +1,219 @@
+"""``rag-cover label``: a page on this machine on which people label the verdicts of an evaluation."""
+
+from __future__ import annotations
+
+import getpass
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.cli.console import say, warn
+from rag_cover.cli.options import INPUT, OUTPUT, Force, Quiet
+from rag_cover.cli.outputs import refuse_existing
+from rag_cover.cli.parameters import expand_options
+from rag_cover.errors import InputError, InvalidValueError, needs_extra
+from rag_cover.evaluation import Evaluation
+from rag_cover.labelling import RANDOM_SHARE, LabelSession, SamplingPlan, import_labels, list_items
+from rag_cover.labelling.tables import labels_csv, labels_jsonl
+from rag_cover.reports.text import format_count
+from rag_cover.stores.files import replacing, require_file
+from rag_cover.stores.labels import append_labels, labels_beside, read_label_file
+
+__all__ = ["LabelOptions", "label_verdicts"]
+
+_PAGE = "The page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelOptions:
+    """The options of ``rag-cover label``."""
+
+    store: Annotated[Path, typer.Argument(help="The store of an evaluation.", metavar="STORE", show_default=False)]
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The file of labels (.jsonl), which is only ever appended to.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            show_default="STORE.labels.jsonl",
+        ),
+    ] = None
+    annotator: Annotated[
+        str | None,
+        typer.Option(help="Who labels.", metavar="NAME", rich_help_panel=INPUT, show_default="the user of this machine"),
+    ] = None
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--beside",
+            help="Another annotator's file of labels, for kappa and disagreements. May be repeated.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default="none",
+        ),
+    ] = None
+    other_judge: Annotated[
+        Path | None,
+        typer.Option(
+            "--other-judge",
+            help="The store of the same traces by another judge: verdicts of which the two disagree come first.",
+            metavar="STORE",
+            rich_help_panel=INPUT,
+            show_default="none",
+        ),
+    ] = None
+    random_share: Annotated[
+        float,
+        typer.Option(
+            help="The share of the verdicts that are drawn at random; the rest are chosen where a label teaches most.",
+            min=0.0,
+            max=1.0,
+            metavar="NUMBER",
+            rich_help_panel=INPUT,
+        ),
+    ] = RANDOM_SHARE
+    import_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--import",
+            help="Add the labels of a CSV or JSONL table to the file of labels, and open no page.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default="none",
+        ),
+    ] = None
+    export_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            help="Write the labels that stand as a table (.csv, .jsonl), and open no page.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            show_default="none",
+        ),
+    ] = None
+    port: Annotated[
+        int,
+        typer.Option(
+            help="The port of the page.", min=0, max=65535, metavar="N", rich_help_panel=_PAGE, show_default="a free one"
+        ),
+    ] = 0
+    no_browser: Annotated[
+        bool,
+        typer.Option("--no-browser", help="Open no browser; print the address.", rich_help_panel=_PAGE, show_default=False),
+    ] = False
+    force: Force = False
+    quiet: Quiet = False
+
+    @property
+    def labels(self) -> Path:
+        """Return the file of labels."""
+        return self.out or labels_beside(self.store)
+
+    @property
+    def name(self) -> str:
+        """Return who labels.
+
+        Raises:
+            InvalidValueError: the name is blank, or that of the user is not known.
+        """
+        given = self.annotator
+        try:
+            name = getpass.getuser() if given is None else given
+        except (OSError, KeyError, ImportError):
+            name = ""
+        if not name.strip():
+            message = "the annotator has no name; give one with --annotator NAME"
+            raise InvalidValueError(message)
+        return name.strip()
+
+
+@expand_options
+def label_verdicts(options: LabelOptions) -> None:
+    """Label the verdicts of an evaluation on a page of this machine, one key each.
+
+    Half of the verdicts are drawn at random from those behind the headline, and correct it; the others are those that the judge
+    is unsure of. Every key is saved before the next verdict shows. Ctrl+C ends the page.
+
+    [bold]Examples[/bold]
+
+      rag-cover label traces-coverage.sqlite
+
+      rag-cover label traces-coverage.sqlite --annotator ada --no-browser
+
+      rag-cover report traces-coverage.sqlite --labels traces-coverage.labels.jsonl
+    """
+    if options.import_file is not None or options.export_file is not None:
+        _move_labels(options)
+        return
+    evaluation = Evaluation.open(options.store)
+    session = _open_session(options, evaluation)
+    with needs_extra("label", "starlette", "uvicorn"):
+        from rag_cover.labelling.application import LabelService, make_application
+        from rag_cover.labelling.server import bind, serve
+    service = LabelService(evaluation, session, tuple(options.beside or ()))
+    with bind(options.port) as port, suppress(KeyboardInterrupt):  # which is how the page is left
+        serve(
+            lambda access: make_application(service, access),
+            port,
+            told=lambda address: _tell(address, session),
+            browser=not options.no_browser,
+        )
+    _tell_end(options, session)
+
+
+def _open_session(options: LabelOptions, evaluation: Evaluation) -> LabelSession:
+    if not options.labels.parent.is_dir():
+        problem = "there is no such folder for the file of labels; make it, or name another file with --out"
+        raise InputError(problem, file=options.labels.parent)
+    for path in options.beside or ():
+        require_file(path)
+        read_label_file(path)
+    others = Evaluation.open(options.other_judge).results if options.other_judge else ()
+    items = list_items(evaluation.results, others=others)
+    if not items:
+        message = f"{options.store} holds no verdicts on texts; measure coverage: rag-cover evaluate … --measure coverage"
+        raise InvalidValueError(message)
+    plan = SamplingPlan(items, random_share=options.random_share, seed=evaluation.seed)
+    session = LabelSession(items, options.labels, annotator=options.name, plan=plan)
+    if session.torn:
+        warn(f"The last line of {session.path} was not written whole; it was cut off. No label that was saved is lost.")
+    return session
+
+
+def _tell(address: str, session: LabelSession) -> None:
+    say(f"Labels go to {session.path}. Ctrl+C ends the page.")
+    say(f"Label here: {address}")
+
+
+def _tell_end(options: LabelOptions, session: LabelSession) -> None:
+    labels, random, _ = session.counts()
+    if not session.path.exists():
+        say("No label was given.", quiet=options.quiet)
+        return
+    next_step = f"rag-cover report {options.store} --labels {session.path}"
+    given = f"{format_count(labels, 'label')} of {session.annotator}, {random:,} at random"
+    say(f"{given}. Next: {next_step}", quiet=options.quiet)
+
+
+def _move_labels(options: LabelOptions) -> None:
+    """Import labels, export them, or both in this order."""
+    if options.export_file is not None and options.export_file.suffix.lower() not in (".csv", ".jsonl"):
+        message = f"labels are written as .csv or .jsonl; give {options.export_file} one of these endings"
+        raise InvalidValueError(message)
+    refuse_existing(options.export_file, force=options.force, inputs=[options.store, options.labels, options.import_file])
+    if options.import_file is not None:
+        require_file(options.store)
+        count = append_labels(options.labels, import_labels(options.import_file, options.name))
+        say(f"{format_count(count, 'label')} added to {options.labels}.", quiet=options.quiet)
+    if options.export_file is not None:
+        labels = read_label_file(options.labels)
+        text = labels_csv(labels) if options.export_file.suffix.lower() == ".csv" else labels_jsonl(labels)
+        with replacing(options.export_file) as file:
+            file.write(text.encode())
+        say(f"Labels written to {options.export_file}.", quiet=options.quiet)

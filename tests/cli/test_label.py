@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_cover.importers import read_labels
+from rag_cover.stores import Label, append_labels, read_label_file
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def store(command: Command, traces: Path, folder: Path) -> Path:
+    done = command("evaluate", traces, "--judge", "words", "--measure", "coverage", "--store", "run.sqlite", "--no-report")
+    assert done.exit_code == 0, done.stderr
+    return folder / "run.sqlite"
+
+
+LABEL = Label(question="Why?", sub_question="is sky 1 blue", answer="The sky 1 is blue", label=True, annotator="ada")
+
+
+def test_labels_are_imported_and_exported_without_a_page(command: Command, store: Path, folder: Path) -> None:
+    (folder / "theirs.csv").write_text("question,answer,label\nWhy blue?,Air.,1\nWhy red?,Air.,0\n", "utf-8")
+
+    taken = command("label", store, "--import", "theirs.csv", "--annotator", "ada")
+    given = command("label", store, "--export", "labels.csv")
+
+    assert (taken.exit_code, given.exit_code) == (0, 0), taken.stderr + given.stderr
+    assert "2 labels added to" in taken.stdout
+    assert [label.label for label in read_label_file(folder / "run.labels.jsonl")] == [True, False]
+    assert read_labels(folder / "labels.csv") == read_labels(folder / "run.labels.jsonl")
+
+
+def test_an_export_writes_over_nothing(command: Command, store: Path, folder: Path) -> None:
+    append_labels(folder / "run.labels.jsonl", [LABEL])
+    (folder / "labels.csv").write_text("mine", "utf-8")
+
+    refused = command("label", store, "--export", "labels.csv")
+    itself = command("label", store, "--export", "run.labels.jsonl", "--force")
+    forced = command("label", store, "--export", "labels.csv", "--force")
+
+    assert (refused.exit_code, itself.exit_code, forced.exit_code) == (3, 3, 0)
+    assert "exists already" in refused.stderr
+    assert (folder / "labels.csv").read_text("utf-8").startswith("question,")
+    assert read_label_file(folder / "run.labels.jsonl") == (LABEL,)
+
+
+def test_what_is_no_store_is_refused_with_the_reason(command: Command, traces: Path, folder: Path) -> None:
+    (folder / "empty.sqlite").write_bytes(b"")
+    (folder / "binary.sqlite").write_bytes(bytes(range(256)))
+
+    for name in ("no-such.sqlite", traces, "empty.sqlite", "binary.sqlite"):
+        done = command("label", name, "--no-browser")
+
+        assert done.exit_code == 3, name
+        assert str(Path(name).name) in done.stderr
+
+
+def test_a_store_without_coverage_has_nothing_to_label(command: Command, traces: Path) -> None:
+    command("evaluate", traces, "--judge", "words", "--measure", "groundedness", "--store", "other.sqlite", "--no-report")
+
+    done = command("label", "other.sqlite", "--no-browser")
+
+    assert done.exit_code == 2
+    assert "--measure coverage" in done.stderr
+
+
+def test_a_file_that_holds_no_labels_is_named(command: Command, store: Path, folder: Path) -> None:
+    (folder / "run.labels.jsonl").write_text('{"question": "Why?", "label": true}\n', "utf-8")
+
+    done = command("label", store, "--no-browser")
+    wrong_name = command("label", store, "--no-browser", "--out", "labels.csv")
+
+    assert done.exit_code == 3
+    assert "run.labels.jsonl, line 1" in done.stderr
+    assert wrong_name.exit_code == 3
+    assert ".jsonl" in wrong_name.stderr
+
+
+def test_a_port_that_is_taken_is_named(command: Command, store: Path) -> None:
+    pytest.importorskip("starlette", reason="needs the extra label")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        done = command("label", store, "--no-browser", "--port", str(port))
+
+    assert done.exit_code == 2
+    assert f"port {port} cannot be used" in done.stderr
+
+
+def test_a_blank_annotator_is_refused(command: Command, store: Path) -> None:
+    done = command("label", store, "--no-browser", "--annotator", " ")
+
+    assert done.exit_code == 2
+    assert "--annotator NAME" in done.stderr
+
+
+def test_what_cannot_be_written_is_told_before_the_page_opens(command: Command, store: Path) -> None:
+    nowhere = command("label", store, "--no-browser", "--out", "no/such/labels.jsonl")
+    other = command("label", store, "--export", "labels.txt")
+
+    assert (nowhere.exit_code, other.exit_code) == (3, 2)
+    assert "there is no such folder" in nowhere.stderr
+    assert ".csv or .jsonl" in other.stderr
+
+
+def test_the_file_of_another_annotator_is_looked_at_before_the_page_opens(command: Command, store: Path, folder: Path) -> None:
+    (folder / "bob.jsonl").write_text("[]\n", "utf-8")
+
+    missing = command("label", store, "--no-browser", "--beside", "none.jsonl")
+    broken = command("label", store, "--no-browser", "--beside", "bob.jsonl")
+
+    assert (missing.exit_code, broken.exit_code) == (3, 3)
+    assert "bob.jsonl, line 1" in broken.stderr
+
+
+def test_a_missing_extra_is_named(command: Command, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    monkeypatch.delitem(sys.modules, "rag_cover.labelling.application", raising=False)
+
+    done = command("label", store, "--no-browser")
+
+    assert done.exit_code == 2
+    assert "pip install 'rag-cover[label]'" in done.stderr
