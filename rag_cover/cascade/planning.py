@@ -135,13 +135,13 @@ def _join(candidates: Iterable[UnsureText]) -> list[UnsureText]:
     place_of: dict[str, int] = {}
     for number, candidate in enumerate(candidates):
         for place in {place_of[key] for key in candidate.keys if key in place_of}:
-            candidate = _joined(found.pop(place), candidate)  # noqa: PLW2901  # it grows
+            candidate = _join_parts(found.pop(place), candidate)  # noqa: PLW2901  # it grows
         found[number] = candidate
         place_of.update(dict.fromkeys(candidate.keys, number))
     return list(found.values())
 
 
-def _joined(a: UnsureText, b: UnsureText) -> UnsureText:
+def _join_parts(a: UnsureText, b: UnsureText) -> UnsureText:
     tier, distance = min((a.tier, a.distance), (b.tier, b.distance))
     return UnsureText(tier, distance, tuple(dict.fromkeys((*a.keys, *b.keys))), a.calls + b.calls)
 

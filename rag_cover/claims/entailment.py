@@ -68,10 +68,10 @@ def ask_entailments(entailer: Entailer, pairs: Iterable[tuple[Premise, Statement
     Raises:
         ModelFailedError: the entailer returned something that is no probability.
     """
-    return EntailmentMatrix(ask_relations(entailer, (asked for pair in pairs for asked in _asked(*pair))))
+    return EntailmentMatrix(ask_relations(entailer, (asked for pair in pairs for asked in _pairs_of(*pair))))
 
 
-def _asked(premise: Premise, statement: Statement) -> list[tuple[str, str]]:
+def _pairs_of(premise: Premise, statement: Statement) -> list[tuple[str, str]]:
     if not premise.text.strip() or premise.quotes(statement):
         return []
     return [(premise.text, hypothesis) for hypothesis in statement.hypotheses]

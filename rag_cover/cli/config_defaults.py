@@ -19,7 +19,7 @@ from rag_cover.cli.config_rules import (
     outside_problem,
     refusal_of,
 )
-from rag_cover.cli.config_values import is_of_type, plain_types, takes_pairs, type_in_words, wanted_in_words
+from rag_cover.cli.config_values import describe_wanted, is_of_type, plain_types, takes_pairs, type_in_words
 from rag_cover.errors import nearest
 from rag_cover.plugin_manager import find_commands
 
@@ -74,7 +74,7 @@ class OptionDefaults:
         if isinstance(value, dict) and takes_pairs(option):
             value = [f"{each}={number}" for each, number in value.items()]
         if not is_of_type(value, hint):
-            message = f"this is {type_in_words(value)}; give {wanted_in_words(hint, option)}"
+            message = f"this is {type_in_words(value)}; give {describe_wanted(hint, option)}"
             raise self.config.error(message, *keys)
         folder, word = self.config.path.parent, keys[-1].replace("-", "_")
         texts = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]

@@ -50,7 +50,7 @@ def find_config(folder: Path) -> ConfigFile | None:
     Raises:
         ConfigError: the file is there and cannot be read.
     """
-    for each in _searched(folder):
+    for each in _folders_to_search(folder):
         if (own := each / CONFIG_NAME).is_file():
             return read_config(own)
         if (shared := each / _PROJECT).is_file() and _mentions_us(shared):
@@ -76,7 +76,7 @@ def read_config(path: Path) -> ConfigFile:
     return ConfigFile(path, _section(path, document), _SECTION, text)
 
 
-def _searched(folder: Path) -> Iterator[Path]:
+def _folders_to_search(folder: Path) -> Iterator[Path]:
     folders = [folder, *folder.resolve().parents]
     root = next((number for number, each in enumerate(folders) if (each / ".git").exists()), 0)
     yield from folders[: root + 1]

@@ -43,7 +43,6 @@ _REFUSED: Mapping[str, str] = MappingProxyType(
         "plugins": _CODE,
         "plugin_path": _CODE,
         "module": _CODE,
-        "import": _CODE,
         "base": "names a model that may be fetched from elsewhere",
         "force": "writes over files",
     }

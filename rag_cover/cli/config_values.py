@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from rag_cover.reports.sanitise import clip
 
-__all__ = ["is_of_type", "plain_types", "takes_pairs", "type_in_words", "wanted_in_words"]
+__all__ = ["describe_wanted", "is_of_type", "plain_types", "takes_pairs", "type_in_words"]
 
 _SHOWN = 60
 
@@ -54,15 +54,15 @@ def type_in_words(value: Any) -> str:
     return names.get(type(value), f"a {type(value).__name__}")
 
 
-def wanted_in_words(hint: Any, option: Any) -> str:
+def describe_wanted(hint: Any, option: Any) -> str:
     """Say in words which values an option takes.
 
-    >>> wanted_in_words(Literal["raise", "skip"], None)
+    >>> describe_wanted(Literal["raise", "skip"], None)
     "one of 'raise', 'skip'"
     """
     inner = [each for each in get_args(hint) if each is not NoneType]
     if get_origin(hint) in (Union, UnionType):
-        return wanted_in_words(inner[0], option)
+        return describe_wanted(inner[0], option)
     if get_origin(hint) is Literal:
         return f"one of {', '.join(map(repr, inner))}"
     if get_origin(hint) is list:

@@ -81,8 +81,8 @@ class _Configured:
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the arguments; say on stderr which options of the file count."""
-        given = self._given(ctx, args)
-        config = None if given is None else _chosen_config(given)
+        given = self._value_given(ctx, args)
+        config = None if given is None else _choose_config(given)
         if config is None or given is None:
             return self.parse(ctx, args)
         keys = _keys_of(self.command)
@@ -98,7 +98,7 @@ class _Configured:
         self._tell(ctx, config, keys)
         return rest
 
-    def _given(self, ctx: Any, args: list[str]) -> Mapping[str, Any] | None:
+    def _value_given(self, ctx: Any, args: list[str]) -> Mapping[str, Any] | None:
         """Return what is given on the command line; None where help is asked for, or a shell completes a line."""
         if ctx.resilient_parsing or (not args and self.command.no_args_is_help):
             return None
@@ -113,10 +113,10 @@ class _Configured:
             and ctx.params.get(option.name) != option.default
         ]
         if changed and not ctx.params.get("quiet"):
-            warn(f"Options from {_shown(config.path)}: {', '.join(changed)}.", style="dim")
+            warn(f"Options from {_show_path(config.path)}: {', '.join(changed)}.", style="dim")
 
 
-def _chosen_config(given: Mapping[str, Any]) -> ConfigFile | None:
+def _choose_config(given: Mapping[str, Any]) -> ConfigFile | None:
     """Read the file that is named, or the one that is found.
 
     Raises:
@@ -153,5 +153,5 @@ def _siblings_in(ctx: Any) -> Collection[str]:
     return tuple(getattr(ctx.parent.command, "commands", ())) if ctx.parent else ()
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     return str(path) if not path.is_absolute() else os.path.relpath(path)

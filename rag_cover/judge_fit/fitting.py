@@ -79,7 +79,7 @@ def fit_mode(mode: Mode, rows: Sequence[LabelledFeatures], known: Weights, *, cu
     over_constant = _mean(held.constant_loss - held.loss, questions)
     weights = _fit(rows, labels, known)
     reason = _refuse(log_loss, accuracy, over_constant, weights)
-    fitted = None if reason else _fitted(weights, held, labels, questions, chosen)
+    fitted = None if reason else _make_fit(weights, held, labels, questions, chosen)
     return ModeFit(*counted, log_loss, accuracy, over_constant, fitted, reason)
 
 
@@ -164,7 +164,7 @@ def _choose_cut(judged: Floats, labels: Floats, questions: Sequence[Hashable], c
     return round(best_cut(judged, labels.astype(bool)), _DIGITS)
 
 
-def _fitted(weights: Weights, held: _Held, labels: Floats, questions: Sequence[Hashable], cut: float) -> FittedMode:
+def _make_fit(weights: Weights, held: _Held, labels: Floats, questions: Sequence[Hashable], cut: float) -> FittedMode:
     low, high = fit_certain_cuts(held.probability, labels, cut=cut)
     return FittedMode(weights, cut, (round(low, 4), round(high, 4)), _shift(held.probability, labels, questions, cut))
 

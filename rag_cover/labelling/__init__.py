@@ -3,7 +3,7 @@
 from rag_cover.labelling.agreement import AnnotatorAgreement, AnnotatorDisagreement, compare_annotators, find_disagreements
 from rag_cover.labelling.findings import Findings, find_out
 from rag_cover.labelling.items import LabelItem, list_items
-from rag_cover.labelling.sampling import RANDOM_SHARE, Draw, SamplingPlan
+from rag_cover.labelling.sampling import RANDOM_SHARE, Draw, LabelSampling
 from rag_cover.labelling.session import Grade, LabelSession
 from rag_cover.labelling.tables import import_labels
 
@@ -15,8 +15,8 @@ __all__ = [
     "Findings",
     "Grade",
     "LabelItem",
+    "LabelSampling",
     "LabelSession",
-    "SamplingPlan",
     "compare_annotators",
     "find_disagreements",
     "find_out",

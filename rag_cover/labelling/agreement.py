@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rag_cover.labelling.items import LabelItem, key_of
+from rag_cover.labelling.items import LabelItem, label_key
 from rag_cover.stats.classification import accuracy, by_cluster, counts, kappa
 from rag_cover.stats.intervals import Interval, jackknife, jackknife_share
 from rag_cover.stores.labels import Label
@@ -65,7 +65,7 @@ def _gather(labels: Iterable[Label], items: Mapping[str, LabelItem]) -> tuple[Sa
     last: defaultdict[str, dict[str, Label]] = defaultdict(dict)
     settled: dict[str, Label] = {}
     for label in labels:
-        key = key_of(label.sub_question or label.question, label.answer or label.passage or "")
+        key = label_key(label.sub_question or label.question, label.answer or label.passage or "")
         if key not in items or label.annotator is None:
             continue
         if label.adjudicated:

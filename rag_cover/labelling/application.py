@@ -144,7 +144,7 @@ async def _send_file(name: str, kind: str, _: Request) -> Response:
 
 def _reader(answer: Callable[[Body], Body]) -> Endpoint:
     async def respond(_: Request) -> Response:
-        return await _answered(answer, {})
+        return await _reply(answer, {})
 
     return respond
 
@@ -159,7 +159,7 @@ def _writer(answer: Callable[[Body], Body]) -> Endpoint:
             return _failure("The request is not JSON.", 400)
         if not isinstance(body, dict):
             return _failure("The request is no JSON object.", 400)
-        return await _answered(answer, body)
+        return await _reply(answer, body)
 
     return respond
 
@@ -176,7 +176,7 @@ def _exporter(service: LabelService) -> Endpoint:
     return respond
 
 
-async def _answered(answer: Callable[[Body], Body], body: Body) -> Response:
+async def _reply(answer: Callable[[Body], Body], body: Body) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(answer, body))
     except InvalidValueError as wrong:

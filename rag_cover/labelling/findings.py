@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rag_cover.evaluation import Evaluation
 from rag_cover.importers import read_labels
-from rag_cover.labelling.items import LabelItem, key_of
+from rag_cover.labelling.items import LabelItem, label_key
 from rag_cover.labels import LabelledText
 from rag_cover.stats.classification import accuracy, by_cluster, counts
 from rag_cover.stats.intervals import Interval, jackknife_share
@@ -64,11 +64,11 @@ def find_out(evaluation: Evaluation, items: Iterable[LabelItem], path: Path) -> 
     rows = read_labels(path) if has_labels else ()
     metric = evaluation.with_labels(rows).summary().metrics["core_coverage"]
     every = list(items)
-    by_key = {key_of(row.question, row.text): row for row in rows}
+    by_key = {label_key(row.question, row.text): row for row in rows}
     headline = [item for item in every if item.counts_in_headline]
     drawn = [(item, by_key[item.key]) for item in headline if item.key in by_key and not by_key[item.key].chosen]
     chosen = [(item, by_key[item.key]) for item in every if item.key in by_key and by_key[item.key].chosen]
-    needed = _needed(drawn, [item for item in headline if item.key not in {each.key for each, _ in drawn}])
+    needed = _labels_needed(drawn, [item for item in headline if item.key not in {each.key for each, _ in drawn}])
     return Findings(
         headline=metric.with_judge_error,
         judged=metric.interval.estimate if metric.interval else None,
@@ -95,7 +95,7 @@ def _reachable(drawn: Sequence[tuple[LabelItem, LabelledText]], population: int)
     return half_width_of_all([bool(row.label) for _, row in drawn], [item.cluster for item, _ in drawn], population)
 
 
-def _needed(drawn: Sequence[tuple[LabelItem, LabelledText]], others: Sequence[LabelItem]) -> int | None:
+def _labels_needed(drawn: Sequence[tuple[LabelItem, LabelledText]], others: Sequence[LabelItem]) -> int | None:
     if len(drawn) < LEAST_TO_PLAN:
         return None
     return count_labels_needed(

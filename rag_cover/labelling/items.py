@@ -18,7 +18,7 @@ from rag_cover.questions import Passage, Question, Role, plain_query, prepend_ti
 from rag_cover.stats.logistic import recentre
 from rag_cover.texts import sentences
 
-__all__ = ["LabelItem", "find_fragment", "key_of", "list_items"]
+__all__ = ["LabelItem", "find_fragment", "label_key", "list_items"]
 
 _READ = 20_000  # characters of a text that are looked through for a fragment
 
@@ -64,10 +64,10 @@ class LabelItem:
         return prepend_title(self.title, self.text)
 
 
-def key_of(facet: str, text: str) -> str:
+def label_key(facet: str, text: str) -> str:
     """Name a verdict by what was asked and the text, up to case and white space: labels are matched by the two.
 
-    >>> key_of("Why blue?", "Air.") == key_of("why  BLUE", "air")
+    >>> label_key("Why blue?", "Air.") == label_key("why  BLUE", "air")
     True
     """
     place = f"{plain_query(facet)}\n{plain_query(text)}"
@@ -147,7 +147,7 @@ def _item(  # one value of many parts
 ) -> LabelItem:
     text = prepend_title(passage.title, passage.text)
     return LabelItem(
-        key=key_of(each.text, text),
+        key=label_key(each.text, text),
         question=result.trace.question,
         trace_id=result.trace.id,
         facet=each.text,

@@ -17,7 +17,7 @@ from typing import Literal
 from rag_cover.errors import InvalidValueError
 from rag_cover.labelling.items import LabelItem
 
-__all__ = ["RANDOM_SHARE", "Draw", "SamplingPlan"]
+__all__ = ["RANDOM_SHARE", "Draw", "LabelSampling"]
 
 RANDOM_SHARE = 0.5
 """The share of the labels that are drawn at random."""
@@ -34,7 +34,7 @@ class Draw:
     place: int | None = None
 
 
-class SamplingPlan:
+class LabelSampling:
     """The random order and the chosen one, of which the next verdict comes.
 
     Args:

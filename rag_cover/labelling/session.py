@@ -10,8 +10,8 @@ from threading import Lock
 from typing import Literal
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.labelling.items import LabelItem, key_of
-from rag_cover.labelling.sampling import Draw, SamplingPlan
+from rag_cover.labelling.items import LabelItem, label_key
+from rag_cover.labelling.sampling import Draw, LabelSampling
 from rag_cover.question_keys import question_key
 from rag_cover.questions import Question, Role
 from rag_cover.stores.labels import (
@@ -48,7 +48,7 @@ class LabelSession:
         StoreError: the file is not one for labels, or cannot be read or written.
     """
 
-    def __init__(self, items: Iterable[LabelItem], path: Path, *, annotator: str, plan: SamplingPlan) -> None:
+    def __init__(self, items: Iterable[LabelItem], path: Path, *, annotator: str, plan: LabelSampling) -> None:
         self.items = {item.key: item for item in items}
         self.path, self.annotator, self.plan = path, annotator, plan
         refuse_other_file(path)
@@ -227,12 +227,12 @@ class LabelSession:
         self._corrected[asked, correction.corrects] = correction
         for item in self.items.values():
             if (item.cluster, item.facet) == (asked, correction.corrects):
-                self._key_by_text[key_of(correction.text, item.judged_text)] = item.key
+                self._key_by_text[label_key(correction.text, item.judged_text)] = item.key
 
     def _take(self, label: Label) -> None:
         """Count a label as what was said last; one without a word takes back what was said before."""
         text = label.answer or label.passage or ""
-        key = self._key_by_text.get(key_of(label.sub_question or label.question, text))
+        key = self._key_by_text.get(label_key(label.sub_question or label.question, text))
         if key is None:
             return
         before = self._said.pop(key, None)

@@ -64,7 +64,7 @@ class ResultsStore:
             StoreError: it cannot be written.
         """
         with Store.open(self.path) as store, hold(self.path):
-            held = self._held(store)
+            held = self._results_in(store)
             about = dict(store.meta.get("evaluation") or {}) if held else {}
             merged = held | {each.key: each.checked.result for each in answers}
             store.begin(_describe(answers, about), resume=self.resume, overwrite=self.overwrite)
@@ -73,7 +73,7 @@ class ResultsStore:
             store.finish(len(merged))
         return len(merged)
 
-    def _held(self, store: Store) -> dict[str, TraceResult]:
+    def _results_in(self, store: Store) -> dict[str, TraceResult]:
         if not self.resume:
             return {}
         return {key: store.result(ordinal) for ordinal, key in store.keys().items()}

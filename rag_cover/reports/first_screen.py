@@ -43,7 +43,7 @@ class WorstQuestion:
 
 def pick_worst_questions(questions: Sequence[QuestionView], *, limit: int = 3) -> list[WorstQuestion]:
     """Pick the questions with the largest share of core sub-questions lost; of equal ones those with more named losses."""
-    lossy = [(question, lost) for question in questions if (lost := _lost(question))]
+    lossy = [(question, lost) for question in questions if (lost := _describe_loss(question))]
     ordered = sorted(lossy, key=lambda pair: (-len(pair[1]) / len(_core(pair[0])), -sum(map(_is_named, pair[1]))))
     return [_worst_question(question, lost) for question, lost in ordered[:limit]]
 
@@ -52,7 +52,7 @@ def _core(question: QuestionView) -> list[SubQuestionView]:
     return [each for each in question.sub_questions if each.role == Role.CORE]
 
 
-def _lost(question: QuestionView) -> list[SubQuestionView]:
+def _describe_loss(question: QuestionView) -> list[SubQuestionView]:
     """List the core sub-questions that were lost, those with a named loss first."""
     return sorted((each for each in _core(question) if each.state in _LOST), key=lambda each: not _is_named(each))
 

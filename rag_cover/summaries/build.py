@@ -76,7 +76,7 @@ def summarise(
             outcomes[name][_state(outcome)] += 1
         notes.update(notes_on_sub_questions(result.coverage) if result.coverage else ())
         notes.update(_unknown_in(result))
-        notes.update(_unanswered(result.trace))
+        notes.update(_count_unanswered(result.trace))
     counts = {name: _counts(states) for name, states in outcomes.items()}
     metrics = metrics_of(map(measure_named, _ALWAYS)) | _requested_metrics(counts) | sums.metrics
     intervals = {name: each.interval(sums.matrix(each)) for name, each in metrics.items()}
@@ -146,7 +146,7 @@ def _unknown_in(result: TraceResult) -> Iterator[str]:
             yield f"results of {name!r}{whose} are not summed up, since that measure is not installed here"
 
 
-def _unanswered(trace: Trace) -> Iterator[str]:
+def _count_unanswered(trace: Trace) -> Iterator[str]:
     """Say of which traces there is no answer because the pipeline failed, as a recording notes it."""
     if trace.answer is None and trace.metadata.get("error") is not None:
         yield "the pipeline failed and gave no answer"

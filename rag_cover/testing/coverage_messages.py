@@ -23,7 +23,7 @@ def coverage_problem(result: TraceResult, minimum: float) -> str | None:
     """
     coverage = result.coverage
     if coverage is None or coverage.core_coverage is None:
-        return f"The coverage of the answer is undefined: {_undefined(result, 'coverage')}.\n{_asked(result)}"
+        return f"The coverage of the answer is undefined: {_undefined_reason(result, 'coverage')}.\n{_question_line(result)}"
     core = [each for each in coverage.sub_questions if each.role == Role.CORE and each.answer is not None]
     missing = [each for each in core if each.answer is not None and not each.answer.covered]
     if coverage.core_coverage >= minimum:
@@ -31,7 +31,7 @@ def coverage_problem(result: TraceResult, minimum: float) -> str | None:
     noun = coverage.noun_of(Role.CORE)
     says = "states" if coverage.on_nuggets else "covers"
     head = f"The answer {says} {len(core) - len(missing)} of {len(core)} {noun}s ({coverage.core_coverage:.0%})"
-    lines = [f"{head}; at least {minimum:.0%} are required.", _asked(result), _said(result)]
+    lines = [f"{head}; at least {minimum:.0%} are required.", _question_line(result), _said(result)]
     for each in missing:
         lines += ["", *_missing_lines(each, coverage, result)]
     return "\n".join(lines)
@@ -44,15 +44,16 @@ def support_problem(result: TraceResult, most: int) -> str | None:
     """
     found = result.groundedness
     if found is None:
-        return f"The support of the answer's sentences is undefined: {_undefined(result, 'groundedness')}.\n{_asked(result)}"
+        reason = _undefined_reason(result, "groundedness")
+        return f"The support of the answer's sentences is undefined: {reason}.\n{_question_line(result)}"
     unsupported = [each for each in found.sentences if not each.supported]
     if len(unsupported) <= most:
         return None
     head = f"No passage supports {len(unsupported)} of the answer's {len(found.sentences)} sentences; at most {most} may be so."
-    return "\n".join([head, _asked(result), *_unsupported_lines(found, result.trace.answer or "")])
+    return "\n".join([head, _question_line(result), *_unsupported_lines(found, result.trace.answer or "")])
 
 
-def _undefined(result: TraceResult, measure: str) -> str:
+def _undefined_reason(result: TraceResult, measure: str) -> str:
     match result.outcomes.get(measure):
         case NotApplicable(reason):
             return reason.rstrip(".")
@@ -100,7 +101,7 @@ def _unsupported_lines(found: GroundednessResult, answer: str) -> Iterator[str]:
             yield f"    verdict: P(supported) = {each.probability:.2f}"
 
 
-def _asked(result: TraceResult) -> str:
+def _question_line(result: TraceResult) -> str:
     return f"  question: {_cut(result.trace.question.text)}"
 
 

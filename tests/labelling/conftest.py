@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from rag_cover.evaluation import Evaluation, evaluate
-from rag_cover.labelling import LabelItem, LabelSession, SamplingPlan, list_items
+from rag_cover.labelling import LabelItem, LabelSampling, LabelSession, list_items
 from rag_cover.registry import Models
 from rag_cover.testing import KeywordScorer
 
@@ -81,7 +81,7 @@ OpenSession = Callable[..., LabelSession]
 @pytest.fixture
 def open_session(items: list[LabelItem], tmp_path: Path) -> OpenSession:
     def opened(annotator: str = "ada", name: str = "run.labels.jsonl", random_share: float = 0.5) -> LabelSession:
-        plan = SamplingPlan(items, random_share=random_share)
+        plan = LabelSampling(items, random_share=random_share)
         return LabelSession(items, tmp_path / name, annotator=annotator, plan=plan)
 
     return opened

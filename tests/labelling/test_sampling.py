@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.labelling import LabelItem, SamplingPlan
+from rag_cover.labelling import LabelItem, LabelSampling
 
 
-def _label(plan: SamplingPlan, count: int) -> list[str]:
+def _label(plan: LabelSampling, count: int) -> list[str]:
     answered: list[str] = []
     for _ in range(count):
         draw = plan.next(answered)
@@ -21,7 +21,7 @@ def _label(plan: SamplingPlan, count: int) -> list[str]:
 
 def test_every_other_verdict_is_drawn_at_random_and_the_rest_are_the_most_unsure(items: list[LabelItem]) -> None:
     unsure = [replace(item, probability=0.5 + place / 2000, certain=False) for place, item in enumerate(items)]
-    plan = SamplingPlan(unsure)
+    plan = LabelSampling(unsure)
 
     answered = _label(plan, 20)
 
@@ -33,13 +33,13 @@ def test_every_other_verdict_is_drawn_at_random_and_the_rest_are_the_most_unsure
 def test_disputed_verdicts_are_chosen_first(items: list[LabelItem]) -> None:
     disputed = replace(items[7], disputed=True, probability=1.0)
 
-    plan = SamplingPlan([*items[:7], disputed, *items[8:]])
+    plan = LabelSampling([*items[:7], disputed, *items[8:]])
 
     assert plan.chosen_order[0] == disputed.key
 
 
 def test_the_random_order_is_the_same_for_everybody_and_another_for_another_seed(items: list[LabelItem]) -> None:
-    plan, again, other = SamplingPlan(items), SamplingPlan(reversed(items)), SamplingPlan(items, seed=1)
+    plan, again, other = LabelSampling(items), LabelSampling(reversed(items)), LabelSampling(items, seed=1)
 
     assert plan.random_order == again.random_order
     assert plan.random_order != other.random_order
@@ -47,7 +47,7 @@ def test_the_random_order_is_the_same_for_everybody_and_another_for_another_seed
 
 
 def test_all_verdicts_worth_it_come_once_and_then_nothing(items: list[LabelItem]) -> None:
-    plan = SamplingPlan(items)
+    plan = LabelSampling(items)
     every = {*plan.random_order, *plan.chosen_order}
 
     answered = _label(plan, len(every))
@@ -59,14 +59,14 @@ def test_all_verdicts_worth_it_come_once_and_then_nothing(items: list[LabelItem]
 @pytest.mark.parametrize(("share", "expected"), [(1.0, 30), (0.0, 0), (0.2, 6)])
 def test_the_share_of_random_verdicts_is_kept(items: list[LabelItem], share: float, expected: int) -> None:
     unsure = [replace(item, probability=0.5 if item.kind == "passage" else 0.99, certain=True) for item in items]
-    plan = SamplingPlan(unsure, random_share=share)
+    plan = LabelSampling(unsure, random_share=share)
 
     assert plan.sample_size(_label(plan, 30)) == expected
 
 
 def test_a_share_that_is_none_is_refused(items: list[LabelItem]) -> None:
     with pytest.raises(InvalidValueError, match="lies between 0 and 1"):
-        SamplingPlan(items, random_share=1.5)
+        LabelSampling(items, random_share=1.5)
 
 
 def test_the_random_part_is_right_on_average_and_all_labels_together_are_not(items: list[LabelItem]) -> None:
@@ -78,7 +78,7 @@ def test_the_random_part_is_right_on_average_and_all_labels_together_are_not(ite
 
     of_sample, of_all = [], []
     for seed in range(300):
-        plan = SamplingPlan(core, seed=seed)
+        plan = LabelSampling(core, seed=seed)
         answered = _label(plan, 24)
         size = plan.sample_size(answered)
         of_sample.append(statistics.mean(truth[key] for key in plan.random_order[:size]))

@@ -9,7 +9,7 @@ import pytest
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.importers import read_labels
-from rag_cover.labelling import LabelSession, SamplingPlan, import_labels, list_items
+from rag_cover.labelling import LabelSampling, LabelSession, import_labels, list_items
 from rag_cover.labelling.tables import corrected_lines, corrections_jsonl, labels_csv, labels_jsonl
 from rag_cover.nuggets import Nugget
 from rag_cover.questions import Question, Role
@@ -113,7 +113,7 @@ def test_corrected_nuggets_are_a_file_of_nuggets(tmp_path: Path) -> None:
         models=Models(judge=KeywordScorer()),
     ).results
     items = list_items(results)
-    session = LabelSession(items, tmp_path / "n.labels.jsonl", annotator="ada", plan=SamplingPlan(items))
+    session = LabelSession(items, tmp_path / "n.labels.jsonl", annotator="ada", plan=LabelSampling(items))
     session.correct(items[1].key, "The sky is blue.", Role.CORE)
 
     (tmp_path / "nuggets.jsonl").write_text(corrected_lines(results, session.corrections), "utf-8")

@@ -84,7 +84,7 @@ def write_files(options: InitOptions) -> None:
     folder = options.folder
     _refuse_no_folder(folder)
     project = inspect_project(folder)
-    name = _chosen(project, options.framework)
+    name = _choose_framework(project, options.framework)
     planned = _plan(project, name, options)
     if options.dry_run:
         _show(planned)
@@ -104,7 +104,7 @@ def _refuse_no_folder(folder: Path) -> None:
         raise InputError(problem, file=folder)
 
 
-def _chosen(project: Project, asked: str) -> str:
+def _choose_framework(project: Project, asked: str) -> str:
     name = project.choose() if asked == "auto" else asked
     if name is None:
         seen = "; ".join(f"{use.framework.title}: {use.evidence}" for use in project.uses.values())

@@ -16,7 +16,7 @@ from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.errors import InputError, InvalidValueError, needs_extra
 from rag_cover.evaluation import Evaluation
-from rag_cover.labelling import RANDOM_SHARE, LabelSession, SamplingPlan, import_labels, list_items
+from rag_cover.labelling import RANDOM_SHARE, LabelSampling, LabelSession, import_labels, list_items
 from rag_cover.labelling.tables import labels_csv, labels_jsonl
 from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing, require_file
@@ -179,7 +179,7 @@ def _open_session(options: LabelOptions, evaluation: Evaluation) -> LabelSession
     if not items:
         message = f"{options.store} holds no verdicts on texts; measure coverage: rag-cover evaluate … --measure coverage"
         raise InvalidValueError(message)
-    plan = SamplingPlan(items, random_share=options.random_share, seed=evaluation.seed)
+    plan = LabelSampling(items, random_share=options.random_share, seed=evaluation.seed)
     session = LabelSession(items, options.labels, annotator=options.name, plan=plan)
     if session.torn:
         warn(f"The last line of {session.path} was not written whole; it was cut off. No label that was saved is lost.")

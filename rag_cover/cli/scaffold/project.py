@@ -129,7 +129,7 @@ class Project:
 def inspect_project(folder: Path) -> Project:
     """Read what says which framework a project uses; nothing of it is run."""
     sources = read_sources(folder)
-    declared = list(_declared(folder))
+    declared = list(_read_requirements(folder))
     uses = {
         name: FrameworkUse(
             name,
@@ -142,17 +142,17 @@ def inspect_project(folder: Path) -> Project:
     return Project(folder, uses, _requirements_file(folder), _answers_file(folder))
 
 
-def _declared(folder: Path) -> Iterator[tuple[str, str]]:
+def _read_requirements(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the file and the text of each requirement."""
     for path in sorted(folder.glob("requirements*.txt")):
         for line in _text(path).splitlines():
             if (text := line.partition("#")[0].partition(";")[0].strip()) and not text.startswith("-"):
                 yield path.name, text
-    for text in _declared_by(_pyproject(folder)):
+    for text in _requirements_of(_pyproject(folder)):
         yield "pyproject.toml", text.partition(";")[0].strip()
 
 
-def _declared_by(document: Mapping[str, Any]) -> Iterator[str]:
+def _requirements_of(document: Mapping[str, Any]) -> Iterator[str]:
     project, poetry = _table(document, "project"), _table(document, "tool", "poetry")
     lists = [project.get("dependencies"), *_table(project, "optional-dependencies").values()]
     lists += _table(document, "dependency-groups").values()

@@ -68,7 +68,7 @@ def engines_in(sources: Sequence[SourceFile], framework: str, packages: Sequence
     found = []
     for source in sources:
         if (module := _module_of(source.path)) and _imports(source, packages):
-            found += [EngineObject(module, name, made) for name, made in _named_so(source.tree, _OBJECTS.get(framework, ()))]
+            found += [EngineObject(module, name, made) for name, made in _find_named(source.tree, _OBJECTS.get(framework, ()))]
     return found
 
 
@@ -90,10 +90,10 @@ def _is_left_out(folder: Path) -> bool:
 
 
 def _imports(source: SourceFile, packages: Sequence[str]) -> bool:
-    return any(name.partition(".")[0] in packages for name in _imported(source.tree))
+    return any(name.partition(".")[0] in packages for name in _imports_of(source.tree))
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _imports_of(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
@@ -113,7 +113,7 @@ def _module_of(path: Path) -> str | None:
     return ".".join(parts) if parts and all(each.isidentifier() for each in parts) else None
 
 
-def _named_so(tree: ast.Module, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def _find_named(tree: ast.Module, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
     makers = {f"{maker}_{name}" for maker in _MAKERS for name in names}
     for node in tree.body:
         match node:
