@@ -57,7 +57,7 @@ MODEL_OPTIONS = frozenset(
 _OF_THE_PACKAGE = ("embedded", "rules")
 _OF_FOLDERS = ("embedded", "transformers")
 
-WRITTEN_OPTIONS = frozenset({"out", "store", "report", "into", "index", "baseline"})
+WRITTEN_OPTIONS = frozenset({"out", "store", "report", "into", "index", "baseline", "export"})
 """Options whose value is a path that a command writes."""
 
 COMMON_OPTIONS = frozenset(
