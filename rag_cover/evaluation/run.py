@@ -18,7 +18,7 @@ from rag_cover.evaluation.blocks import OnFailure, select_measures
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.plan import EvaluationPlan
-from rag_cover.frames import rows_of
+from rag_cover.frames import passage_rows_of, rows_of
 from rag_cover.importers import read_any, read_labels, trace_count
 from rag_cover.labels import LabelledText
 from rag_cover.llm.cache import cache_for
@@ -40,6 +40,7 @@ from rag_cover.traces import assign_ids
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rag_cover.reports.drawings import Drawing
     from rag_cover.reports.people import BesidePeople
 
 __all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
@@ -127,6 +128,16 @@ class Evaluation:
             import pandas as pd
         return pd.DataFrame.from_records([row for result in self.results for row in rows_of(result)])
 
+    def passages_to_dataframe(self) -> pd.DataFrame:
+        """Tabulate the verdicts on passages, one row per trace, sub-question and passage (needs pandas).
+
+        ``passage`` is the `Passage.key`, ``step`` the first step that brought it, ``in_prompt`` None where the trace does not
+        record its prompt.
+        """
+        with needs_extra("all", "pandas"):
+            import pandas as pd
+        return pd.DataFrame.from_records([row for result in self.results for row in passage_rows_of(result)])
+
     def __repr__(self) -> str:
         """Return a short form: how many traces, which measures, which judge."""
         count = f"{len(self.results):,} {'trace' if len(self.results) == 1 else 'traces'}"
@@ -134,9 +145,21 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Show the summary in a notebook."""
-        from rag_cover.reports.notebook import summary_fragment
+        from rag_cover.reports.cards import framed_card
 
-        return summary_fragment(self.summary())
+        return framed_card(self.summary())
+
+    def plot_losses(self) -> Drawing:
+        """Draw where core sub-questions were lost, as SVG; where nothing is known to be lost it is a sentence."""
+        from rag_cover.reports.drawings import draw_losses
+
+        return draw_losses(self.summary())
+
+    def plot_utility(self) -> Drawing:
+        """Draw how the traces' utilities spread over [-1, 1], as SVG; a sentence where none was measured."""
+        from rag_cover.reports.drawings import draw_utility
+
+        return draw_utility(self.summary())
 
     def compare_with_labels(self) -> BesidePeople | None:
         """Hold the judge's verdicts on core sub-questions against people's labels of the same answers; None without labels."""
