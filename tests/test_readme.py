@@ -52,6 +52,7 @@ def test_every_block_of_the_page_on_claims_works(
 
 
 GUIDES = (
+    "notebooks",
     "first_report",
     "llama_index",
     "langchain",

@@ -17,6 +17,7 @@ from rag_cover.errors import InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation.blocks import OnFailure, select_measures
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
+from rag_cover.evaluation.notebook_progress import notebook_watcher
 from rag_cover.evaluation.plan import EvaluationPlan
 from rag_cover.frames import passage_rows_of, rows_of
 from rag_cover.importers import read_any, read_labels, trace_count
@@ -189,7 +190,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     workers: int | None = None,
     on_error: OnFailure = "record",
     seed: int = 0,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     cache: Path | bool = True,
     deadline_s: float | None = None,
     redact: bool | Redaction = False,
@@ -214,7 +215,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             None: as many as there is room for.
         on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
         seed: seed of the random generator.
-        progress: called after every block.
+        progress: called after every block. By default a bar is shown below the cell of a notebook and nothing is shown in any
+            other program; False shows none there either.
         cache: whether the answers of remote models are kept beside the store, where there is one; or the file to keep them in.
         deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
         redact: replace every text of the results by its hash before anything keeps them; a `Redaction` says by which key. The
@@ -241,11 +243,12 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    watcher = progress if callable(progress) else None if progress is False else notebook_watcher()
     total = trace_count(traces)
     stream = assign_ids(read_any(traces))
     runner = resolve_engine(engine, workers, run.clock)
     if store is None:
-        held = MemorySink(stream, total, progress)
+        held = MemorySink(stream, total, watcher)
         with run.clock:
             fill(held, runner, plan)
         return Evaluation(tuple(held.results), plan.judge, plan.names, seed, held.spent, plan.measures, plan.shifts)
@@ -259,7 +262,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         kept.begin(about, resume=resume, overwrite=overwrite)
         if redaction and not resume:
             kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
-        fill(StoreSink(kept, enumerate(stream), plan.key_of, total, progress), runner, plan)
+        fill(StoreSink(kept, enumerate(stream), plan.key_of, total, watcher), runner, plan)
     return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures, plan.shifts)
 
 

@@ -10,6 +10,7 @@ from markupsafe import escape
 
 from rag_cover.measures import TraceResult
 from rag_cover.reports.comparison import comparison_view
+from rag_cover.reports.focus import Subject
 from rag_cover.reports.frontiers import HEIGHT, WIDTH
 from rag_cover.reports.html import overview_values, questions_values, render_page
 from rag_cover.reports.question_page import question_view
@@ -60,7 +61,9 @@ def card_of(value: object) -> str:  # noqa: PLR0911  # one for each type
 
 
 def _question(result: TraceResult) -> str:
-    subject = "coverage" if result.coverage else "utility" if result.utility else "complexity" if result.complexity else "other"
+    subject: Subject = (
+        "coverage" if result.coverage else "utility" if result.utility else "complexity" if result.complexity else "other"
+    )
     view = question_view(result, "q1")
     values = questions_values([view], 1, subject)
     page = render_page(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 import pytest
 
@@ -30,10 +31,10 @@ def _values(text: str) -> list[object]:
     return [evaluation, result, result.trace, Trace(question=Question(text)), compare(evaluation, evaluation), route]
 
 
-def _page_of(value: object) -> str:
+def _page_of(value: Any) -> str:
     shown = re.fullmatch(
         r'<iframe sandbox="" title="[^"<>]*" srcdoc="([^"<>]*)" style="[^"<>]*"></iframe>', value._repr_html_()
-    )  # type: ignore[attr-defined]
+    )
     assert shown
     return html.unescape(shown[1])
 

@@ -25,7 +25,7 @@ def test_losses_are_an_accessible_picture() -> None:
         picture = ET.fromstring(text)  # noqa: S314  # our own
         assert picture.get("role") == "img"
         assert picture.findtext("{http://www.w3.org/2000/svg}title") == "Where core sub-questions were lost"
-        assert "not retrieved: 1" in (picture.findtext("{http://www.w3.org/2000/svg}desc") or "")
+        assert "in the prompt, not used: 2" in (picture.findtext("{http://www.w3.org/2000/svg}desc") or "")
 
 
 def test_nothing_lost_is_a_sentence() -> None:
