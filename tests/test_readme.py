@@ -52,7 +52,6 @@ def test_every_block_of_the_page_on_claims_works(
 
 
 GUIDES = (
-    "notebooks",
     "first_report",
     "llama_index",
     "langchain",
@@ -72,6 +71,7 @@ GUIDES = (
     "scale",
     "redaction",
     "peers",
+    "notebooks",
 )
 """In reading order: a guide may use what an earlier one made."""
 
