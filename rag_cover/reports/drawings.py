@@ -14,7 +14,8 @@ from rag_cover.summaries import Comparison, MetricComparison, Summary
 
 __all__ = ["Drawing", "draw_comparison", "draw_losses", "draw_utility"]
 
-_WIDTH, _ROW, _LEFT, _RIGHT = 640, 26, 230, 70
+_WIDTH, _ROW, _LEFT, _RIGHT = 720, 26, 250, 120
+_LABEL = 32  # characters that have room to the left of a row
 _SPAN = _WIDTH - _LEFT - _RIGHT
 _BLUE, _ORANGE, _RED, _GREY = "#3b82c4", "#d9822b", "#cf4a4a", "#8a8f98"  # each at least 3:1 on white and on near-black
 _STANDALONE = "<style>:root{color:#222}@media (prefers-color-scheme:dark){:root{color:#eee}}</style>"
@@ -135,11 +136,14 @@ def _pair(row: int, metric: MetricComparison) -> str:
             else f'<rect x="{at - 4:.1f}" y="{y - 4}" width="8" height="8" fill="{colour}"/>'
         )
         parts.append(shape)
-    return "".join(parts)
+    values = [scale.text(side.estimate) for side in (metric.a, metric.b) if side]
+    return "".join([*parts, _value(row, " · ".join(values))])
 
 
 def _label(row: int, text: str) -> str:
-    return f'<text x="{_LEFT - 10}" y="{row * _ROW + 18}" text-anchor="end">{_escaped(one_line(text, limit=34))}</text>'
+    shown = text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
+    at = f'x="{_LEFT - 10}" y="{row * _ROW + 18}"'
+    return f'<text {at} text-anchor="end"><title>{_escaped(one_line(text))}</title>{_escaped(one_line(shown))}</text>'
 
 
 def _bar(row: int, x: float, width: float, colour: str) -> str:

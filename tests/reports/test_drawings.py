@@ -56,3 +56,13 @@ def test_two_pipelines_are_drawn_and_their_names_escaped() -> None:
     assert ET.fromstring(str(drawing)).get("role") == "img"  # noqa: S314  # our own
     assert "<b>" not in str(drawing)
     assert "1 question" in drawing.title
+
+
+def test_a_long_label_is_cut_to_its_room_and_whole_in_its_title() -> None:
+    drawing = str(compare(_evaluate("red paint"), _evaluate("nothing")).plot_comparison())
+
+    picture = ET.fromstring(drawing)  # noqa: S314  # our own
+    labels = [each for each in picture.iter("{http://www.w3.org/2000/svg}text") if each.get("text-anchor") == "end"]
+    shown = ["".join(each.itertext()).removeprefix(each[0].text or "") for each in labels]
+    assert max(map(len, shown)) <= 32
+    assert any(text.endswith("…") for text in shown)
