@@ -31,7 +31,7 @@ from rag_cover.nuggets import Nugget
 from rag_cover.questions import Passage
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
-from rag_cover.short_forms import quote
+from rag_cover.short_forms import quote, shorten
 from rag_cover.stores import Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
@@ -142,7 +142,7 @@ class Evaluation:
     def __repr__(self) -> str:
         """Return a short form: how many traces, which measures, which judge."""
         count = f"{len(self.results):,} {'trace' if len(self.results) == 1 else 'traces'}"
-        return f"Evaluation({count}, measures={', '.join(self.measures)}, judge={quote(self.judge)})"
+        return f"Evaluation({count}, measures={shorten(', '.join(self.measures))}, judge={quote(self.judge)})"
 
     def _repr_html_(self) -> str:
         """Show the summary in a notebook."""

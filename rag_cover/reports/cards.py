@@ -88,6 +88,7 @@ def _set_answer(answer: SetAnswer) -> str:
         for each in answer.entities[:_SHOWN]
     ]
     lines = [f"Read as {answer.query}", f"{len(answer.entities):,} belong; {len(rows):,} are shown.", *answer.notes]
+    lines += [f"{each.kind}: {each.message}" for each in answer.failures]
     return _table(answer.question, lines, ("Entity", "Probability", "Reason"), rows)
 
 

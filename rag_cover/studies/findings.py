@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rag_cover.notebook_views import show_in_notebook
+from rag_cover.short_forms import shorten
 from rag_cover.stats.intervals import Interval
 from rag_cover.studies.settings import Level, Setting
 
@@ -92,7 +93,7 @@ class Study:
 
     def __repr__(self) -> str:
         """Return a short form: what was varied, on how many questions, and how many settings there are."""
-        return f"Study(by {', '.join(self.by)}, {len(self.settings)} settings, {self.questions:,} questions)"
+        return f"Study(by {shorten(', '.join(self.by))}, {len(self.settings)} settings, {self.questions:,} questions)"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""

@@ -10,6 +10,7 @@ import pytest
 
 from rag_cover import Models, Passage, Question, RetrievalStep, SubQuestion, Trace, compare, evaluate
 from rag_cover.evaluation import Evaluation
+from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.recording import Recording
 from rag_cover.routing import Route
 from rag_cover.testing import KeywordScorer
@@ -62,3 +63,10 @@ def test_a_recording_shows_its_counts() -> None:
 
     assert "A recording of 0 traces" in page
     assert len(repr(recording)) <= 300
+
+
+def test_many_measures_are_cut_in_a_short_form() -> None:
+    outcomes = {f"measure_number_{number}": NotApplicable("no answer") for number in range(40)}
+
+    assert len(repr(TraceResult(Trace(question=Question("Q?")), outcomes))) <= 300
+    assert len(repr(Evaluation((), "judge", tuple(outcomes)))) <= 300
