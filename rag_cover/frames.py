@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rag_cover.backends import Span
 from rag_cover.coverage import SubQuestionCoverage
 from rag_cover.measures import TraceResult
+from rag_cover.placeholder import Placeholder
+from rag_cover.questions import Passage
 
-__all__ = ["column_of", "rows_of"]
+__all__ = ["column_of", "passage_rows_of", "rows_of"]
 
 _WITH_COLUMNS = ("coverage", "groundedness", "utility", "complexity")
 
@@ -50,6 +53,40 @@ def rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
         }
     if not coverage or not coverage.sub_questions:
         yield shared
+
+
+def passage_rows_of(result: TraceResult) -> Iterator[dict[str, Any]]:
+    """Yield a row for each passage and sub-question or nugget that was judged; none where no passage was judged."""
+    trace, coverage = result.trace, result.coverage
+    if coverage is None:
+        return
+    passages = {passage.key: (step.id, passage) for step in reversed(trace.steps) for passage in reversed(step.passages)}
+    in_prompt = None if trace.prompt is None else {passage.key for passage in trace.prompt}
+    for sub_question in coverage.sub_questions:
+        for key, verdict in zip(coverage.chunk_keys, sub_question.chunks or (), strict=False):
+            step, passage = passages.get(key, (None, None))
+            yield {
+                "trace": trace.id,
+                "pipeline": trace.pipeline,
+                "question": trace.question.text,
+                "sub_question": sub_question.text,
+                "role": sub_question.role,
+                "step": step,
+                "passage": key,
+                "title": passage and passage.title,
+                "text": passage and passage.text,
+                "in_prompt": None if in_prompt is None else key in in_prompt,
+                "covered": verdict.covered,
+                "probability": verdict.probability,
+                "certain": verdict.certain,
+                "fragment": _fragment(passage, verdict.fragment),
+            }
+
+
+def _fragment(passage: Passage | None, span: Span | None) -> str | None:
+    if passage is None or span is None or Placeholder.read(passage.text):  # of a redacted text nothing can be quoted
+        return None
+    return passage.text[span.start : span.end]
 
 
 def _columns_of_corpus(sub_question: SubQuestionCoverage) -> dict[str, Any]:

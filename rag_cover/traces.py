@@ -19,6 +19,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_vali
 
 from rag_cover.errors import InputError
 from rag_cover.llm_calls import LLMCall
+from rag_cover.notebook_views import show_in_notebook
 from rag_cover.nuggets import Fragment, Nugget
 from rag_cover.questions import Metadata, NotBlank, Passage, Question, ReadOnly, SubQuestion, Tags, Textual, Value
 from rag_cover.short_forms import quote
@@ -145,6 +146,10 @@ class Trace(Value):
         return f"Trace({about}{named})"
 
     __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
 
     @model_validator(mode="before")
     @classmethod

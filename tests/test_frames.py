@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
 
-from rag_cover import Models, Passage, Question, RetrievalStep, Trace, evaluate
+from rag_cover import Models, Passage, Question, RetrievalStep, SubQuestion, Trace, evaluate
 from rag_cover.complexity import Complexity
 from rag_cover.coverage import CoverageResult, SubQuestionCoverage, Verdict
-from rag_cover.frames import rows_of
+from rag_cover.frames import passage_rows_of, rows_of
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Role
 from rag_cover.testing import KeywordScorer
@@ -61,3 +62,29 @@ def test_a_row_tells_whether_the_answer_declines_and_how_sure_its_verdict_is() -
     (row,) = rows_of(TraceResult(TRACE, {"coverage": coverage}))
 
     assert (row["abstained"], row["answered"], row["answer_certain"], row["answer_refused"]) == ("wholly", False, False, True)
+
+
+def test_every_passage_has_a_row_for_each_sub_question() -> None:
+    asked = (SubQuestion("red paint?", role="core"), SubQuestion("blue paint?", role="core"))
+    passages = (Passage("red paint", title="Colours"), Passage("a brush"))
+    step = RetrievalStep(id="search", passages=passages)
+    trace = Trace(question=Question("What?"), id="t", steps=(step,), prompt=passages[:1], sub_questions=asked)
+
+    (result,) = evaluate([trace], measures=["coverage"], models=Models(judge=KeywordScorer())).results
+    rows = list(passage_rows_of(result))
+
+    assert [(row["sub_question"], row["text"]) for row in rows] == [(s.text, p.text) for s in asked for p in passages]
+    assert [row["in_prompt"] for row in rows] == [True, False, True, False]
+    assert (rows[0]["step"], rows[0]["title"], rows[0]["covered"], rows[1]["covered"]) == ("search", "Colours", True, False)
+
+
+def test_a_trace_without_judged_passages_has_no_row_of_passages() -> None:
+    assert list(passage_rows_of(TraceResult(TRACE, {"coverage": NotApplicable("no answer")}))) == []
+
+
+def test_the_frame_of_passages_says_which_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = evaluate([TRACE], measures=["coverage"], models=Models(judge=KeywordScorer()))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+
+    with pytest.raises(ImportError, match=r"rag-cover\[all\]"):
+        evaluation.passages_to_dataframe()

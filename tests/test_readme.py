@@ -73,6 +73,7 @@ GUIDES = (
     "scale",
     "redaction",
     "peers",
+    "notebooks",
     "test_sets",
     "config",  # last, since its file counts in what follows
 )

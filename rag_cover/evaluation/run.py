@@ -18,8 +18,9 @@ from rag_cover.evaluation.blocks import OnFailure, select_measures
 from rag_cover.evaluation.budget import plan_budget
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
+from rag_cover.evaluation.notebook_progress import notebook_watcher
 from rag_cover.evaluation.plan import EvaluationPlan
-from rag_cover.frames import rows_of
+from rag_cover.frames import passage_rows_of, rows_of
 from rag_cover.importers import read_any, read_labels, trace_count
 from rag_cover.labels import LabelledText
 from rag_cover.llm.cache import cache_for
@@ -31,7 +32,7 @@ from rag_cover.nuggets import Nugget
 from rag_cover.questions import Passage
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
-from rag_cover.short_forms import quote
+from rag_cover.short_forms import quote, shorten
 from rag_cover.stores import Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
@@ -41,6 +42,7 @@ from rag_cover.traces import Trace, assign_ids
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rag_cover.reports.drawings import Drawing
     from rag_cover.reports.people import BesidePeople
 
 __all__ = ["Evaluation", "LocalEngine", "Progress", "evaluate"]
@@ -128,16 +130,38 @@ class Evaluation:
             import pandas as pd
         return pd.DataFrame.from_records([row for result in self.results for row in rows_of(result)])
 
+    def passages_to_dataframe(self) -> pd.DataFrame:
+        """Tabulate the verdicts on passages, one row per trace, sub-question and passage (needs pandas).
+
+        ``passage`` is the `Passage.key`, ``step`` the first step that brought it, ``in_prompt`` None where the trace does not
+        record its prompt.
+        """
+        with needs_extra("all", "pandas"):
+            import pandas as pd
+        return pd.DataFrame.from_records([row for result in self.results for row in passage_rows_of(result)])
+
     def __repr__(self) -> str:
         """Return a short form: how many traces, which measures, which judge."""
         count = f"{len(self.results):,} {'trace' if len(self.results) == 1 else 'traces'}"
-        return f"Evaluation({count}, measures={', '.join(self.measures)}, judge={quote(self.judge)})"
+        return f"Evaluation({count}, measures={shorten(', '.join(self.measures))}, judge={quote(self.judge)})"
 
     def _repr_html_(self) -> str:
         """Show the summary in a notebook."""
-        from rag_cover.reports.notebook import summary_fragment
+        from rag_cover.reports.cards import framed_card
 
-        return summary_fragment(self.summary())
+        return framed_card(self.summary())
+
+    def plot_losses(self) -> Drawing:
+        """Draw where core sub-questions were lost, as SVG; where nothing is known to be lost it is a sentence."""
+        from rag_cover.reports.drawings import draw_losses
+
+        return draw_losses(self.summary())
+
+    def plot_utility(self) -> Drawing:
+        """Draw how the traces' utilities spread over [-1, 1], as SVG; a sentence where none was measured."""
+        from rag_cover.reports.drawings import draw_utility
+
+        return draw_utility(self.summary())
 
     def compare_with_labels(self) -> BesidePeople | None:
         """Hold the judge's verdicts on core sub-questions against people's labels of the same answers; None without labels."""
@@ -167,7 +191,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     workers: int | None = None,
     on_error: OnFailure = "record",
     seed: int = 0,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     cache: Path | bool = True,
     deadline_s: float | None = None,
     redact: bool | Redaction = False,
@@ -193,7 +217,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             None: as many as there is room for.
         on_error: ``"record"`` keeps a `Failure` for each item that failed, ``"raise"`` stops at the first.
         seed: seed of the random generator.
-        progress: called after every block.
+        progress: called after every block. By default a bar is shown below the cell of a notebook and nothing is shown in any
+            other program; False shows none there either.
         cache: whether the answers of remote models are kept beside the store, where there is one; or the file to keep them in.
         deadline_s: after so many seconds remote models are no longer asked; what is left fails, and says so.
         redact: replace every text of the results by its hash before anything keeps them; a `Redaction` says by which key. The
@@ -220,12 +245,13 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    watcher = progress if callable(progress) else None if progress is False else notebook_watcher()
     total = trace_count(traces)
     stream = assign_ids(read_any(traces))
     runner = resolve_engine(engine, workers, run.clock)
     if store is None:
         plan, stream = _spend_budget(plan, stream, runner)
-        held = MemorySink(stream, total, progress)
+        held = MemorySink(stream, total, watcher)
         with run.clock:
             fill(held, runner, plan)
         return Evaluation(tuple(held.results), plan.judge, plan.names, seed, held.spent, plan.measures, plan.shifts)
@@ -241,7 +267,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         kept.begin(about, resume=resume, overwrite=overwrite)
         if redaction and not resume:
             kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
-        fill(StoreSink(kept, enumerate(stream), plan.key_of, total, progress), runner, plan)
+        fill(StoreSink(kept, enumerate(stream), plan.key_of, total, watcher), runner, plan)
     return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures, plan.shifts)
 
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, nullcontext
 
 from rag_cover.evaluation.loop import Progress, Watcher
+from rag_cover.evaluation.notebook_progress import notebook_watcher
 
 __all__ = ["show_asking_progress"]
-
-_WIDTH = 30
 
 
 @contextmanager
 def show_asking_progress() -> Iterator[Watcher]:
     """Show how many questions were asked, how many failed, and how many a store had the answers to."""
-    display = _notebook_display()
-    with _terminal_bar() if display is None else _notebook_bar(display) as watcher:
-        yield watcher
+    watcher = notebook_watcher("Asking")
+    with _terminal_bar() if watcher is None else nullcontext(watcher) as shown:
+        yield shown
 
 
 @contextmanager
@@ -36,26 +33,6 @@ def _terminal_bar() -> Iterator[Watcher]:
             bar.update(task, description=f"Asking{_besides(so_far)}", completed=so_far.done, total=so_far.total)
 
         yield show
-
-
-@contextmanager
-def _notebook_bar(display: Any) -> Iterator[Watcher]:
-    """Show a line of text and change it: rich's own bar needs ipywidgets in a notebook."""
-    shown = display({"text/plain": "Asking"}, raw=True, display_id=True)
-
-    def show(so_far: Progress) -> None:
-        filled = _WIDTH * so_far.done // so_far.total if so_far.total else 0
-        line = f"Asking {'━' * filled}{'─' * (_WIDTH - filled)} {so_far.done}/{so_far.total}{_besides(so_far)}"
-        shown.update({"text/plain": line}, raw=True)
-
-    yield show
-
-
-def _notebook_display() -> Any:
-    """Return what shows something below a notebook's cell; None in any other program."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return sys.modules["IPython.display"].display if shell is not None and hasattr(shell, "kernel") else None
 
 
 def _besides(so_far: Progress) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from rag_cover.backends import Failure
 from rag_cover.measures.numbers import NumberResult
 from rag_cover.measures.protocol import MeasureResult, NotApplicable, Outcome
-from rag_cover.short_forms import quote
+from rag_cover.notebook_views import show_in_notebook
+from rag_cover.short_forms import quote, shorten
 from rag_cover.traces import Trace
 
 if TYPE_CHECKING:  # a measure depends on this file, not this file on measures
@@ -63,7 +64,11 @@ class TraceResult:
     def __repr__(self) -> str:
         """Return a short form: the question, and how each measure ended."""
         ended = ", ".join(f"{name}: {_ended(outcome)}" for name, outcome in self.outcomes.items())
-        return f"TraceResult({quote(self.trace.question.text)}, {ended or 'not measured'})"
+        return f"TraceResult({quote(self.trace.question.text)}, {shorten(ended) or 'not measured'})"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
 
     def __getitem__(self, measure: str) -> Any:
         """Return the result of a measure.

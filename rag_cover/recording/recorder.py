@@ -23,6 +23,7 @@ from rag_cover.forks import reset_after_fork
 from rag_cover.known_measures import DEFAULT_MEASURES
 from rag_cover.llm.session import LLMSession
 from rag_cover.measures import Measure, TraceResult
+from rag_cover.notebook_views import show_in_notebook
 from rag_cover.questions import SubQuestion
 from rag_cover.recording.arguments import make_question_context, refuse_closed, refuse_unkept, refuse_unusable
 from rag_cover.recording.calls import Call, OpenTrace, QuestionContext, TraceDraft
@@ -132,6 +133,10 @@ class Recording:
 
     def __repr__(self) -> str:
         return f"<Recording {'closed' if self._closed else 'open'}: {self.counts}>"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
 
     @property
     def asked(self) -> QuestionContext | None:

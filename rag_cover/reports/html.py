@@ -52,7 +52,17 @@ from rag_cover.routing import SkillDescription
 from rag_cover.studies import Study
 from rag_cover.summaries import Comparison, Summary
 
-__all__ = ["SHOWN", "write_comparison", "write_pairwise", "write_report", "write_skills", "write_study"]
+__all__ = [
+    "SHOWN",
+    "overview_values",
+    "questions_values",
+    "render_page",
+    "write_comparison",
+    "write_pairwise",
+    "write_report",
+    "write_skills",
+    "write_study",
+]
 
 SHOWN = 500
 """How many traces a report shows one by one."""
@@ -86,7 +96,7 @@ def write_report(
     """
     shown = worst(results, limit=SHOWN)
     questions = [question_view(result, f"q{number}") for number, result in enumerate(shown, 1)]
-    values = _overview(summary) | _questions(questions, len(results), subject_of(summary))
+    values = overview_values(summary) | questions_values(questions, len(results), subject_of(summary))
     values["worst"] = pick_worst_questions(questions) if values["has_coverage"] else []
     values["people"] = people_view(people) if people else None
     values["conversations"] = conversation_views(zip(shown, questions, strict=True))
@@ -117,7 +127,8 @@ def write_skills(path: Path | str, description: SkillDescription, *, title: str 
     _write(path, "skills.html", {"title": title, "skills": skills_view(description), "width": WIDTH, "height": HEIGHT})
 
 
-def _overview(summary: Summary) -> dict[str, Any]:
+def overview_values(summary: Summary) -> dict[str, Any]:
+    """Gather what the overview shows."""
     subject = subject_of(summary)
     rows = {name: metric_row(metric) for name, metric in summary.metrics.items() if is_asked_for(metric, summary)}
     hero = rows.get(_HEROES.get(subject, ""))
@@ -176,7 +187,8 @@ def _describe_unmeasured(summary: Summary) -> str:
     return ", ".join(parts)
 
 
-def _questions(questions: Sequence[QuestionView], total: int, subject: Subject) -> dict[str, Any]:
+def questions_values(questions: Sequence[QuestionView], total: int, subject: Subject) -> dict[str, Any]:
+    """Gather what the questions' section shows."""
     present = {sub_question.state for question in questions for sub_question in question.sub_questions}
     roles = {sub_question.role for question in questions for sub_question in question.sub_questions}
     return {
@@ -202,9 +214,13 @@ def _describe_shown(shown: int, total: int, order: tuple[str, str]) -> str:
 
 
 def _write(path: Path | str, template: str, values: Mapping[str, Any]) -> None:
-    page = _environment().get_template(template).render({**values, "few": FEW, "policy": _policy()})
     with open(path, "w", encoding="utf-8", newline="\n", opener=open_private) as file:
-        file.write(page)
+        file.write(render_page(template, values))
+
+
+def render_page(template: str, values: Mapping[str, Any]) -> str:
+    """Write a complete page, with its style, its script and the policy that names both."""
+    return _environment().get_template(template).render({**values, "few": FEW, "policy": _policy()})
 
 
 @cache

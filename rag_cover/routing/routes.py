@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rag_cover.notebook_views import show_in_notebook
 from rag_cover.questions import Question
+from rag_cover.short_forms import quote
 
 __all__ = ["Route", "as_question"]
 
@@ -24,6 +26,15 @@ class Route:
     probability: float | None
     scores: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+
+    def __repr__(self) -> str:
+        """Return a short form: the name, the probability, the reason."""
+        known = "" if self.probability is None else f", probability={self.probability:.3g}"
+        return f"Route({quote(self.name)}{known}, reason={quote(self.reason)})"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON data."""

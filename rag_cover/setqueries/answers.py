@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from rag_cover.backends import Failure
+from rag_cover.notebook_views import show_in_notebook
 from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.memberships import Combination
@@ -107,6 +108,10 @@ class SetAnswer:
         names = ", ".join(map(quote, self.names[:3])) + (", …" if len(self.names) > 3 else "")  # noqa: PLR2004 - a few
         read = quote(str(self.query))
         return f"SetAnswer({quote(self.question)}, read as {read}, {len(self.names):,} belong: [{names}])"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
 
     @property
     def question(self) -> str:

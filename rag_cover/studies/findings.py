@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from rag_cover.notebook_views import show_in_notebook
+from rag_cover.short_forms import shorten
 from rag_cover.stats.intervals import Interval
 from rag_cover.studies.settings import Level, Setting
 
@@ -91,7 +93,11 @@ class Study:
 
     def __repr__(self) -> str:
         """Return a short form: what was varied, on how many questions, and how many settings there are."""
-        return f"Study(by {', '.join(self.by)}, {len(self.settings)} settings, {self.questions:,} questions)"
+        return f"Study(by {shorten(', '.join(self.by))}, {len(self.settings)} settings, {self.questions:,} questions)"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
 
     @property
     def frontier(self) -> tuple[SettingFigures, ...]:

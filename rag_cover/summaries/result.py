@@ -9,6 +9,7 @@ from rag_cover.belief.summary import UtilitySummary
 from rag_cover.complexity.summary import ComplexitySummary
 from rag_cover.coverage import Loss, Scenarios
 from rag_cover.coverage.summary import AnswerCounts, CascadeUse, CorpusCounts, NuggetCounts
+from rag_cover.notebook_views import DrawnValue, draw_for_notebook, show_in_notebook
 from rag_cover.questions import Role
 from rag_cover.short_forms import quote
 from rag_cover.stats.intervals import Interval
@@ -153,3 +154,11 @@ class Comparison:
         both = [(name, each.a, each.b) for name, each in self.metrics.items() if each.a and each.b][:2]
         shown = "".join(f", {name} {a.estimate:.3g} → {b.estimate:.3g}" for name, a, b in both)
         return f"Comparison({quote(self.name_a)} against {quote(self.name_b)}, {self.questions:,} questions{shown})"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return show_in_notebook(self)
+
+    def plot_comparison(self) -> DrawnValue:
+        """Draw both sides of every metric that both have, as SVG; a sentence where no metric is defined on both."""
+        return draw_for_notebook(self)

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 
 from rag_cover.backends import Failure
 from rag_cover.questions import Passage
+from rag_cover.reports.cards import card_of
 from rag_cover.reports.set_queries import reading_panel, set_answer_report, set_answers_table, verdict_sentence
 from rag_cover.setqueries import AtomEvidence, Candidate, ParsedQuery, SetAnswer, SetQuery
 from rag_cover.traces import RetrievalStep
@@ -193,3 +194,13 @@ def test_foreign_texts_are_shown_and_do_nothing() -> None:
     for text in (report, others):
         assert not {"\x1b", "\u202e"} & {*text}
         assert "[red]Tern␛[31m⟦RLO⟧" in text
+
+
+def test_a_notebook_shows_what_belongs_and_why_and_foreign_names_add_no_markup() -> None:
+    hostile = "<script>alert(1)</script>"
+
+    page = card_of(answer([candidate(hostile, 0.9, 0.8)], failures=[Failure("timeout", hostile)]))
+
+    assert "80%" in page
+    assert "<script>alert" not in page
+    assert "timeout: &lt;script&gt;" in page

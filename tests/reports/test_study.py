@@ -142,3 +142,11 @@ def test_hostile_names_of_settings_add_no_markup(tmp_path: Path, make_utility: M
     write_study(tmp_path / "study.html", replace(study, notes=(hostile,)))
 
     assert (tmp_path / "study.html").read_text(encoding="utf-8").count("<script>") == 1
+
+
+def test_a_notebook_shows_the_page_in_a_frame(study: Study) -> None:
+    shown = study._repr_html_()
+
+    assert shown.startswith('<iframe sandbox=""')
+    assert "What each setting is worth" in shown
+    assert len(repr(study)) <= 300
