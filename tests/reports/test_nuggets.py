@@ -95,9 +95,6 @@ def test_the_page_shows_nuggets_their_importance_and_parts(tmp_path: Path) -> No
     assert "A text counts as covering a nugget" in page
 
 
-def test_the_notebook_shows_the_scores() -> None:
-
-
 def test_a_comparison_is_of_vital_nuggets() -> None:
     other = [replace(each, trace=each.trace.model_copy(update={"pipeline": "two"})) for each in RESULTS]
 
