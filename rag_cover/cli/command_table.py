@@ -71,6 +71,12 @@ _LISTED = (
         "Compare two pipelines on the questions they share: B against A.",
     ),
     _ours(
+        "gate",
+        "Measure",
+        "gate_command:hold_gate",
+        "Hold a candidate against a baseline on the questions that they share, and exit with 1 where it is worse.",
+    ),
+    _ours(
         "study",
         "Measure",
         "study:study_traces",

@@ -57,7 +57,7 @@ MODEL_OPTIONS = frozenset(
 _OF_THE_PACKAGE = ("embedded", "rules")
 _OF_FOLDERS = ("embedded", "transformers")
 
-WRITTEN_OPTIONS = frozenset({"out", "store", "report", "into", "index", "baseline", "export"})
+WRITTEN_OPTIONS = frozenset({"out", "store", "report", "into", "index", "baseline", "export", "junit", "markdown"})
 """Options whose value is a path that a command writes."""
 
 COMMON_OPTIONS = frozenset(
@@ -70,6 +70,7 @@ COMMON_OPTIONS = frozenset(
         "deadline",
         "depth",
         "entailer",
+        "fail_if_worse",
         "fail_under",
         "fail_under_lower",
         "gpus",

@@ -27,6 +27,7 @@ __all__ = [
     "Corpus",
     "Depth",
     "Entailer",
+    "FailIfWorse",
     "Force",
     "Judge",
     "Labels",
@@ -102,6 +103,17 @@ _CORPUS = typer.Option(
     rich_help_panel=INPUT,
     show_default="none",
 )
+FailIfWorse = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if-worse",
+        help="Exit with 1 where this metric of B is worse than that of A and that is hardly chance, such as core_coverage; "
+        "with a margin, such as core_coverage=0.05, unless B is shown to be no more than that worse. May be repeated.",
+        metavar="METRIC[=MARGIN]",
+        rich_help_panel=GATES,
+        show_default="no gate",
+    ),
+]
 Corpus = Annotated[Path | None, _CORPUS]
 RequiredCorpus = Annotated[Path, _CORPUS]
 RetrieverName = Annotated[

@@ -16,7 +16,7 @@ from rag_cover.cli.console import print_json, say, screen
 from rag_cover.cli.inputs import output_name
 from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
-from rag_cover.cli.options import GATES, INPUT, MEASURING, Force, Judge, Labels, NoCache, Prices, Report, Workers
+from rag_cover.cli.options import INPUT, MEASURING, FailIfWorse, Force, Judge, Labels, NoCache, Prices, Report, Workers
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
@@ -72,17 +72,7 @@ class CompareOptions:
     redaction: RedactionOptions
     report: Report = None
     force: Force = False
-    fail_if_worse: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-if-worse",
-            help="Exit with 1 where this metric of B is worse than that of A and that is hardly chance, such as core_coverage; "
-            "with a margin, such as core_coverage=0.05, unless B is shown to be no more than that worse. May be repeated.",
-            metavar="METRIC[=MARGIN]",
-            rich_help_panel=GATES,
-            show_default="no gate",
-        ),
-    ] = None
+    fail_if_worse: FailIfWorse = None
     screen: ScreenOptions
 
     def check(self) -> None:

@@ -1,0 +1,188 @@
+"""``rag-cover gate``: a candidate held against a baseline, so that a build fails where answers became worse."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_cover.cli.console import print_json, say, screen, warn
+from rag_cover.cli.exit_codes import ExitCode
+from rag_cover.cli.gate_outcome import GateOutcome, GateRow, find_cause
+from rag_cover.cli.gates import read_gates
+from rag_cover.cli.json_output import write_page
+from rag_cover.cli.option_groups import FileOptions, GateOptions, ScreenOptions
+from rag_cover.cli.options import INPUT, OUTPUT, FailIfWorse, Force, Judge, Labels, NoCache, Report, Workers
+from rag_cover.cli.outputs import refuse_existing
+from rag_cover.cli.parameters import expand_options
+from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
+from rag_cover.cli.worse_gates import WorseGate, read_worse_gates
+from rag_cover.evaluation import Evaluation
+from rag_cover.evaluation.comparison import compare
+from rag_cover.importers import read_labels
+from rag_cover.question_keys import question_key
+from rag_cover.registry import Models
+from rag_cover.reports import comparison_table, write_comparison
+from rag_cover.stores.files import replacing
+from rag_cover.summaries import Comparison
+
+__all__ = ["GateCommandOptions", "hold_gate"]
+
+_DEFAULT = ("core_coverage", "groundedness")
+"""What must not be worse, where no gate is named; what was not measured on both sides is left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCommandOptions:
+    """The options of ``rag-cover gate``."""
+
+    baseline: Annotated[
+        Path,
+        typer.Option(
+            help="What the candidate is held against: a trace file, or the store of an evaluation.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default=False,
+        ),
+    ]
+    candidate: Annotated[
+        Path,
+        typer.Option(help="The same of the change.", metavar="FILE", rich_help_panel=INPUT, show_default=False),
+    ]
+    repeat: Annotated[
+        Path | None,
+        typer.Option(
+            help="A second run of the candidate; questions on which its two runs differ are listed, and do not count.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default="none",
+        ),
+    ] = None
+    file: FileOptions
+    judge: Judge = "embedded"
+    labels: Labels = None
+    workers: Workers = None
+    no_cache: NoCache = False
+    fail_if_worse: FailIfWorse = None
+    gates: GateOptions
+    junit: Annotated[
+        Path | None,
+        typer.Option(help="Write JUnit XML there, too.", metavar="FILE", rich_help_panel=OUTPUT, show_default="none"),
+    ] = None
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a comment for a pull request there, too: Markdown of at most 40 lines.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            show_default="none",
+        ),
+    ] = None
+    report: Report = None
+    force: Force = False
+    screen: ScreenOptions
+
+    def open(self, path: Path) -> Evaluation:
+        """Open an evaluation that is kept, or evaluate a file of traces."""
+        labels = read_labels(self.labels) if self.labels else ()
+        run = EvaluationRun(
+            self.file.trace_file(path),
+            store_for(path),
+            models=Models(judge=self.judge),
+            resume=True,
+            workers=self.workers,
+            quiet=self.screen.is_silent,
+            cache=not self.no_cache,
+        )
+        return open_or_evaluate(run).with_labels(labels)
+
+
+@expand_options
+def hold_gate(options: GateCommandOptions) -> None:
+    """Hold a candidate against a baseline on the questions that they share, and exit with 1 where it is worse.
+
+    Without an option that names a gate, core_coverage and groundedness must not be worse. The first line tells what failed and
+    where most more was lost.
+
+    [bold]Examples[/bold]
+
+      rag-cover gate --baseline main.sqlite --candidate pr.sqlite
+
+      rag-cover gate --baseline main.sqlite --candidate pr.sqlite --fail-if-worse rating=0.03 --fail-under core_use=0.6
+
+      rag-cover gate --baseline main.sqlite --candidate pr.sqlite --repeat again.sqlite --junit gate.xml --markdown comment.md
+    """
+    worse, floors = read_worse_gates(options.fail_if_worse), read_gates(options.gates)
+    inputs = [options.baseline, options.candidate, options.repeat]
+    refuse_existing(options.junit, options.markdown, options.report, force=options.force, inputs=inputs)
+    before, after = options.open(options.baseline), options.open(options.candidate)
+    flaky = _flaky_questions(after, options.open(options.repeat)) if options.repeat else {}
+    before, after = (_without(side, flaky.keys()) for side in (before, after))
+    comparison = compare(before, after)
+    if not worse and not floors:
+        worse = [WorseGate(name, None) for name in _DEFAULT if _is_on_both_sides(comparison, name)]
+    held = [gate.check(comparison) for gate in worse]
+    summary = after.summary()
+    rows = [
+        *(GateRow(each.gate.option, each.problem, _note(each.visible)) for each in held),
+        *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
+    ]
+    if not rows:
+        rows = [GateRow("core_coverage", "neither core_coverage nor groundedness is defined on both sides: name a gate")]
+    cause = find_cause(comparison, before.summary().answers, summary.answers)
+    _end(GateOutcome(tuple(rows), comparison, cause, tuple(flaky.values())), options)
+
+
+def _end(outcome: GateOutcome, options: GateCommandOptions) -> None:
+    """Write what is asked for, and exit with 1 where a gate failed."""
+    if options.report:
+        write_page(options.report, partial(write_comparison, options.report, outcome.comparison))
+    for path, text in ((options.junit, outcome.to_junit), (options.markdown, outcome.to_markdown)):
+        if path:
+            with replacing(path) as file:
+                file.write(text().encode())
+    if options.screen.as_json:
+        print_json(outcome.to_dict())
+    else:
+        _show(outcome, quiet=options.screen.quiet)
+    if not outcome.passed:
+        raise typer.Exit(ExitCode.GATE_FAILED)
+
+
+def _show(outcome: GateOutcome, *, quiet: bool) -> None:
+    if outcome.passed:
+        say(outcome.headline, quiet=quiet)
+    else:
+        warn(outcome.headline, style="red")
+    for row in outcome.rows:
+        say(f"  {'failed' if row.problem else 'passed'}  {row.option}: {row.problem or row.note or 'holds'}", quiet=quiet)
+    for changed in outcome.worse[:10]:
+        say(f"  less is answered of: {changed.question}", quiet=quiet)
+    if outcome.flaky:
+        say(f"  {len(outcome.flaky)} questions differ between two runs of the candidate and do not count", quiet=quiet)
+    screen(quiet=quiet).print(comparison_table(outcome.comparison))
+
+
+def _flaky_questions(one: Evaluation, other: Evaluation) -> dict[str, str]:
+    """Return the questions whose core sub-questions fare differently in two runs of one pipeline, by their keys."""
+    return {each.key: each.question for each in compare(one, other).changed}
+
+
+def _without(evaluation: Evaluation, keys: Collection[str]) -> Evaluation:
+    if not keys:
+        return evaluation
+    kept = [result for result in evaluation.results if question_key(result.trace.question) not in keys]
+    return replace(evaluation, results=kept)
+
+
+def _is_on_both_sides(comparison: Comparison, name: str) -> bool:
+    found = comparison.metrics.get(name)
+    return found is not None and found.difference is not None
+
+
+def _note(visible: float | None) -> str:
+    return f"holds; a difference of {visible:.2g} would show on as many questions" if visible else "holds"

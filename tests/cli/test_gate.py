@@ -1,0 +1,126 @@
+"""`rag-cover gate`: what fails a build, what its first line says, what other programs read of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from rag_cover.cli.gate_outcome import MARKER
+
+JUDGE = ("--judge", "words")
+Make = Callable[..., Path]
+SKY, GRASS = "The sky is blue since air scatters.", "Grass."
+
+
+def _lines(number: int, *, found: int, said: int, told: str = "") -> list[dict[str, Any]]:
+    """Make questions; the passage is found for the first ``found``, and the answer has it for the first ``said``."""
+    return [
+        {
+            "question": f"Why is sky {each} blue?{told}",
+            "sub_questions": [{"text": "Why is the sky blue?", "role": "core"}],
+            "steps": [{"passages": [{"text": SKY if each < found else GRASS}]}],
+            "answer": SKY if each < said else GRASS,
+        }
+        for each in range(number)
+    ]
+
+
+@pytest.fixture
+def main(folder: Path, make: Make) -> Path:
+    return make(folder / "main.jsonl", _lines(12, found=12, said=12))
+
+
+@pytest.fixture
+def gate(command: Callable[..., Any], main: Path, make: Make, folder: Path) -> Callable[..., Any]:
+    def run(lines: list[dict[str, Any]], *words: str | Path) -> Any:
+        pr = make(folder / "pr.jsonl", lines)
+        return command("gate", "--baseline", main, "--candidate", pr, *JUDGE, *words)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("found", "said", "cause"),
+    [
+        (4, 4, "8 more core sub-questions not retrieved (0 before, 8 now)"),
+        (12, 4, "8 more core sub-questions in the prompt, not used (0 before, 8 now)"),
+    ],
+)
+def test_a_worse_candidate_fails_and_the_first_line_names_the_cause(
+    gate: Callable[..., Any], found: int, said: int, cause: str
+) -> None:
+    done = gate(_lines(12, found=found, said=said))
+
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].startswith(f"Gate failed: Cause: {cause}. core_coverage went from 1 to 0.333")
+
+
+def test_the_same_again_passes_and_says_what_would_have_shown(gate: Callable[..., Any]) -> None:
+    done = gate(_lines(12, found=11, said=11))
+
+    assert done.exit_code == 0
+    assert "Gate passed: 2 gates, 12 questions." in done.stdout
+    assert "a difference of 0." in done.stdout
+
+
+def test_a_floor_holds_the_candidate_alone(gate: Callable[..., Any]) -> None:
+    done = gate(_lines(12, found=11, said=11), "--fail-under", "core_coverage=0.95")
+
+    assert done.exit_code == 1
+    assert "core_coverage is 0.917" in done.stderr
+
+
+def test_questions_on_which_two_runs_differ_do_not_count(gate: Callable[..., Any], folder: Path, make: Make) -> None:
+    again = make(folder / "again.jsonl", _lines(12, found=12, said=12))
+
+    done = gate(_lines(12, found=12, said=4), "--repeat", again, "--json")
+
+    outcome = json.loads(done.stdout)
+    assert (done.exit_code, outcome["passed"], len(outcome["flaky"])) == (0, True, 8)
+
+
+def test_junit_has_a_case_for_each_gate_and_each_question_that_lost(gate: Callable[..., Any], folder: Path) -> None:
+    path = folder / "gate.xml"
+
+    gate(_lines(12, found=4, said=4), "--junit", path, "--fail-under", "core_coverage=0.6")
+
+    suite = ET.parse(path).getroot()[0]  # noqa: S314  # our own file
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "9",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "8",
+    }
+    assert suite[0].get("name") == "--fail-under core_coverage=0.6"
+
+
+def test_the_comment_is_short_and_texts_make_no_markup(command: Callable[..., Any], folder: Path, make: Make) -> None:
+    hostile = " <img src=x> [a](http://evil) @everyone `x`"
+    main = make(folder / "one.jsonl", _lines(30, found=30, said=30, told=hostile))
+    pr = make(folder / "two.jsonl", _lines(30, found=4, said=4, told=hostile))
+    path = folder / "comment.md"
+
+    done = command("gate", "--baseline", main, "--candidate", pr, *JUDGE, "--markdown", path)
+
+    text = path.read_text(encoding="utf-8")
+    assert done.exit_code == 1
+    assert text.startswith(f"{MARKER}\n### rag_cover: failed\n")
+    assert len(text.splitlines()) <= 40
+    assert "<img" not in text
+    assert "](http" not in text
+    assert "\n- and 16 more\n" in text
+
+
+def test_a_file_that_is_there_is_not_written_over(gate: Callable[..., Any], folder: Path) -> None:
+    kept = folder / "gate.xml"
+    kept.write_text("mine")
+
+    done = gate(_lines(12, found=12, said=12), "--junit", kept)
+
+    assert done.exit_code == 3
+    assert kept.read_text() == "mine"
