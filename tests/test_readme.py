@@ -75,6 +75,7 @@ GUIDES = (
     "peers",
     "notebooks",
     "test_sets",
+    "agents",
     "config",  # last, since its file counts in what follows
 )
 """In reading order: a guide may use what an earlier one made."""

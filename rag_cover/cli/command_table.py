@@ -146,6 +146,13 @@ _LISTED = (
         "nugget_extraction:nuggets_app",
         "Make nuggets, assign them to answers, score answers by them.",
     ),
+    _ours(
+        "mcp",
+        "For programs",
+        "mcp_command:serve_mcp",
+        "Serve evaluate, compare, worst questions and route to a coding agent "
+        "(Model Context Protocol, standard input and output).",
+    ),
 )
 
 COMMANDS: Mapping[str, ListedCommand] = MappingProxyType({each.name: each for each in _LISTED})

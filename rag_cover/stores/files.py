@@ -15,12 +15,18 @@ from typing import BinaryIO, cast
 from rag_cover.errors import InputError, StoreError
 from rag_cover.private_files import open_private
 
-__all__ = ["lines_of", "open_input", "read_whole_file", "replacing", "require_file"]
+__all__ = ["lines_of", "open_input", "read_whole_file", "replacing", "require_corpus", "require_file"]
 
 _GZIP = b"\x1f\x8b"
 _LONGEST_LINE = 256 << 20
 _LONGEST_CONTENT = 2 << 30
 _PIECE = 1 << 20
+
+
+def require_corpus(path: Path) -> None:
+    """Refuse a path that is missing, before anything is read; a corpus is a file of passages or a folder of documents."""
+    if not path.is_dir():
+        require_file(path)
 
 
 def require_file(path: Path) -> None:

@@ -48,7 +48,7 @@ from rag_cover.measures import ModelKind
 from rag_cover.reports import augmentation_panel, before_and_after, spending_table
 from rag_cover.reports.gains import AugmentedQuestion, Gains, gains_of
 from rag_cover.reports.text import format_count
-from rag_cover.stores.files import require_file
+from rag_cover.stores.files import require_corpus
 from rag_cover.traces import Trace
 
 __all__ = ["AugmentOptions", "augment_questions"]
@@ -229,7 +229,7 @@ def augment_questions(options: AugmentOptions) -> None:
     """
     files, screen = options.files(), options.screen
     mode, prices = mode_called(options.mode, generator=options.generator), prices_of(options.prices)
-    require_file(options.corpus)
+    require_corpus(options.corpus)
     refuse_existing(files.out, files.baseline, force=options.force, inputs=[options.questions, options.corpus])
     file = options.file.trace_file(options.questions, options.limit)
     traces = open_traces(file)

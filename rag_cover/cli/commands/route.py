@@ -22,7 +22,8 @@ from rag_cover.registry import Models, build_retriever
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter
-from rag_cover.stores.files import require_file
+from rag_cover.stores.files import require_corpus
+from rag_cover.testsets.documents import load_documents
 
 __all__ = ["RouteOptions", "route_questions"]
 
@@ -154,10 +155,10 @@ def _router(options: RouteOptions) -> ComplexityRouter | SkillRouter:
 
 
 def _complexity_router(corpus: Path, options: RouteOptions) -> ComplexityRouter:
-    require_file(corpus)
+    require_corpus(corpus)
     opened_models = options.models.open(["scorer", "relevance"])
     return ComplexityRouter(
-        retriever=build_retriever(options.retriever, corpus),
+        retriever=build_retriever(options.retriever, load_documents(corpus) if corpus.is_dir() else corpus),
         scorer=opened_models["scorer"],
         relevance=opened_models.get("relevance"),
         k=options.top_k,

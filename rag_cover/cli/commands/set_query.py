@@ -33,7 +33,7 @@ from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, Remote, bind_models
 from rag_cover.registry import Models
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
-from rag_cover.stores.files import require_file
+from rag_cover.stores.files import require_corpus
 
 __all__ = ["SetQueryOptions", "run_set_query"]
 
@@ -137,7 +137,7 @@ class SetQueryOptions:
         Raises:
             RagCoverError: a model cannot be opened, or the corpus cannot be read.
         """
-        require_file(corpus)
+        require_corpus(corpus)
         models = bind_models(Models(judge=self.judge).open(["scorer", "locator"]), run)
         retriever = self.corpus_options.open_retriever(corpus, top_k=1, quiet=self.screen.is_silent)
         return SetAnswerer(

@@ -1,0 +1,87 @@
+"""The tools as a server of the Model Context Protocol, by the protocol's own SDK, over standard input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from rag_cover.cli.mcp_server.tools import NOTICE, Toolbox
+from rag_cover.cli.versions import version_line
+from rag_cover.errors import RagCoverError, needs_extra
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+__all__ = ["make_server"]
+
+_INSTRUCTIONS = f"""rag_cover tells what RAG answers leave out and where it was lost. Begin with list_files; evaluate a trace
+file or a store, then look at worst_questions. compare holds a change against a baseline. {NOTICE}"""
+
+_File = Annotated[str, Field(description="The path of a file in the folder, as list_files gives it.")]
+_NewFile = Annotated[str | None, Field(description="A file to make in the folder; only where the server may write.")]
+
+
+def make_server(toolbox: Toolbox) -> MCPServer[Any]:
+    """Make the server; `MCPServer.run` serves it.
+
+    Raises:
+        MissingExtraError: the package ``mcp`` is not installed.
+    """
+    with needs_extra("mcp", "mcp"):
+        from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.types import ToolAnnotations
+    version = version_line().split()[-1]
+    server: MCPServer[Any] = MCPServer("rag_cover", instructions=_INSTRUCTIONS, version=version, log_level="WARNING")
+
+    def in_words(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+        """Tell an error of ours as the tool's answer, in its own words."""
+
+        @wraps(tool)
+        def run(*args: Any, **options: Any) -> dict[str, Any]:
+            try:
+                return tool(*args, **options)
+            except RagCoverError as error:
+                raise ToolError(str(error)) from error
+
+        return run
+
+    reading = ToolAnnotations(read_only_hint=not toolbox.folder.writable, open_world_hint=False)
+
+    @server.tool(annotations=reading)
+    @in_words
+    def list_files() -> dict[str, Any]:
+        """List the files of the folder that may hold traces, passages or results."""
+        return toolbox.list_files()
+
+    @server.tool(annotations=reading)
+    @in_words
+    def evaluate(file: _File, store: _NewFile = None, report: _NewFile = None) -> dict[str, Any]:
+        """Measure what the answers of a trace file cover, leave out and make up, or read a store (.sqlite) of results.
+
+        Returns the headline, each metric with its 95% interval, and where core sub-questions were lost.
+        """
+        return toolbox.evaluate(file, store=store, report=report)
+
+    @server.tool(annotations=reading)
+    @in_words
+    def worst_questions(file: _File, n: int = 5) -> dict[str, Any]:
+        """Tell the questions that leave most unanswered, and at which stage each sub-question was lost."""
+        return toolbox.worst_questions(file, n=n)
+
+    @server.tool(annotations=reading)
+    @in_words
+    def compare(baseline: _File, candidate: _File) -> dict[str, Any]:
+        """Compare two trace files or stores on the questions they share: differences with p-values, questions that changed."""
+        return toolbox.compare(baseline, candidate)
+
+    @server.tool(annotations=reading)
+    @in_words
+    def route(question: str, corpus: _File) -> dict[str, Any]:
+        """Tell whether one passage of a corpus (.jsonl) answers a question, several only together, or none, and why."""
+        return toolbox.route(question, corpus)
+
+    return server
