@@ -231,7 +231,7 @@ class Models:
     abstention: str | AbstentionDetector | None = None
     nuggets: Path | Mapping[str, Sequence[Nugget | str]] | GivenNuggets | None = None
     corpus: Path | Retriever | Sequence[Passage] | None = None
-    judge_options: Mapping[str, Any] = field(default_factory=dict)
+    judge_options: Mapping[str, Any] = field(default_factory=dict, hash=False)  # equal options have equal hashes all the same
 
     def check(self, kinds: Iterable[ModelKind]) -> None:
         """Refuse names that nobody answers to, without opening anything.

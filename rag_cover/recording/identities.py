@@ -17,12 +17,16 @@ def equality_key(value: object) -> Hashable:
     >>> one, other = object(), object()
     >>> equality_key(("embedded", one)) == equality_key(("embedded", one)), equality_key(one) == equality_key(other)
     (True, False)
+    >>> equality_key({"max_calls": 5}) == equality_key({"max_calls": 5})
+    True
     """
     match value:
         case None | str() | int() | float() | Path():
             return (type(value).__qualname__, value)
         case tuple():
             return tuple(map(equality_key, value))
+        case dict():
+            return ("dict", *((str(name), equality_key(value[name])) for name in sorted(value, key=str)))
         case _ if is_dataclass(value) and not isinstance(value, type):
             return (type(value).__qualname__, *(equality_key(getattr(value, field.name)) for field in fields(value)))
         case _:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from rag_cover.backends import Span
+from rag_cover.demo import kept_results_paths
 from rag_cover.errors import InvalidValueError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.labelling import LabelItem, list_items
@@ -15,7 +15,7 @@ from rag_cover.labelling.views import item_view, shown_words
 from rag_cover.registry import Models
 from rag_cover.testing import KeywordScorer
 
-DEMO = Path(__file__).resolve().parents[2] / "rag_cover/demo/results/forgetful.sqlite"
+_, DEMO = kept_results_paths()
 
 
 def test_every_verdict_of_the_evaluation_is_an_item_once(evaluation: Evaluation, items: list[LabelItem]) -> None:

@@ -142,8 +142,8 @@ def test_models_that_cannot_be_opened_leave_the_traces_and_say_so() -> None:
 
         assert recording.counts == RecordingCounts(begun=3, unmeasured=3)
         assert len(recording.traces) == 3
-        assert {error.kind for error in recording.errors} == {"CorruptFileError"}
-        assert "measuring: The judge's file no/such/folder/judge.json is missing" in recording.errors[0].message
+        assert {error.kind for error in recording.errors} == {"InvalidValueError"}
+        assert "measuring: there is no folder no/such/folder with a judge" in recording.errors[0].message
 
 
 def test_a_disk_that_is_full_costs_the_file_a_line_and_the_trace_is_measured(tmp_path: Path) -> None:
