@@ -1,1 +1,1 @@
-"""The embedded retriever."""
+"""Test sets made of documents."""
