@@ -32,10 +32,14 @@ class OwnedMetric:
         return self.metric.name
 
     def interval(self, rows: Floats) -> Interval | None:
-        """Give the metric its interval over questions (rows of its sums), of which those not measured do not count."""
+        """Give the metric its interval over questions (rows of its sums), of which those not measured do not count.
+
+        Nor do those of a share that have nothing to divide by: they say nothing of it, and would make it look surer.
+        """
         measured = rows[rows.any(axis=1)] if len(rows) else rows
         if self.metric.is_share:
-            return jackknife_share(measured, self.metric.statistic)
+            defined = measured[~np.isnan(self.metric.statistic(measured))] if len(measured) else measured
+            return jackknife_share(defined, self.metric.statistic)
         return jackknife(measured, self.metric.statistic, low=self.metric.low, high=self.metric.high)
 
 

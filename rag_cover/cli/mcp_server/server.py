@@ -20,6 +20,7 @@ __all__ = ["make_server"]
 _INSTRUCTIONS = f"""rag_cover tells what RAG answers leave out and where it was lost. Begin with list_files; evaluate a trace
 file or a store, then look at worst_questions. compare holds a change against a baseline. {NOTICE}"""
 
+_Tool = Callable[..., dict[str, Any]]
 _File = Annotated[str, Field(description="The path of a file in the folder, as list_files gives it.")]
 _NewFile = Annotated[str | None, Field(description="A file to make in the folder; only where the server may write.")]
 
@@ -36,19 +37,7 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
         from mcp.types import ToolAnnotations
     version = version_line().split()[-1]
     server: MCPServer[Any] = MCPServer("rag_cover", instructions=_INSTRUCTIONS, version=version, log_level="WARNING")
-
-    def in_words(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-        """Tell an error of ours as the tool's answer, in its own words."""
-
-        @wraps(tool)
-        def run(*args: Any, **options: Any) -> dict[str, Any]:
-            try:
-                return tool(*args, **options)
-            except RagCoverError as error:
-                raise ToolError(str(error)) from error
-
-        return run
-
+    in_words = _telling_errors(ToolError)
     reading = ToolAnnotations(read_only_hint=not toolbox.folder.writable, open_world_hint=False)
 
     @server.tool(annotations=reading)
@@ -85,3 +74,19 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
         return toolbox.route(question, corpus)
 
     return server
+
+
+def _telling_errors(kind: type[Exception]) -> Callable[[_Tool], _Tool]:
+    """Make tools answer with the words of an error of ours, as an error of the protocol's kind."""
+
+    def decorate(tool: _Tool) -> _Tool:
+        @wraps(tool)
+        def run(*args: Any, **options: Any) -> dict[str, Any]:
+            try:
+                return tool(*args, **options)
+            except RagCoverError as error:
+                raise kind(str(error)) from error
+
+        return run
+
+    return decorate
