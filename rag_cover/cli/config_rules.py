@@ -13,7 +13,7 @@ from types import MappingProxyType
 __all__ = ["COMMON_OPTIONS", "MODEL_OPTIONS", "WRITTEN_OPTIONS", "model_problem", "outside_problem", "refusal_of"]
 
 _SENDS = "says where texts are sent"
-_SECRET = "is a secret, which does not belong in a file of the project"  # noqa: S105  # the reason, not one
+_SECRET = "is a secret, which does not belong in a file of the project"  # noqa: S105  # nosec B105  # the reason, not one
 _CODE = "names code that is run"
 
 _REFUSED: Mapping[str, str] = MappingProxyType(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from xml.etree import ElementTree as ET
+from xml.etree import ElementTree as ET  # nosec B405  # which writes here, and reads nothing
 
 from rag_cover.coverage import Loss
 from rag_cover.coverage.summary import AnswerCounts
@@ -52,11 +52,16 @@ class GateOutcome:
         """Return one line: what failed, and why."""
         failed = [row.problem for row in self.rows if row.problem is not None]
         if not failed:
-            return (
-                f"Gate passed: {format_count(len(self.rows), 'gate')}, {format_count(self.comparison.questions, 'question')}."
-            )
+            return f"Gate passed: {format_count(len(self.rows), 'gate')}, {self._questions_held}."
         because = f"Cause: {self.cause}. " if self.cause else ""
-        return f"Gate failed: {because}{failed[0]}."
+        return f"Gate failed: {because}{failed[0]}; {self._questions_held}."
+
+    @property
+    def _questions_held(self) -> str:
+        """Say how many questions counted, and how many did not."""
+        missing, flaky = self.comparison.only_a, len(self.flaky)
+        left_out = [f"{missing} of the baseline missing in the candidate" if missing else "", f"{flaky} flaky" if flaky else ""]
+        return ", ".join([format_count(self.comparison.questions, "question"), *filter(None, left_out)])
 
     @property
     def worse(self) -> tuple[ChangedQuestion, ...]:
@@ -130,11 +135,12 @@ class GateOutcome:
 def find_cause(comparison: Comparison, before: AnswerCounts | None, after: AnswerCounts | None) -> str | None:
     """Name what there is most more of: answers that decline, or core sub-questions lost at a stage; None without more.
 
-    Answers that decline come first where they account for half of the losses or more: each of them loses all it was asked.
+    That answers decline is the cause only where most is lost behind the prompt: what was not retrieved is rightly declined.
     """
     more = {loss: comparison.losses_b.get(loss, 0) - comparison.losses_a.get(loss, 0) for loss in Loss}
     loss = max(more, key=more.__getitem__)
-    if before and after and after.declined > before.declined:
+    behind_the_prompt = loss is Loss.UNUSED or more[loss] <= 0
+    if before and after and behind_the_prompt and after.declined > before.declined:
         declined = after.declined - before.declined
         if 2 * declined >= more[loss] and _TENTH * declined >= after.answers:
             return f"{declined} more answers decline ({before.declined} before, {after.declined} now)"
@@ -145,7 +151,7 @@ def find_cause(comparison: Comparison, before: AnswerCounts | None, after: Answe
         counts, where = (comparison.unclear_a, comparison.unclear_b), "lost at a stage that is unclear"
     else:
         counts, where = (comparison.losses_a.get(loss, 0), comparison.losses_b.get(loss, 0)), str(loss)
-    return f"{counts[1] - counts[0]} more core sub-questions {where} ({counts[0]} before, {counts[1]} now)"
+    return f"{format_count(counts[1] - counts[0], 'core sub-question')} more {where} ({counts[0]} before, {counts[1]} now)"
 
 
 def _lost(changed: ChangedQuestion) -> tuple[str, str]:

@@ -17,10 +17,10 @@ from rag_cover.reports.text import p_value_text
 from rag_cover.stats.intervals import SIGNIFICANT
 from rag_cover.summaries import Comparison, MetricComparison, OwnedMetric, metrics_of_installed
 
-__all__ = ["WorseGate", "WorseGateResult", "end_with_gates", "gates_document", "read_worse_gates"]
+__all__ = ["METRICS_OF_LOSSES", "WorseGate", "WorseGateResult", "end_with_gates", "gates_document", "read_worse_gates"]
 
 _HINT = "--fail-if-worse"
-_OF_LOSSES = ("core_coverage", "core_retrieved", "core_use", "retrieval_headroom", "rating")
+METRICS_OF_LOSSES = ("core_coverage", "core_retrieved", "core_use", "retrieval_headroom", "rating")
 """Metrics whose cause is a loss of core sub-questions."""
 
 
@@ -118,7 +118,7 @@ def _explain(found: MetricComparison, margin: float | None, comparison: Comparis
     a, b = (side.estimate if side else math.nan for side in (found.a, found.b))
     why = p_value_text(found.p_value) if margin is None and found.p_value is not None else _within(found, margin)
     said = f"{found.name} went from {a:.3g} to {b:.3g} ({b - a:+.2g}, {why}, {found.questions:,} questions)"
-    return f"{said}{_cause(comparison)}" if found.name in _OF_LOSSES else said
+    return f"{said}{_cause(comparison)}" if found.name in METRICS_OF_LOSSES else said
 
 
 def _within(found: MetricComparison, margin: float | None) -> str:

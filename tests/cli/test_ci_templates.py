@@ -72,7 +72,7 @@ def test_the_action_fails_a_worse_change_and_leaves_comment_and_report(
 
     comment = (repository / "out/comment.md").read_text(encoding="utf-8")
     assert comment.startswith(f"{MARKER}\n### rag_cover: failed")
-    assert "Cause: 8 more core sub-questions" in comment.replace("\\", "")
+    assert "Cause: 8 core sub-questions more" in comment.replace("\\", "")
     assert (repository / "out/report.html").exists()
     assert (repository / "github_step_summary").read_text(encoding="utf-8").count(MARKER) == 2
     assert "comment=out/comment.md" in (repository / "github_output").read_text()

@@ -47,8 +47,8 @@ def gate(command: Callable[..., Any], main: Path, make: Make, folder: Path) -> C
 @pytest.mark.parametrize(
     ("found", "said", "cause"),
     [
-        (4, 4, "8 more core sub-questions not retrieved (0 before, 8 now)"),
-        (12, 4, "8 more core sub-questions in the prompt, not used (0 before, 8 now)"),
+        (4, 4, "8 core sub-questions more not retrieved (0 before, 8 now)"),
+        (12, 4, "8 core sub-questions more in the prompt, not used (0 before, 8 now)"),
     ],
 )
 def test_a_worse_candidate_fails_and_the_first_line_names_the_cause(
@@ -66,6 +66,36 @@ def test_the_same_again_passes_and_says_what_would_have_shown(gate: Callable[...
     assert done.exit_code == 0
     assert "Gate passed: 2 gates, 12 questions." in done.stdout
     assert "a difference of 0." in done.stdout
+
+
+def test_two_files_of_one_name_are_two_evaluations_and_nothing_is_left_behind(
+    command: Callable[..., Any], folder: Path, make: Make
+) -> None:
+    for name, said in (("main", 12), ("pr", 4)):
+        (folder / name).mkdir()
+        make(folder / name / "answers.jsonl", _lines(12, found=12, said=said))
+
+    done = command("gate", "--baseline", "main/answers.jsonl", "--candidate", "pr/answers.jsonl", *JUDGE)
+
+    assert done.exit_code == 1
+    assert [path for path in folder.iterdir() if path.is_file()] == []
+
+
+def test_a_candidate_without_answers_fails(gate: Callable[..., Any]) -> None:
+    lines = _lines(12, found=12, said=12)
+    for line in lines[3:]:
+        del line["answer"]
+
+    done = gate(lines)
+
+    assert done.exit_code == 1
+    assert "9 of the baseline's answers are missing in the candidate" in done.stderr
+
+
+def test_questions_that_the_candidate_lacks_are_told_in_the_first_line(gate: Callable[..., Any]) -> None:
+    done = gate(_lines(12, found=12, said=12)[:5])
+
+    assert "5 questions, 7 of the baseline missing in the candidate" in done.stdout.splitlines()[0]
 
 
 def test_a_floor_holds_the_candidate_alone(gate: Callable[..., Any]) -> None:

@@ -19,8 +19,8 @@ from rag_cover.cli.option_groups import FileOptions, GateOptions, ScreenOptions
 from rag_cover.cli.options import INPUT, OUTPUT, FailIfWorse, Force, Judge, Labels, NoCache, Report, Workers
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
-from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
-from rag_cover.cli.worse_gates import WorseGate, read_worse_gates
+from rag_cover.cli.run import EvaluationRun, open_or_evaluate
+from rag_cover.cli.worse_gates import METRICS_OF_LOSSES, WorseGate, read_worse_gates
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.importers import read_labels
@@ -91,9 +91,8 @@ class GateCommandOptions:
         labels = read_labels(self.labels) if self.labels else ()
         run = EvaluationRun(
             self.file.trace_file(path),
-            store_for(path),
+            None,  # in memory: a gate leaves no files, and two files of one name are two evaluations
             models=Models(judge=self.judge),
-            resume=True,
             workers=self.workers,
             quiet=self.screen.is_silent,
             cache=not self.no_cache,
@@ -131,9 +130,12 @@ def hold_gate(options: GateCommandOptions) -> None:
         *(GateRow(each.gate.option, each.problem, _note(each.visible)) for each in held),
         *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
     ]
+    if silent := _without_answer(before, after):
+        rows.append(GateRow("answers", f"{silent} of the baseline's answers are missing in the candidate"))
     if not rows:
         rows = [GateRow("core_coverage", "neither core_coverage nor groundedness is defined on both sides: name a gate")]
-    cause = find_cause(comparison, before.summary().answers, summary.answers)
+    by_losses = any(each.problem and each.gate.metric in METRICS_OF_LOSSES for each in held)
+    cause = find_cause(comparison, before.summary().answers, summary.answers) if by_losses else None
     _end(GateOutcome(tuple(rows), comparison, cause, tuple(flaky.values())), options)
 
 
@@ -177,6 +179,13 @@ def _without(evaluation: Evaluation, keys: Collection[str]) -> Evaluation:
         return evaluation
     kept = [result for result in evaluation.results if question_key(result.trace.question) not in keys]
     return replace(evaluation, results=kept)
+
+
+def _without_answer(before: Evaluation, after: Evaluation) -> int:
+    """Count the questions that the baseline answers and that have no answer in the candidate."""
+    answered = {question_key(each.trace.question) for each in before.results if each.trace.answer is not None}
+    kept = {question_key(each.trace.question) for each in after.results if each.trace.answer is not None}
+    return len(answered & {question_key(each.trace.question) for each in after.results} - kept)
 
 
 def _is_on_both_sides(comparison: Comparison, name: str) -> bool:
