@@ -11,7 +11,25 @@ from rag_cover.measures import TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.questions import Passage
 
-__all__ = ["column_of", "passage_rows_of", "rows_of"]
+__all__ = ["PASSAGE_COLUMNS", "column_of", "passage_rows_of", "rows_of"]
+
+PASSAGE_COLUMNS = (
+    "trace",
+    "pipeline",
+    "question",
+    "sub_question",
+    "role",
+    "step",
+    "passage",
+    "title",
+    "text",
+    "in_prompt",
+    "covered",
+    "probability",
+    "certain",
+    "fragment",
+)
+"""The columns of `passage_rows_of`, which a frame without rows has, too."""
 
 _WITH_COLUMNS = ("coverage", "groundedness", "utility", "complexity")
 

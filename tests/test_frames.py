@@ -88,3 +88,12 @@ def test_the_frame_of_passages_says_which_extra_it_needs(monkeypatch: pytest.Mon
 
     with pytest.raises(ImportError, match=r"rag-cover\[all\]"):
         evaluation.passages_to_dataframe()
+
+
+def test_a_frame_without_passages_has_its_columns() -> None:
+    pytest.importorskip("pandas")
+
+    frame = evaluate([{"question": "What is x?", "answer": "x is y."}], measures=["coverage"]).passages_to_dataframe()
+
+    assert len(frame) == 0
+    assert {"passage", "covered", "probability"} <= {*frame.columns}

@@ -20,7 +20,7 @@ from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
 from rag_cover.evaluation.notebook_progress import notebook_watcher
 from rag_cover.evaluation.plan import EvaluationPlan
-from rag_cover.frames import passage_rows_of, rows_of
+from rag_cover.frames import PASSAGE_COLUMNS, passage_rows_of, rows_of
 from rag_cover.importers import read_any, read_labels, trace_count
 from rag_cover.labels import LabelledText
 from rag_cover.llm.cache import cache_for
@@ -138,7 +138,8 @@ class Evaluation:
         """
         with needs_extra("all", "pandas"):
             import pandas as pd
-        return pd.DataFrame.from_records([row for result in self.results for row in passage_rows_of(result)])
+        rows = [row for result in self.results for row in passage_rows_of(result)]
+        return pd.DataFrame.from_records(rows, columns=list(PASSAGE_COLUMNS))
 
     def __repr__(self) -> str:
         """Return a short form: how many traces, which measures, which judge."""
