@@ -21,21 +21,26 @@ MARKER = "<!-- rag_cover gate -->"
 _LINES = 40
 _QUESTION = 160
 _TENTH = 10
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~@:>-])")
 
 
 @dataclass(frozen=True, slots=True)
 class GateRow:
-    """One gate: the option that set it, why it failed, None where it holds, and what a failure would have taken."""
+    """One gate: the option that set it, why it failed, None where it holds, and what a failure would have taken.
+
+    ``weak`` marks a gate that so few questions cannot fail.
+    """
 
     option: str
     problem: str | None
     note: str = ""
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """All gates of one comparison; ``flaky`` are questions that differ between two runs of the candidate, and do not count."""
+    """All gates of one comparison; ``flaky`` are questions that differ between two runs of the baseline."""
 
     rows: tuple[GateRow, ...]
     comparison: Comparison
@@ -52,13 +57,15 @@ class GateOutcome:
         """Return one line: what failed, and why."""
         failed = [row.problem for row in self.rows if row.problem is not None]
         if not failed:
-            return f"Gate passed: {format_count(len(self.rows), 'gate')}, {self._questions_held}."
+            weak = sum(row.weak for row in self.rows)
+            unable = f"; too few questions to fail {'it' if weak == len(self.rows) == 1 else f'{weak} of them'}" if weak else ""
+            return f"Gate passed: {format_count(len(self.rows), 'gate')}, {self._questions_held}{unable}."
         because = f"Cause: {self.cause}. " if self.cause else ""
         return f"Gate failed: {because}{failed[0]}; {self._questions_held}."
 
     @property
     def _questions_held(self) -> str:
-        """Say how many questions counted, and how many did not."""
+        """Say how many questions counted, how many are missing, and how many of those that counted are flaky."""
         missing, flaky = self.comparison.only_a, len(self.flaky)
         left_out = [f"{missing} of the baseline missing in the candidate" if missing else "", f"{flaky} flaky" if flaky else ""]
         return ", ".join([format_count(self.comparison.questions, "question"), *filter(None, left_out)])
@@ -100,7 +107,7 @@ class GateOutcome:
         ):
             for question, said in questions:
                 case = ET.SubElement(suite, "testcase", classname=f"rag-cover.questions.{name}", name=_xml(question))
-                ET.SubElement(case, "skipped", message=_xml(said or "its two runs differ: it does not count"))
+                ET.SubElement(case, "skipped", message=_xml(said or "two runs of the baseline differ"))
         suites = ET.Element("testsuites")
         suites.append(suite)
         ET.indent(suites)
@@ -129,7 +136,7 @@ class GateOutcome:
             if len(self.worse) > 10:  # noqa: PLR2004 - as shown
                 yield f"- and {len(self.worse) - 10} more"
         if self.flaky:
-            yield from ("", f"{format_count(len(self.flaky), 'question')} differ between two runs and do not count.")
+            yield from ("", f"{format_count(len(self.flaky), 'question')} differ between two runs of the baseline.")
 
 
 def find_cause(comparison: Comparison, before: AnswerCounts | None, after: AnswerCounts | None) -> str | None:
@@ -166,5 +173,5 @@ def _plain(text: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """Leave out what XML cannot hold."""
-    return "".join(character for character in one_line(text) if character >= " " and not 0xD800 <= ord(character) < 0xE000)  # noqa: PLR2004
+    """Leave out what XML 1.0 cannot hold (section 2.2, Char)."""
+    return _NO_XML.sub("", one_line(text))

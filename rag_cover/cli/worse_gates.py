@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import typer
@@ -17,7 +17,15 @@ from rag_cover.reports.text import p_value_text
 from rag_cover.stats.intervals import SIGNIFICANT
 from rag_cover.summaries import Comparison, MetricComparison, OwnedMetric, metrics_of_installed
 
-__all__ = ["METRICS_OF_LOSSES", "WorseGate", "WorseGateResult", "end_with_gates", "gates_document", "read_worse_gates"]
+__all__ = [
+    "METRICS_OF_LOSSES",
+    "WorseGate",
+    "WorseGateResult",
+    "check_worse_gates",
+    "end_with_gates",
+    "gates_document",
+    "read_worse_gates",
+]
 
 _HINT = "--fail-if-worse"
 METRICS_OF_LOSSES = ("core_coverage", "core_retrieved", "core_use", "retrieval_headroom", "rating")
@@ -26,11 +34,27 @@ METRICS_OF_LOSSES = ("core_coverage", "core_retrieved", "core_use", "retrieval_h
 
 @dataclass(frozen=True, slots=True)
 class WorseGateResult:
-    """How one gate fared: ``problem`` is None where it holds, ``visible`` the difference that as many questions can show."""
+    """How one gate fared.
+
+    ``problem`` is None where it holds; ``visible`` is the difference that as many questions can show. ``needed`` is how many
+    questions a failure takes at least, None where there are as many. ``excused`` is the problem with all questions, where the
+    gate holds without those that differ between two runs of the baseline.
+    """
 
     gate: WorseGate
     problem: str | None
     visible: float | None
+    needed: int | None = None
+    excused: str | None = None
+
+    @property
+    def note(self) -> str:
+        """Return what a reader should know of a gate that holds; empty where there is nothing to say."""
+        if self.needed is not None:
+            return f"too few questions to fail it: {self.needed} or more can"
+        if self.excused is not None:
+            return f"holds without the flaky questions; with all, {self.excused}"
+        return "" if self.visible is None else f"a difference of {self.visible:.2g} would show on as many questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +73,8 @@ class WorseGate:
         """Return the option that set it."""
         return f"{_HINT} {self.metric}" + ("" if self.margin is None else f"={self.margin:g}")
 
-    def check(self, comparison: Comparison) -> WorseGateResult:
-        """Hold B against A; a metric that is undefined on a side fails."""
+    def check(self, comparison: Comparison, level: float = SIGNIFICANT) -> WorseGateResult:
+        """Hold B against A; a metric that is undefined on a side fails. The p-value must be below ``level``, from 0 to 1."""
         found = comparison.metrics.get(self.metric)
         if found is None or found.a is None or found.b is None or found.difference is None:
             return WorseGateResult(
@@ -58,11 +82,66 @@ class WorseGate:
             )
         worst = _worst(found)
         visible = None if worst is None else abs(worst - _worse_by(found))
-        if self.margin is None:
-            failed = _worse_by(found) > 0 and found.p_value is not None and found.p_value < SIGNIFICANT
-        else:
+        if self.margin is not None:
             failed = worst is None or worst > self.margin
-        return WorseGateResult(self, _explain(found, self.margin, comparison) if failed else None, visible)
+        else:
+            failed = self.p_value(comparison) < level
+        needed = _fewest_questions(level)
+        return WorseGateResult(
+            self,
+            _explain(found, self.margin, comparison) if failed else None,
+            visible,
+            needed if self.margin is None and found.questions < needed else None,
+        )
+
+    def p_value(self, comparison: Comparison) -> float:
+        """Return the two-sided p-value of B being worse, from 0 to 1; 1 where it is not worse, or nothing is tested."""
+        found = comparison.metrics.get(self.metric)
+        if found is None or self.margin is not None or found.p_value is None or _worse_by(found) <= 0:
+            return 1.0
+        return found.p_value
+
+
+def check_worse_gates(
+    gates: Sequence[WorseGate], comparison: Comparison, without_flaky: Comparison | None = None
+) -> list[WorseGateResult]:
+    """Hold B against A by all gates; those without a margin share the level of 5% (Holm 1979, Scand. J. Statist. 6:65-70).
+
+    Args:
+        gates: the gates.
+        comparison: B against A on all questions.
+        without_flaky: the same without questions that differ between two runs of A, where such are known. A gate that fails
+            there, or is undefined there, fails if it fails on all questions; one that holds there is excused.
+    """
+    held = _check_by_holm(gates, comparison)
+    if without_flaky is None:
+        return held
+    again = _check_by_holm(gates, without_flaky)
+    return [
+        replace(one, problem=None, excused=one.problem) if one.problem and not other.problem and other.needed is None else one
+        for one, other in zip(held, again, strict=True)
+    ]
+
+
+def _check_by_holm(gates: Sequence[WorseGate], comparison: Comparison) -> list[WorseGateResult]:
+    """Check gates from the smallest p-value on: the level is 5% over the tests left, until the first that holds."""
+    tested = [each for each in gates if each.margin is None]
+    levels: dict[WorseGate, float] = {}
+    left = len(tested)
+    for gate in sorted(tested, key=lambda each: each.p_value(comparison)):
+        levels[gate] = SIGNIFICANT / left
+        if gate.p_value(comparison) < levels[gate]:
+            left -= 1
+    return [gate.check(comparison, levels.get(gate, SIGNIFICANT)) for gate in gates]
+
+
+def _fewest_questions(level: float) -> int:
+    """Return how many questions a permutation test needs at least for a two-sided p-value below a level, from 0 to 1.
+
+    >>> _fewest_questions(0.05), _fewest_questions(0.025)
+    (6, 7)
+    """
+    return math.floor(1 - math.log2(level)) + 1
 
 
 def read_worse_gates(options: Iterable[str] | None) -> list[WorseGate]:
@@ -86,8 +165,7 @@ def end_with_gates(results: Sequence[WorseGateResult], *, quiet: bool) -> None:
             line = f"Gate failed: {result.problem} ({result.gate.option})."
             warn(line, style="red")
         else:
-            seen = "" if result.visible is None else f"; a difference of {result.visible:.2g} would show on as many questions"
-            say(f"Gate passed: {result.gate.option}{seen}.", quiet=quiet)
+            say(f"Gate passed: {result.gate.option}{'; ' if result.note else ''}{result.note}.", quiet=quiet)
     if any(result.problem for result in results):
         raise typer.Exit(ExitCode.GATE_FAILED)
 
@@ -95,7 +173,14 @@ def end_with_gates(results: Sequence[WorseGateResult], *, quiet: bool) -> None:
 def gates_document(results: Sequence[WorseGateResult]) -> list[dict[str, Any]]:
     """Write the gates as JSON data."""
     return [
-        {"option": each.gate.option, "passed": each.problem is None, "problem": each.problem, "visible": each.visible}
+        {
+            "option": each.gate.option,
+            "passed": each.problem is None,
+            "problem": each.problem,
+            "visible": each.visible,
+            "needed": each.needed,
+            "excused": each.excused,
+        }
         for each in results
     ]
 
@@ -117,8 +202,15 @@ def _worst(found: MetricComparison) -> float | None:
 def _explain(found: MetricComparison, margin: float | None, comparison: Comparison) -> str:
     a, b = (side.estimate if side else math.nan for side in (found.a, found.b))
     why = p_value_text(found.p_value) if margin is None and found.p_value is not None else _within(found, margin)
-    said = f"{found.name} went from {a:.3g} to {b:.3g} ({b - a:+.2g}, {why}, {found.questions:,} questions)"
+    said = f"{found.name} went from {a:.3g} to {b:.3g} ({b - a:+.2g}{_interval(found)}, {why}, {found.questions:,} questions)"
     return f"{said}{_cause(comparison)}" if found.name in METRICS_OF_LOSSES else said
+
+
+def _interval(found: MetricComparison) -> str:
+    interval = found.interval
+    if interval is None or interval.lower is None or interval.upper is None:
+        return ""
+    return f", 95% interval {interval.lower:+.2g} to {interval.upper:+.2g}"
 
 
 def _within(found: MetricComparison, margin: float | None) -> str:

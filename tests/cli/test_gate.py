@@ -105,13 +105,57 @@ def test_a_floor_holds_the_candidate_alone(gate: Callable[..., Any]) -> None:
     assert "core_coverage is 0.917" in done.stderr
 
 
-def test_questions_on_which_two_runs_differ_do_not_count(gate: Callable[..., Any], folder: Path, make: Make) -> None:
-    again = make(folder / "again.jsonl", _lines(12, found=12, said=12))
+@pytest.mark.parametrize(
+    ("again", "code"),
+    [
+        (4, 0),  # the baseline, too, answers 4 of 12 at its second run
+        (11, 1),
+    ],
+)
+def test_what_two_runs_of_the_baseline_differ_by_is_no_change(
+    gate: Callable[..., Any], folder: Path, make: Make, again: int, code: int
+) -> None:
+    repeat = make(folder / "again.jsonl", _lines(12, found=12, said=again))
 
-    done = gate(_lines(12, found=12, said=4), "--repeat", again, "--json")
+    done = gate(_lines(12, found=12, said=4), "--repeat", repeat, "--json")
 
     outcome = json.loads(done.stdout)
-    assert (done.exit_code, outcome["passed"], len(outcome["flaky"])) == (0, True, 8)
+    assert (done.exit_code, len(outcome["flaky"])) == (code, 12 - again)
+
+
+def test_a_candidate_is_not_excused_where_every_question_is_flaky(gate: Callable[..., Any], folder: Path, make: Make) -> None:
+    repeat = make(folder / "again.jsonl", _lines(12, found=12, said=0))
+
+    assert gate(_lines(12, found=12, said=0), "--repeat", repeat).exit_code == 1
+
+
+def test_too_few_questions_to_fail_are_told_in_the_first_line(command: Callable[..., Any], folder: Path, make: Make) -> None:
+    main, pr = (make(folder / f"{said}.jsonl", _lines(5, found=5, said=said)) for said in (5, 0))
+
+    done = command("gate", "--baseline", main, "--candidate", pr, *JUDGE, "--fail-if-worse", "core_coverage")
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("Gate passed: 1 gate, 5 questions; too few questions to fail it.")
+    assert "6 or more can" in done.stdout
+
+
+def test_two_judges_fail(command: Callable[..., Any], main: Path) -> None:
+    command("evaluate", main, *JUDGE, "--store", "words.sqlite")
+    command("evaluate", main, "--judge", "embedded", "--store", "embedded.sqlite")
+
+    done = command("gate", "--baseline", "words.sqlite", "--candidate", "embedded.sqlite")
+
+    assert done.exit_code == 1
+    assert "use one judge" in done.stderr
+
+
+def test_gates_share_the_level(gate: Callable[..., Any]) -> None:
+    lines = _lines(12, found=12, said=6)  # p = 2 / 2^6 = 0.031
+
+    both = gate(lines, "--fail-if-worse", "core_coverage", "--fail-if-worse", "core_retrieved")
+
+    assert gate(lines, "--fail-if-worse", "core_coverage", "--force").exit_code == 1
+    assert both.exit_code == 0
 
 
 def test_junit_has_a_case_for_each_gate_and_each_question_that_lost(gate: Callable[..., Any], folder: Path) -> None:
@@ -127,6 +171,17 @@ def test_junit_has_a_case_for_each_gate_and_each_question_that_lost(gate: Callab
         "skipped": "8",
     }
     assert suite[0].get("name") == "--fail-under core_coverage=0.6"
+
+
+def test_junit_is_well_formed_whatever_a_question_holds(command: Callable[..., Any], folder: Path, make: Make) -> None:
+    odd = "\ufffe\x0b\u0085 \U0001f600 ]]> &"
+    main, pr = (make(folder / f"{said}.jsonl", _lines(12, found=12, said=said, told=odd)) for said in (12, 0))
+    path = folder / "gate.xml"
+
+    command("gate", "--baseline", main, "--candidate", pr, *JUDGE, "--junit", path)
+
+    names = [case.get("name", "") for case in ET.parse(path).getroot()[0]]  # noqa: S314  # our own file
+    assert any("\U0001f600 ]]> &" in name for name in names)
 
 
 def test_the_comment_is_short_and_texts_make_no_markup(command: Callable[..., Any], folder: Path, make: Make) -> None:

@@ -20,7 +20,7 @@ from rag_cover.cli.options import INPUT, MEASURING, FailIfWorse, Force, Judge, L
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate, store_for
-from rag_cover.cli.worse_gates import WorseGate, end_with_gates, gates_document, read_worse_gates
+from rag_cover.cli.worse_gates import WorseGate, check_worse_gates, end_with_gates, gates_document, read_worse_gates
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.importers import read_labels
@@ -165,7 +165,7 @@ def _compare(
     quiet: bool,
 ) -> None:
     comparison = compare(sides[0], sides[1], sub_questions=sub_questions)
-    results = [gate.check(comparison) for gate in gates]
+    results = check_worse_gates(gates, comparison)
     if report:
         write_page(report, partial(write_comparison, report, comparison))
     if as_json:

@@ -20,13 +20,15 @@ from rag_cover.cli.options import INPUT, OUTPUT, FailIfWorse, Force, Judge, Labe
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate
-from rag_cover.cli.worse_gates import METRICS_OF_LOSSES, WorseGate, read_worse_gates
+from rag_cover.cli.worse_gates import METRICS_OF_LOSSES, WorseGate, check_worse_gates, read_worse_gates
+from rag_cover.errors import IncomparableError
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
 from rag_cover.importers import read_labels
 from rag_cover.question_keys import question_key
 from rag_cover.registry import Models
 from rag_cover.reports import comparison_table, write_comparison
+from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing
 from rag_cover.summaries import Comparison
 
@@ -56,7 +58,8 @@ class GateCommandOptions:
     repeat: Annotated[
         Path | None,
         typer.Option(
-            help="A second run of the candidate; questions on which its two runs differ are listed, and do not count.",
+            help="A second run of the baseline: a gate fails only if it fails without the questions on which its two runs "
+            "differ, too.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -119,17 +122,18 @@ def hold_gate(options: GateCommandOptions) -> None:
     inputs = [options.baseline, options.candidate, options.repeat]
     refuse_existing(options.junit, options.markdown, options.report, force=options.force, inputs=inputs)
     before, after = options.open(options.baseline), options.open(options.candidate)
-    flaky = _flaky_questions(after, options.open(options.repeat)) if options.repeat else {}
-    before, after = (_without(side, flaky.keys()) for side in (before, after))
-    comparison = compare(before, after)
+    flaky = _flaky_questions(before, options.open(options.repeat)) if options.repeat else {}
+    comparison = replace(compare(before, after), name_a="baseline", name_b="candidate")
     if not worse and not floors:
         worse = [WorseGate(name, None) for name in _DEFAULT if _is_on_both_sides(comparison, name)]
-    held = [gate.check(comparison) for gate in worse]
+    held = check_worse_gates(worse, comparison, _compare_without(before, after, flaky.keys()))
     summary = after.summary()
     rows = [
-        *(GateRow(each.gate.option, each.problem, _note(each.visible)) for each in held),
+        *(GateRow(each.gate.option, each.problem, each.note, weak=each.needed is not None) for each in held),
         *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
     ]
+    if before.judge != after.judge:
+        rows.append(GateRow("judge", f"{before.judge} judged the baseline and {after.judge} the candidate: use one judge"))
     if silent := _without_answer(before, after):
         rows.append(GateRow("answers", f"{silent} of the baseline's answers are missing in the candidate"))
     if not rows:
@@ -165,7 +169,7 @@ def _show(outcome: GateOutcome, *, quiet: bool) -> None:
     for changed in outcome.worse[:10]:
         say(f"  less is answered of: {changed.question}", quiet=quiet)
     if outcome.flaky:
-        say(f"  {len(outcome.flaky)} questions differ between two runs of the candidate and do not count", quiet=quiet)
+        say(f"  {format_count(len(outcome.flaky), 'question')} differ between two runs of the baseline", quiet=quiet)
     screen(quiet=quiet).print(comparison_table(outcome.comparison))
 
 
@@ -174,11 +178,18 @@ def _flaky_questions(one: Evaluation, other: Evaluation) -> dict[str, str]:
     return {each.key: each.question for each in compare(one, other).changed}
 
 
-def _without(evaluation: Evaluation, keys: Collection[str]) -> Evaluation:
+def _compare_without(before: Evaluation, after: Evaluation, keys: Collection[str]) -> Comparison | None:
+    """Compare without some questions; None where there are none, or no others."""
     if not keys:
-        return evaluation
-    kept = [result for result in evaluation.results if question_key(result.trace.question) not in keys]
-    return replace(evaluation, results=kept)
+        return None
+    sides = [
+        replace(side, results=[each for each in side.results if question_key(each.trace.question) not in keys])
+        for side in (before, after)
+    ]
+    try:
+        return compare(*sides)
+    except IncomparableError:  # every shared question is flaky: all count
+        return None
 
 
 def _without_answer(before: Evaluation, after: Evaluation) -> int:
@@ -191,7 +202,3 @@ def _without_answer(before: Evaluation, after: Evaluation) -> int:
 def _is_on_both_sides(comparison: Comparison, name: str) -> bool:
     found = comparison.metrics.get(name)
     return found is not None and found.difference is not None
-
-
-def _note(visible: float | None) -> str:
-    return f"holds; a difference of {visible:.2g} would show on as many questions" if visible else "holds"
