@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def draw(questions: int, lost: float, rng: np.random.Generator) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Draw (questions, 2) sums of two runs, parts answered and all, and which questions fare the same in a repeated first run."""
+    """Draw (questions, 2) sums of two runs, parts answered and all, and which questions stay when the first runs again."""
     parts = rng.integers(1, 8, questions)
     likely = rng.beta(1.8, 1.2, questions)
     parts_answered = [[rng.random(each) < chance for each, chance in zip(parts, likely, strict=True)] for _ in range(2)]

@@ -82,10 +82,7 @@ class WorseGate:
             )
         worst = _worst(found)
         visible = None if worst is None else abs(worst - _worse_by(found))
-        if self.margin is not None:
-            failed = worst is None or worst > self.margin
-        else:
-            failed = self.p_value(comparison) < level
+        failed = self.p_value(comparison) < level if self.margin is None else worst is None or worst > self.margin
         needed = _fewest_questions(level)
         return WorseGateResult(
             self,

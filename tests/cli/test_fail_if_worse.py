@@ -41,10 +41,8 @@ def test_a_metric_that_is_worse_fails_the_build_and_names_the_loss(command: Call
     done = command("compare", good, bad, *JUDGE, "--fail-if-worse", "core_coverage")
 
     assert done.exit_code == 1
-    assert (
-        "Gate failed: core_coverage went from 1 to 0.333 (-0.67, 95% interval -0.98 to -0.35, p = 0.008, 12 questions); not retrieved: +8"
-        in done.stderr
-    )
+    assert "Gate failed: core_coverage went from 1 to 0.333 (-0.67, 95% interval -0.98 to -0.35, p = 0.008, " in done.stderr
+    assert "12 questions); not retrieved: +8" in done.stderr
 
 
 def test_a_metric_that_is_better_or_the_same_passes_and_says_what_would_show(
