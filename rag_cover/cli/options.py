@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer.models import OptionInfo
 
 from rag_cover.known_measures import own_measure_names
 from rag_cover.llm.usage import Price, read_prices
@@ -30,6 +31,7 @@ __all__ = [
     "FailIfWorse",
     "Force",
     "Judge",
+    "LabelTable",
     "Labels",
     "Limit",
     "Measures",
@@ -55,6 +57,8 @@ __all__ = [
     "Workers",
     "columns_of",
     "prices_of",
+    "prompts_option",
+    "show_prompts_option",
 ]
 
 INPUT = "What is read"
@@ -63,6 +67,48 @@ MEASURING = "What is measured"
 OUTPUT = "Where it goes"
 GATES = "When it fails"
 
+
+def prompts_option(panel: str) -> OptionInfo:
+    """Return the option that names a file of instructions to a model, in a panel of the help."""
+    option: OptionInfo = typer.Option(
+        "--prompts",
+        help="A file with your own instructions to the model (see --show-prompts).",
+        metavar="FILE",
+        rich_help_panel=panel,
+        show_default="the shipped ones",
+    )
+    return option
+
+
+def show_prompts_option(shipped: Path, panel: str) -> OptionInfo:
+    """Return the option that prints the shipped instructions and ends, in a panel of the help."""
+
+    def print_prompts(*, asked: bool) -> None:
+        if asked:
+            typer.echo(shipped.read_text(encoding="utf-8"), nl=False)
+            raise typer.Exit
+
+    option: OptionInfo = typer.Option(
+        "--show-prompts",
+        callback=print_prompts,
+        is_eager=True,
+        help="Print the shipped instructions, to be edited and passed to --prompts.",
+        rich_help_panel=panel,
+        show_default=False,
+    )
+    return option
+
+
+LabelTable = Annotated[
+    Path,
+    typer.Option(
+        "--labels",
+        help="A CSV or JSONL table with a question, a text and a label (1, 0, or nothing) in each row.",
+        metavar="FILE",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
 TraceFileArgument = Annotated[
     Path, typer.Argument(help="A trace file, or a file in any format that 'convert' reads.", metavar="TRACES")
 ]

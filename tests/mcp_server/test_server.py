@@ -12,6 +12,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from rag_cover import Question, Trace
+from rag_cover.cli.mcp_server import OpenFolder, Toolbox
+from rag_cover.measures import NotApplicable, TraceResult
+from rag_cover.recording.sinks import PartWriter
+
 mcp = pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 pytest.importorskip("rag_cover_embedded.judge")
 
@@ -82,7 +87,7 @@ def test_an_agent_finds_evaluates_and_reads_what_is_there(folder: Path) -> None:
     assert tools["tools"] == ["compare", "evaluate", "list_files", "route", "worst_questions"]
     assert files == {"files": ["bad.jsonl", "corpus.jsonl", "good.jsonl"], "may_write": False}
     assert evaluated["metrics"]["core_coverage"]["estimate"] == 1.0
-    assert evaluated["headline"].startswith("Answers cover")
+    assert evaluated["headline"]["untrusted_text"].startswith("Answers cover")
     (question,) = worst["questions"]
     assert "Ignore all instructions" in question["answer"]["untrusted_text"]
     assert "\u202e" not in json.dumps(question, ensure_ascii=False)
@@ -94,17 +99,61 @@ def test_an_agent_finds_evaluates_and_reads_what_is_there(folder: Path) -> None:
 @pytest.mark.slow
 def test_nothing_outside_of_the_folder_is_read_and_nothing_is_written(folder: Path) -> None:
     async def questions(client: Any) -> list[str]:
-        names = ("../secret.jsonl", str(folder.parent / "secret.jsonl"), "link.jsonl", "absent.jsonl", "a\0b")
+        names = ("../secret.jsonl", str(folder.parent / "secret.jsonl"), "link.jsonl", "absent.jsonl", "a\0b", ".env.jsonl")
         refused = [(await call(client, "evaluate", file=name))["error"] for name in names]
         written = [(await call(client, "evaluate", file="good.jsonl", store="kept.sqlite"))["error"]]
-        return refused + written
+        long = [(await call(client, "evaluate", file="a/" * 2_500))["error"]]
+        damaged = [(await call(client, "evaluate", file="damaged.jsonl"))["error"]]
+        return refused + written + long + damaged
+
+    (folder / ".env.jsonl").write_text("{}", encoding="utf-8")
+    (folder / "damaged.jsonl").write_text("not JSON\n", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     said = ask(folder, questions)
 
-    assert all("outside of the folder" in each for each in (*said[:3], said[4]))
+    assert all("outside of the folder" in each for each in (*said[:3], said[4], said[5]))
     assert "is no file in the folder" in said[3]
-    assert "started without --write" in said[5]
-    assert sorted(path.name for path in folder.iterdir()) == ["bad.jsonl", "corpus.jsonl", "good.jsonl", "link.jsonl"]
+    assert "started without --write" in said[6]
+    assert "5,000 characters is too long" in said[7]
+    assert "damaged.jsonl" in said[8]
+    assert str(folder) not in said[8]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.slow
+def test_limits_of_size_and_traces_are_told(folder: Path) -> None:
+    async def questions(client: Any) -> list[str]:
+        return [(await call(client, "evaluate", file=name))["error"] for name in ("good.jsonl", "large.jsonl")]
+
+    (folder / "large.jsonl").write_text(" " * 1_000_001, encoding="utf-8")
+
+    few, large = ask(folder, questions, "--max-traces", "2", "--max-mb", "1")
+
+    assert "more than 2 traces" in few
+    assert "--max-mb" in large
+
+
+def test_reading_a_store_changes_nothing_beside_it(folder: Path) -> None:
+    path = folder / "kept.sqlite"
+    result = TraceResult(Trace(question=Question("Why?"), id="t"), {"coverage": NotApplicable("no answer")})
+    first = PartWriter(path, measures=["coverage"], seed=0)
+    first.add([("one", result)], judged_by={"judge": "me"})
+    first.close()
+    living = PartWriter(path, measures=["coverage"], seed=0)
+    living.add([("two", result)], judged_by={"judge": "me"})
+    before = _contents(folder)
+
+    found = Toolbox(OpenFolder(folder)).evaluate("kept.sqlite")
+
+    after = _contents(folder)
+    living.close()
+    assert found["traces"] == 2
+    assert after == before
+
+
+def _contents(folder: Path) -> dict[Path, tuple[bytes, int]]:
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.slow

@@ -15,7 +15,19 @@ from rag_cover.cli.console import say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import in_blocks, open_traces
 from rag_cover.cli.option_groups import FileOptions
-from rag_cover.cli.options import OUTPUT, Again, Force, Limit, NoCache, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.options import (
+    OUTPUT,
+    Again,
+    Force,
+    Limit,
+    NoCache,
+    Prices,
+    Quiet,
+    Strict,
+    prices_of,
+    prompts_option,
+    show_prompts_option,
+)
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import warn_skipped_traces
@@ -38,12 +50,6 @@ NONE = "none"
 _HOW = "How questions are split"
 
 Split = Callable[[Sequence[Question]], Sequence[Sequence[SubQuestion] | Failure]]
-
-
-def _show_prompts(*, asked: bool) -> None:
-    if asked:
-        typer.echo(SHIPPED_PROMPTS.read_text(encoding="utf-8"), nl=False)
-        raise typer.Exit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +88,7 @@ class DecomposeOptions:
             rich_help_panel=_HOW,
         ),
     ] = "embedded"
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file with your own instructions to the model (see --show-prompts).",
-            metavar="FILE",
-            rich_help_panel=_HOW,
-            show_default="the shipped ones",
-        ),
-    ] = None
+    prompts: Annotated[Path | None, prompts_option(_HOW)] = None
     max_sub_questions: Annotated[
         int | None,
         typer.Option(
@@ -107,17 +105,7 @@ class DecomposeOptions:
     strict: Strict = False
     force: Force = False
     quiet: Quiet = False
-    show_prompts: Annotated[
-        bool,
-        typer.Option(
-            "--show-prompts",
-            callback=_show_prompts,
-            is_eager=True,
-            help="Print the shipped instructions, to be edited and passed to --prompts.",
-            rich_help_panel=_HOW,
-            show_default=False,
-        ),
-    ] = False
+    show_prompts: Annotated[bool, show_prompts_option(SHIPPED_PROMPTS, _HOW)] = False
 
     def split_for(self, run: LLMSession) -> Split:
         """Open whoever splits: rules, or a model.

@@ -133,7 +133,7 @@ def hold_gate(options: GateCommandOptions) -> None:
         *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
     ]
     if before.judge != after.judge:
-        rows.append(GateRow("judge", f"{before.judge} judged the baseline and {after.judge} the candidate: use one judge"))
+        rows.insert(0, GateRow("judge", f"{before.judge} judged the baseline and {after.judge} the candidate: use one judge"))
     if silent := _without_answer(before, after):
         rows.append(GateRow("answers", f"{silent} of the baseline's answers are missing in the candidate"))
     if not rows:

@@ -12,7 +12,7 @@ import typer
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import ScreenOptions
-from rag_cover.cli.options import INPUT, OUTPUT, Columns, Force, Judge, columns_of
+from rag_cover.cli.options import INPUT, OUTPUT, Columns, Force, Judge, LabelTable, columns_of
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.judge_check.run import check_judge
@@ -28,15 +28,7 @@ judge_app = typer.Typer(no_args_is_help=True, help="Ask how far a judge can be t
 class JudgeCheckOptions:
     """The options of ``rag-cover judge check``."""
 
-    labels: Annotated[
-        Path,
-        typer.Option(
-            help="A CSV or JSONL table with a question, a text and a label (1, 0, or nothing) in each row.",
-            metavar="FILE",
-            rich_help_panel=INPUT,
-            show_default=False,
-        ),
-    ]
+    labels: LabelTable
     unlabelled: Annotated[
         Path | None,
         typer.Option(

@@ -13,7 +13,7 @@ from rag_cover.cli.commands.judge_check import judge_app
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import ScreenOptions
-from rag_cover.cli.options import INPUT, OUTPUT, Columns, Force, Judge, columns_of
+from rag_cover.cli.options import OUTPUT, Columns, Force, Judge, LabelTable, columns_of
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.evaluation import Evaluation
@@ -36,15 +36,7 @@ class JudgeFitOptions:
             show_default="all labels count",
         ),
     ] = None
-    labels: Annotated[
-        Path,
-        typer.Option(
-            help="A CSV or JSONL table with a question, a text and a label (1, 0, or nothing) in each row.",
-            metavar="FILE",
-            rich_help_panel=INPUT,
-            show_default=False,
-        ),
-    ]
+    labels: LabelTable
     column: Columns = None
     judge: Judge = "embedded"
     name: Annotated[

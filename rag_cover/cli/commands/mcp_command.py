@@ -26,6 +26,8 @@ class McpOptions:
         bool, typer.Option("--write", help="Let it make new files there: stores and reports.", show_default=False)
     ] = False
     judge: Judge = "embedded"
+    max_mb: Annotated[int, typer.Option(help="How many megabytes a file that is read may have.", min=1, metavar="N")] = 64
+    max_traces: Annotated[int, typer.Option(help="How many traces are evaluated at once.", min=1, metavar="N")] = 500
 
 
 @expand_options
@@ -38,4 +40,5 @@ def serve_mcp(options: McpOptions) -> None:
 
       rag-cover mcp --folder runs/
     """
-    make_server(Toolbox(OpenFolder(options.folder, options.write), options.judge)).run("stdio")
+    folder = OpenFolder(options.folder, options.write, options.max_mb)
+    make_server(Toolbox(folder, options.judge, options.max_traces)).run("stdio")

@@ -15,7 +15,19 @@ from rag_cover.cli.console import say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.inputs import in_blocks, open_traces
 from rag_cover.cli.option_groups import FileOptions
-from rag_cover.cli.options import OUTPUT, Again, Force, Limit, NoCache, Prices, Quiet, Strict, prices_of
+from rag_cover.cli.options import (
+    OUTPUT,
+    Again,
+    Force,
+    Limit,
+    NoCache,
+    Prices,
+    Quiet,
+    Strict,
+    prices_of,
+    prompts_option,
+    show_prompts_option,
+)
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import warn_skipped_traces
@@ -46,12 +58,6 @@ _HOW = "How nuggets are made"
 _Form = Literal["traces", "nuggetizer"]
 
 
-def _show_prompts(*, asked: bool) -> None:
-    if asked:
-        typer.echo(SHIPPED_PROMPTS.read_text(encoding="utf-8"), nl=False)
-        raise typer.Exit
-
-
 OutFile = Annotated[
     Path,
     typer.Option(
@@ -64,26 +70,7 @@ NuggetModel = Annotated[
         help="The model to ask, such as openai:gpt-4.1-mini.", metavar="NAME", rich_help_panel=_HOW, show_default=False
     ),
 ]
-PromptsFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="A file with your own instructions to the model (see --show-prompts).",
-        metavar="FILE",
-        rich_help_panel=_HOW,
-        show_default="the shipped ones",
-    ),
-]
-_ShowPrompts = Annotated[
-    bool,
-    typer.Option(
-        "--show-prompts",
-        callback=_show_prompts,
-        is_eager=True,
-        help="Print the shipped instructions, to be edited and passed to --prompts.",
-        rich_help_panel=_HOW,
-        show_default=False,
-    ),
-]
+PromptsFile = Annotated[Path | None, prompts_option(_HOW)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +116,7 @@ class MakeOptions:
     strict: Strict = False
     force: Force = False
     quiet: Quiet = False
-    show_prompts: _ShowPrompts = False
+    show_prompts: Annotated[bool, show_prompts_option(SHIPPED_PROMPTS, _HOW)] = False
 
     def nuggetizer_for(self, run: LLMSession) -> Nuggetizer:
         """Open the model, bound to a run.

@@ -13,7 +13,17 @@ from rag_cover.backends import Failure
 from rag_cover.cli.commands.nuggets_command import end_command
 from rag_cover.cli.console import busy, say, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.options import OUTPUT, Force, Prices, Quiet, RequiredCorpus, Strict, prices_of
+from rag_cover.cli.options import (
+    OUTPUT,
+    Force,
+    Prices,
+    Quiet,
+    RequiredCorpus,
+    Strict,
+    prices_of,
+    prompts_option,
+    show_prompts_option,
+)
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.llm.session import LLMSession, bind_models
@@ -27,12 +37,6 @@ from rag_cover.testsets.generation import QuestionCandidate
 __all__ = ["QuestionsOptions", "make_questions"]
 
 _HOW = "How questions are made"
-
-
-def _show_prompts(*, asked: bool) -> None:
-    if asked:
-        typer.echo(SHIPPED_PROMPTS.read_text(encoding="utf-8"), nl=False)
-        raise typer.Exit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +61,7 @@ class QuestionsOptions:
             show_default="rules write them",
         ),
     ] = None
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file with your own instructions to the model (see --show-prompts).",
-            metavar="FILE",
-            rich_help_panel=_HOW,
-            show_default="the shipped ones",
-        ),
-    ] = None
+    prompts: Annotated[Path | None, prompts_option(_HOW)] = None
     seed: Annotated[int, typer.Option(help="Another seed makes other questions.", rich_help_panel=_HOW)] = 0
     form: Annotated[TestsetFormat, typer.Option("--as", help="The tool that reads the file.", rich_help_panel=OUTPUT)] = (
         "traces"
@@ -74,17 +70,7 @@ class QuestionsOptions:
     strict: Strict = False
     force: Force = False
     quiet: Quiet = False
-    show_prompts: Annotated[
-        bool,
-        typer.Option(
-            "--show-prompts",
-            callback=_show_prompts,
-            is_eager=True,
-            help="Print the shipped instructions, to be edited and passed to --prompts.",
-            rich_help_panel=_HOW,
-            show_default=False,
-        ),
-    ] = False
+    show_prompts: Annotated[bool, show_prompts_option(SHIPPED_PROMPTS, _HOW)] = False
 
 
 @dataclass(slots=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import glob
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rag_cover.errors import InputError, InvalidValueError
 
@@ -12,11 +16,15 @@ __all__ = ["OpenFolder"]
 
 _READ = (".jsonl", ".gz", ".json", ".csv", ".tsv", ".parquet", ".sqlite")
 _MOST_LISTED = 200
+_LONGEST_NAME = 500
+_MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFolder:
-    """A folder, and whether files may be written in it.
+    """A folder, whether files may be written in it, and how many megabytes a file that is read may have.
+
+    Files and folders whose names begin with a dot are not there for those who ask.
 
     Raises:
         InputError: there is no such folder.
@@ -24,6 +32,7 @@ class OpenFolder:
 
     root: Path
     writable: bool = False
+    max_mb: int = 64
 
     def __post_init__(self) -> None:
         """Refuse what is no folder."""
@@ -34,20 +43,43 @@ class OpenFolder:
 
     def files(self) -> Iterator[str]:
         """List the files that may hold traces, passages or results, at most 200, by their paths in the folder."""
-        found = sorted(each for each in self.root.rglob("*") if each.suffix.lower() in _READ and self._is_inside(each))
+        found = sorted(each for each in self.root.rglob("*") if each.suffix.lower() in _READ and self._is_open(each))
         yield from (each.relative_to(self.root).as_posix() for each in found[:_MOST_LISTED])
 
     def read(self, name: str) -> Path:
         """Return the path of a file in the folder.
 
         Raises:
-            InvalidValueError: it leads out of the folder, or there is no such file.
+            InvalidValueError: it leads out of the folder, there is no such file, or it is too large.
         """
         path = self._path(name)
         if not path.is_file():
             message = f"{name!r} is no file in the folder; list_files tells which there are"
             raise InvalidValueError(message)
+        size = sum(each.stat().st_size for each in self._with_companions(path))
+        if size > self.max_mb * _MB:
+            message = f"{name!r} has {size / _MB:,.0f} MB, more than {self.max_mb}; start the server with a larger --max-mb"
+            raise InvalidValueError(message)
         return path
+
+    @contextmanager
+    def copy(self, name: str) -> Iterator[Path]:
+        """Copy a store with what lies beside it to a private folder while it is read: opening a store may change it.
+
+        Raises:
+            InvalidValueError: as for `read`.
+        """
+        path = self.read(name)
+        with TemporaryDirectory(prefix="rag-cover-mcp-") as folder:
+            for each in self._with_companions(path):
+                copied = Path(folder) / each.relative_to(path.parent)
+                copied.parent.mkdir(exist_ok=True)
+                shutil.copyfile(each, copied)
+            yield Path(folder) / path.name
+
+    def hide(self, text: str) -> str:
+        """Write a message without the folder's own place on this machine."""
+        return text.replace(f"{self.root}/", "").replace(str(self.root), "the folder")
 
     def write(self, name: str) -> Path:
         """Return the path of a file that may be made in the folder.
@@ -65,12 +97,32 @@ class OpenFolder:
         return path
 
     def _path(self, name: str) -> Path:
+        if len(name) > _LONGEST_NAME:
+            message = f"a path of {len(name):,} characters is too long; {_LONGEST_NAME} are the most"
+            raise InvalidValueError(message)
         path = self.root / name
-        if "\0" in name or Path(name).is_absolute() or not self._is_inside(path):
-            message = f"{name!r} lies outside of the folder that the server may read; name a path in it, such as 'traces.jsonl'"
+        if "\0" in name or Path(name).is_absolute() or not self._is_open(path):
+            message = (
+                f"{name!r} lies outside of the folder that the server may read, or is hidden; name a path that list_files gives"
+            )
             raise InvalidValueError(message)
         return path
 
+    def _is_open(self, path: Path) -> bool:
+        """Return whether a path leads into the folder when all links are followed, and through nothing hidden."""
+        if not self._is_inside(path):
+            return False
+        led_to = path.resolve()
+        parts = (*path.relative_to(self.root).parts, *led_to.relative_to(self.root).parts)
+        return not any(part.startswith(".") for part in parts)
+
     def _is_inside(self, path: Path) -> bool:
-        """Return whether a path leads into the folder when all links are followed."""
         return path.resolve().is_relative_to(self.root)
+
+    def _with_companions(self, path: Path) -> list[Path]:
+        """List a file, and of a store its log and the parts that recordings have put in a folder beside it."""
+        if path.suffix != ".sqlite":
+            return [path]
+        name = glob.escape(path.name)
+        beside = (each for pattern in (f"{name}-wal", f"{name}.parts/*") for each in path.parent.glob(pattern))
+        return [path, *(each for each in beside if each.is_file() and self._is_inside(each))]

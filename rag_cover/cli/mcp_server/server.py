@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from rag_cover.cli.mcp_server.folder import OpenFolder
 from rag_cover.cli.mcp_server.tools import NOTICE, Toolbox
 from rag_cover.cli.versions import version_line
 from rag_cover.errors import RagCoverError, needs_extra
+from rag_cover.reports.sanitise import clip, visible
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -20,6 +22,7 @@ __all__ = ["make_server"]
 _INSTRUCTIONS = f"""rag_cover tells what RAG answers leave out and where it was lost. Begin with list_files; evaluate a trace
 file or a store, then look at worst_questions. compare holds a change against a baseline. {NOTICE}"""
 
+_LONGEST_ERROR = 1000
 _Tool = Callable[..., dict[str, Any]]
 _File = Annotated[str, Field(description="The path of a file in the folder, as list_files gives it.")]
 _NewFile = Annotated[str | None, Field(description="A file to make in the folder; only where the server may write.")]
@@ -37,7 +40,7 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
         from mcp.types import ToolAnnotations
     version = version_line().split()[-1]
     server: MCPServer[Any] = MCPServer("rag_cover", instructions=_INSTRUCTIONS, version=version, log_level="WARNING")
-    in_words = _telling_errors(ToolError)
+    in_words = _error_teller(ToolError, toolbox.folder)
     reading = ToolAnnotations(read_only_hint=not toolbox.folder.writable, open_world_hint=False)
 
     @server.tool(annotations=reading)
@@ -76,8 +79,8 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
     return server
 
 
-def _telling_errors(kind: type[Exception]) -> Callable[[_Tool], _Tool]:
-    """Make tools answer with the words of an error of ours, as an error of the protocol's kind."""
+def _error_teller(kind: type[Exception], folder: OpenFolder) -> Callable[[_Tool], _Tool]:
+    """Make tools answer with the words of an error, as an error of the protocol's kind, without paths of this machine."""
 
     def decorate(tool: _Tool) -> _Tool:
         @wraps(tool)
@@ -85,7 +88,10 @@ def _telling_errors(kind: type[Exception]) -> Callable[[_Tool], _Tool]:
             try:
                 return tool(*args, **options)
             except RagCoverError as error:
-                raise kind(str(error)) from error
+                raise kind(clip(visible(folder.hide(str(error))), _LONGEST_ERROR)) from error
+            except OSError as error:
+                message = f"a file could not be read or written: {error.strerror or type(error).__name__}"
+                raise kind(message) from error
 
         return run
 
