@@ -151,7 +151,7 @@ def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Headline:
     first = before[0].all.summary.metrics.get("core_coverage") if before else None
     since = f"; {percent(first.interval.estimate)} on {_day(before[0])}" if first and first.interval else ""
     basis = ", ".join(part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_day(latest)}{since}") if part)
-    return replace(found, before=f"Latest: {found.before}" if found.before else "Latest:", basis=basis)
+    return replace(found, before=f"Latest: {found.before[:1].lower()}{found.before[1:]}".strip(), basis=basis)
 
 
 def _facts(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Iterable[tuple[str, str]]:

@@ -25,8 +25,10 @@ from rag_cover.evaluation import Evaluation
 from rag_cover.importers import read_labels
 from rag_cover.labels import LabelledText
 from rag_cover.llm.usage import Price
+from rag_cover.question_keys import question_key
 from rag_cover.reports import dashboard_table, write_dashboard
 from rag_cover.stores import write_traces
+from rag_cover.traces import Trace
 
 __all__ = ["DashboardOptions", "draw_dashboard"]
 
@@ -216,7 +218,10 @@ def _open(path: Path) -> Evaluation:
 def _write_dataset(path: Path, dashboard: Dashboard) -> int:
     """Write the worst questions as test questions, each once; nothing where there is none. Return how many were written."""
     made = [each.test_question for each in dashboard.worst]
-    questions = {each.to_json(): each for each in made if each is not None}
+    questions: dict[str, Trace] = {}
+    for each in made:
+        if each is not None:
+            questions.setdefault(question_key(each.question), each)
     if redacted := sum(each is None for each in made):
         warn(f"{redacted:,} of the worst questions are redacted, and no test questions are made of them.")
     if not questions:
