@@ -184,17 +184,16 @@ def test_inputs_are_never_written_over_and_other_files_with_force_alone(
 
 
 def test_the_judge_s_agreement_with_labels_is_told_by_store(
-    command: Callable[..., Any], document: Callable[..., Any], make: Callable[..., Path], folder: Path
+    document: Callable[..., Any], make: Callable[..., Path], folder: Path
 ) -> None:
-    texts = [f"The sky {number} is blue" for number in range(1, 6)]
     rows = [
         {
-            "question": "does air scatter light",
-            "text": text,
-            "label": number > 0,
-            "user_question": f"Why is sky {number + 1} blue?",
+            "question": f"Why is sky {number} blue?",
+            "sub_question": "does air scatter light",
+            "answer": f"The sky {number} is blue",
+            "label": int(number > 1),
         }
-        for number, text in enumerate(texts)
+        for number in range(1, 6)
     ]
 
     shown = document("--labels", make(folder / "labels.jsonl", rows))["stores"]
