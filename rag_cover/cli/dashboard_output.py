@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rag_cover.cli.json_output import summary_document
-from rag_cover.dashboards import CauseFigures, Dashboard, PipelineFigures, StoreFigures, WorstQuestion, describe_remedies
+from rag_cover.dashboards import CauseFigures, Dashboard, PipelineFigures, StoreFigures, WorstTrace, describe_remedies
 
 __all__ = ["dashboard_document"]
 
@@ -61,7 +61,7 @@ def _cause(each: CauseFigures) -> dict[str, Any]:
     }
 
 
-def _worst(question: WorstQuestion) -> dict[str, Any]:
+def _worst(question: WorstTrace) -> dict[str, Any]:
     return {
         "store": question.store,
         "trace": question.trace_id,

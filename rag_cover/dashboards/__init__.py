@@ -1,7 +1,7 @@
 """Several evaluations side by side: metrics over time and by pipeline, what was lost by cause, and the worst questions."""
 
 from rag_cover.dashboards.build import DashboardBuilder, StoreSource
-from rag_cover.dashboards.causes import Cause, Evidence, LostPart, list_lost_parts
+from rag_cover.dashboards.causes import Cause, LostPart, PartEvidence, list_lost_parts
 from rag_cover.dashboards.costs import latest_time
 from rag_cover.dashboards.remedies import describe_remedies
 from rag_cover.dashboards.result import (
@@ -11,7 +11,7 @@ from rag_cover.dashboards.result import (
     RefusedStore,
     Spread,
     StoreFigures,
-    WorstQuestion,
+    WorstTrace,
 )
 from rag_cover.dashboards.selection import TraceSelection
 
@@ -20,15 +20,15 @@ __all__ = [
     "CauseFigures",
     "Dashboard",
     "DashboardBuilder",
-    "Evidence",
     "LostPart",
+    "PartEvidence",
     "PipelineFigures",
     "RefusedStore",
     "Spread",
     "StoreFigures",
     "StoreSource",
     "TraceSelection",
-    "WorstQuestion",
+    "WorstTrace",
     "describe_remedies",
     "latest_time",
     "list_lost_parts",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from rag_cover.dashboards.causes import Cause, Evidence, LostPart, list_lost_parts
+from rag_cover.dashboards.causes import Cause, LostPart, PartEvidence, list_lost_parts
 from rag_cover.dashboards.costs import CostSums
 from rag_cover.dashboards.question_sets import make_test_question
 from rag_cover.dashboards.result import (
@@ -18,7 +18,7 @@ from rag_cover.dashboards.result import (
     RefusedStore,
     StoreFigures,
     TimeSource,
-    WorstQuestion,
+    WorstTrace,
 )
 from rag_cover.dashboards.selection import TraceSelection
 from rag_cover.llm.usage import Price
@@ -106,8 +106,8 @@ class _CauseSums:
     def __init__(self, worst: int) -> None:
         self._limit = worst
         self.lost = self.traces = self.in_latest = 0
-        self.evidence: Counter[Evidence] = Counter()
-        self.worst: list[WorstQuestion] = []
+        self.evidence: Counter[PartEvidence] = Counter()
+        self.worst: list[WorstTrace] = []
 
     def add(self, parts: Sequence[LostPart]) -> None:
         self.lost, self.traces = self.lost + len(parts), self.traces + 1
@@ -242,10 +242,10 @@ def _others(parts: Iterable[LostPart], main: Cause) -> Iterable[LostPart]:
     return (part for part in parts if part.cause != main)
 
 
-def _worst_question(source: StoreSource, result: TraceResult, cause: Cause, parts: Sequence[LostPart]) -> WorstQuestion:
+def _worst_question(source: StoreSource, result: TraceResult, cause: Cause, parts: Sequence[LostPart]) -> WorstTrace:
     coverage, trace = result.coverage, result.trace
     core = sum(each.role == Role.CORE for each in coverage.sub_questions) if coverage else len(parts)
-    return WorstQuestion(
+    return WorstTrace(
         store=source.name,
         time=source.time,
         trace_id=trace.id,

@@ -17,7 +17,7 @@ from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Role
 from rag_cover.traces import Trace
 
-__all__ = ["Cause", "Evidence", "LostPart", "list_lost_parts"]
+__all__ = ["Cause", "LostPart", "PartEvidence", "list_lost_parts"]
 
 
 class Cause(StrEnum):
@@ -50,7 +50,7 @@ EvidenceKind = Literal["k", "query", "retriever", "search failed", "not searched
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class PartEvidence:
     """What a result holds on one lost sub-question.
 
     ``kind`` "k", "query" and "retriever" are what would have brought it (`CorpusSearch.remedy`). ``rank``, from 1, is that of a
@@ -71,7 +71,7 @@ class LostPart:
 
     text: str
     cause: Cause
-    evidence: Evidence
+    evidence: PartEvidence
 
 
 def list_lost_parts(result: TraceResult) -> Iterator[LostPart]:
@@ -84,12 +84,12 @@ def list_lost_parts(result: TraceResult) -> Iterator[LostPart]:
         if each.role != Role.CORE:
             continue
         if failed:
-            yield LostPart(each.text, Cause.FAILED_PIPELINE, Evidence("none"))
+            yield LostPart(each.text, Cause.FAILED_PIPELINE, PartEvidence("none"))
         elif each.loss is not None:
             cause = _cause_of(each, coverage)
             yield LostPart(each.text, cause, _evidence_of(cause, each, coverage, trace))
         elif each.answer is not None and not each.answer.covered:
-            yield LostPart(each.text, Cause.UNKNOWN, Evidence("none"))
+            yield LostPart(each.text, Cause.UNKNOWN, PartEvidence("none"))
 
 
 def _cause_of(each: SubQuestionCoverage, coverage: CoverageResult) -> Cause:
@@ -99,7 +99,7 @@ def _cause_of(each: SubQuestionCoverage, coverage: CoverageResult) -> Cause:
     return Cause.REFUSED if each.loss is Loss.UNUSED and declines else _CAUSES[each.loss]
 
 
-def _evidence_of(cause: Cause, each: SubQuestionCoverage, coverage: CoverageResult, trace: Trace) -> Evidence:
+def _evidence_of(cause: Cause, each: SubQuestionCoverage, coverage: CoverageResult, trace: Trace) -> PartEvidence:
     match cause:
         case Cause.NOT_RETRIEVED:
             return _search_evidence(each)
@@ -108,34 +108,34 @@ def _evidence_of(cause: Cause, each: SubQuestionCoverage, coverage: CoverageResu
         case Cause.UNUSED | Cause.REFUSED:
             prompt = trace.effective_prompt[0] or ()
             rank = _first_rank(prompt, _covering_keys(each, coverage))
-            return Evidence("prompt", rank, len(prompt)) if rank else Evidence("none")
+            return PartEvidence("prompt", rank, len(prompt)) if rank else PartEvidence("none")
         case Cause.SUB_ANSWER if each.lost_by:
-            return Evidence("part", name=each.lost_by[:_NAME])
-    return Evidence("none")
+            return PartEvidence("part", name=each.lost_by[:_NAME])
+    return PartEvidence("none")
 
 
-def _search_evidence(each: SubQuestionCoverage) -> Evidence:
+def _search_evidence(each: SubQuestionCoverage) -> PartEvidence:
     search = each.corpus
     if search is None:
-        return Evidence("not searched")
+        return PartEvidence("not searched")
     if search.error is not None or search.remedy is None:
-        return Evidence("search failed")
+        return PartEvidence("search failed")
     rank = search.covering.question_rank if search.covering else None
-    return Evidence(search.remedy, rank, search.retrieved)
+    return PartEvidence(search.remedy, rank, search.retrieved)
 
 
-def _step_evidence(each: SubQuestionCoverage, coverage: CoverageResult, trace: Trace) -> Evidence:
+def _step_evidence(each: SubQuestionCoverage, coverage: CoverageResult, trace: Trace) -> PartEvidence:
     """Find the step after which no passage that covers was left, and the best rank of one in what was there before it."""
     covering, before = _covering_keys(each, coverage), None
-    found = Evidence("none")
+    found = PartEvidence("none")
     seen: Sequence[Passage] = ()
     for step, context in zip(trace.steps, trace.contexts(), strict=True):
         after = _first_rank(context, covering)
         if step.replaces and before and not after:
-            found = Evidence("step", _first_rank(seen, covering), len(step.passages), step.kind)
+            found = PartEvidence("step", _first_rank(seen, covering), len(step.passages), step.kind)
         before, seen = after, context
     prompt = trace.effective_prompt[0] or ()
-    return Evidence("step", before, len(prompt), "prompt") if before else found
+    return PartEvidence("step", before, len(prompt), "prompt") if before else found
 
 
 def _covering_keys(each: SubQuestionCoverage, coverage: CoverageResult) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag_cover.dashboards.causes import Cause, Evidence, EvidenceKind
+from rag_cover.dashboards.causes import Cause, EvidenceKind, PartEvidence
 
 __all__ = ["describe_remedies"]
 
@@ -20,10 +20,10 @@ _FIXED: Mapping[Cause, str] = {
 }
 
 
-def describe_remedies(cause: Cause, evidence: Mapping[Evidence, int]) -> tuple[str, ...]:
+def describe_remedies(cause: Cause, evidence: Mapping[PartEvidence, int]) -> tuple[str, ...]:
     """Say what is known of sub-questions that one cause lost.
 
-    >>> describe_remedies(Cause.NOT_RETRIEVED, {Evidence("k", 7, 5): 3, Evidence("query", None, 5): 1})[0]
+    >>> describe_remedies(Cause.NOT_RETRIEVED, {PartEvidence("k", 7, 5): 3, PartEvidence("query", None, 5): 1})[0]
     'k 5 → 7 brings 3 of 4, by their rank in a search of the corpus for the question.'
 
     Args:
@@ -32,7 +32,7 @@ def describe_remedies(cause: Cause, evidence: Mapping[Evidence, int]) -> tuple[s
     """
     if cause in _FIXED:
         return (_FIXED[cause],)
-    by_kind: dict[EvidenceKind, Counter[Evidence]] = {}
+    by_kind: dict[EvidenceKind, Counter[PartEvidence]] = {}
     for each, count in evidence.items():
         by_kind.setdefault(each.kind, Counter())[each] += count
     total = sum(evidence.values())
@@ -47,7 +47,7 @@ def describe_remedies(cause: Cause, evidence: Mapping[Evidence, int]) -> tuple[s
             return tuple(_on_prompt(by_kind.get("prompt", Counter()), total))
 
 
-def _on_retrieval(by_kind: Mapping[EvidenceKind, Counter[Evidence]], total: int) -> Iterator[str]:
+def _on_retrieval(by_kind: Mapping[EvidenceKind, Counter[PartEvidence]], total: int) -> Iterator[str]:
     yield from _on_k(by_kind.get("k", Counter()), total)
     counts = {kind: several.total() for kind, several in by_kind.items()}
     if count := counts.get("query"):
@@ -60,7 +60,7 @@ def _on_retrieval(by_kind: Mapping[EvidenceKind, Counter[Evidence]], total: int)
         yield f"For {count:,} of {total:,} no corpus was searched: evaluate with --corpus to tell whether it has them."
 
 
-def _on_k(several: Counter[Evidence], total: int) -> Iterator[str]:
+def _on_k(several: Counter[PartEvidence], total: int) -> Iterator[str]:
     """Name, for the k that most of them were searched with, a larger one, and how many it brings."""
     by_k: dict[int, Counter[int]] = {}
     for each, count in several.items():
@@ -78,8 +78,8 @@ def _count_up_to(rank: int, ranks: Mapping[int, int]) -> int:
     return sum(count for each, count in ranks.items() if each <= rank)
 
 
-def _on_steps(several: Counter[Evidence], total: int) -> Iterator[str]:
-    by_step: dict[str, Counter[Evidence]] = {}
+def _on_steps(several: Counter[PartEvidence], total: int) -> Iterator[str]:
+    by_step: dict[str, Counter[PartEvidence]] = {}
     for each, count in several.items():
         by_step.setdefault(each.name, Counter())[each] += count
     for name, found in sorted(by_step.items(), key=lambda pair: (-pair[1].total(), pair[0])):
@@ -93,7 +93,7 @@ def _on_steps(several: Counter[Evidence], total: int) -> Iterator[str]:
         yield f"Of {rest:,} of {total:,} the traces do not tell which step dropped them."
 
 
-def _on_prompt(several: Counter[Evidence], total: int) -> Iterator[str]:
+def _on_prompt(several: Counter[PartEvidence], total: int) -> Iterator[str]:
     if several:
         ranks, of = _spread(several, "rank"), _spread(several, "of")
         yield f"The prompt had {several.total():,} of {total:,}, at {ranks} of {of} passages: retrieval is not what lost them."
@@ -101,14 +101,14 @@ def _on_prompt(several: Counter[Evidence], total: int) -> Iterator[str]:
         yield f"Of {rest:,} of {total:,} no single passage of the prompt is known to cover them."
 
 
-def _on_parts(several: Counter[Evidence], total: int) -> Iterator[str]:
+def _on_parts(several: Counter[PartEvidence], total: int) -> Iterator[str]:
     for each, count in several.most_common(_NAMED):
         yield f"{each.name} left {count:,} of {total:,} out of its answer."
     if rest := total - sum(count for _, count in several.most_common(_NAMED)):
         yield f"Of {rest:,} of {total:,} no part of the pipeline is named here."
 
 
-def _spread(several: Counter[Evidence], of: str) -> str:
+def _spread(several: Counter[PartEvidence], of: str) -> str:
     """Write the values as a range with their median; "rank 6" where they are one."""
     values: Sequence[int] = sorted(value for each in several.elements() if (value := getattr(each, of)) is not None)
     if not values:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from rag_cover.dashboards.causes import Cause, Evidence
+from rag_cover.dashboards.causes import Cause, PartEvidence
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import Summary
 from rag_cover.traces import Trace
@@ -20,7 +20,7 @@ __all__ = [
     "Spread",
     "StoreFigures",
     "TimeSource",
-    "WorstQuestion",
+    "WorstTrace",
 ]
 
 TimeSource = Literal["traces", "file"]
@@ -95,7 +95,7 @@ class RefusedStore:
 
 
 @dataclass(frozen=True, slots=True)
-class WorstQuestion:
+class WorstTrace:
     """One trace whose answer leaves out much, by its main cause; ``test_question`` is the trace without what the pipeline did.
 
     ``covered`` of ``core`` core sub-questions are answered. ``test_question`` is None where the texts are redacted.
@@ -126,8 +126,8 @@ class CauseFigures:
     lost: int
     traces: int
     in_latest: int
-    evidence: Mapping[Evidence, int]
-    worst: tuple[WorstQuestion, ...]
+    evidence: Mapping[PartEvidence, int]
+    worst: tuple[WorstTrace, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Dashboard:
         return sum(store.held for store in self.stores)
 
     @property
-    def worst(self) -> tuple[WorstQuestion, ...]:
+    def worst(self) -> tuple[WorstTrace, ...]:
         """Return the worst questions of all causes, the worst first."""
         every = (each for cause in self.causes for each in cause.worst)
         return tuple(sorted(every, key=lambda each: (each.covered / each.core, -each.lost_count)))

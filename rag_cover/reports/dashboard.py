@@ -15,7 +15,7 @@ from rag_cover.dashboards import (
     PipelineFigures,
     Spread,
     StoreFigures,
-    WorstQuestion,
+    WorstTrace,
     describe_remedies,
 )
 from rag_cover.reports.figures import Bar, loss_bar
@@ -284,7 +284,7 @@ def _cause_card(figures: CauseFigures) -> CauseCard:
     )
 
 
-def _worst_row(worst: WorstQuestion) -> WorstRow:
+def _worst_row(worst: WorstTrace) -> WorstRow:
     about = [worst.pipeline or "", worst.store, worst.trace_id or ""]
     return WorstRow(
         question=one_line(worst.question, limit=300),

@@ -17,7 +17,8 @@ from rag_cover.stats.intervals import Interval
 
 __all__ = ["TREND_HEIGHT", "TREND_WIDTH", "TrendChart", "TrendPoint", "TrendRow", "TrendValue", "draw_trend"]
 
-TREND_WIDTH, TREND_HEIGHT = 340, 150
+TREND_WIDTH = 340
+TREND_HEIGHT = 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 10, 24
 
 

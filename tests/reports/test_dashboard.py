@@ -10,7 +10,7 @@ import pytest
 
 from rag_cover.coverage import CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.coverage.corpus_search import CorpusPassage, CorpusSearch
-from rag_cover.dashboards import Cause, DashboardBuilder, Evidence, StoreSource, describe_remedies, list_lost_parts
+from rag_cover.dashboards import Cause, DashboardBuilder, PartEvidence, StoreSource, describe_remedies, list_lost_parts
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Question, Role
 from rag_cover.reports import write_dashboard
@@ -44,7 +44,7 @@ def test_the_rank_at_which_a_step_dropped_a_passage_is_that_before_the_step() ->
 
     (part,) = list_lost_parts(result_of(lost(Loss.DROPPED, 5), steps=steps))
 
-    assert (part.cause, part.evidence) == (Cause.DROPPED, Evidence("step", 6, 3, "rerank"))
+    assert (part.cause, part.evidence) == (Cause.DROPPED, PartEvidence("step", 6, 3, "rerank"))
     assert describe_remedies(part.cause, {part.evidence: 2}) == (
         "A rerank step dropped 2 of 2, at rank 6 of what it was given; it kept 3.",
     )
@@ -57,8 +57,8 @@ def test_an_answer_that_declines_though_the_prompt_has_it_is_a_cause_of_its_own(
     unused = next(list_lost_parts(result_of(lost(Loss.UNUSED, 1), abstained="no", steps=steps)))
 
     assert [(each.cause, each.evidence) for each in (declined, unused)] == [
-        (Cause.REFUSED, Evidence("prompt", 2, 8)),
-        (Cause.UNUSED, Evidence("prompt", 2, 8)),
+        (Cause.REFUSED, PartEvidence("prompt", 2, 8)),
+        (Cause.UNUSED, PartEvidence("prompt", 2, 8)),
     ]
 
 
@@ -70,7 +70,7 @@ def test_what_would_bring_it_is_said_from_the_search_of_the_corpus_alone() -> No
     ranks = [7, 8, 8, 8, 30, None, 2]
     parts = [next(list_lost_parts(result_of(searched(rank)))) for rank in ranks]
     parts.append(next(list_lost_parts(result_of(lost(Loss.NOT_RETRIEVED)))))
-    evidence: dict[Evidence, int] = {}
+    evidence: dict[PartEvidence, int] = {}
     for part in parts:
         evidence[part.evidence] = evidence.get(part.evidence, 0) + 1
 
