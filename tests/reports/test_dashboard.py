@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ LONG = tuple(Passage(f"passage {number}") for number in range(8))
 
 
 def result_of(
-    sub_question: SubQuestionCoverage, *, number: int = 0, abstained: str | None = None, **fields: object
+    sub_question: SubQuestionCoverage, *, number: int = 0, abstained: str | None = None, **fields: Any
 ) -> TraceResult:
     trace = Trace.model_validate({"question": Question(f"Why {number}?"), "answer": "Because.", **fields})
     keys = tuple(passage.key for passage in trace.chunks)
@@ -91,7 +92,7 @@ def test_what_would_bring_it_is_said_from_the_search_of_the_corpus_alone() -> No
         (lost(Loss.UNUSED), {"answer": None, "metadata": {"error": "timeout"}}, Cause.FAILED_PIPELINE),
     ],
 )
-def test_each_lost_part_has_one_cause(sub_question: SubQuestionCoverage, fields: dict[str, object], cause: Cause) -> None:
+def test_each_lost_part_has_one_cause(sub_question: SubQuestionCoverage, fields: dict[str, Any], cause: Cause) -> None:
     assert [part.cause for part in list_lost_parts(result_of(sub_question, **fields))] == [cause]
 
 
