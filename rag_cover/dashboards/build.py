@@ -33,6 +33,7 @@ __all__ = ["DashboardBuilder", "StoreSource"]
 
 _PIPELINES = 12  # of one store that are told apart
 _LOST_SHOWN = 5
+_UNTOLD = (Cause.UNCLEAR, Cause.UNKNOWN)  # come last, however many: nothing tells what to mend
 _EXCERPT = 2000  # characters that are kept of an answer
 
 
@@ -95,7 +96,7 @@ class DashboardBuilder:
         return Dashboard(
             stores=tuple(sorted(self._stores, key=lambda store: (store.time, store.name))),
             refused=tuple(self._refused),
-            causes=tuple(sorted(causes, key=lambda each: (-each.lost, order.index(each.cause)))),
+            causes=tuple(sorted(causes, key=lambda each: (each.cause in _UNTOLD, -each.lost, order.index(each.cause)))),
             selection=str(self._selection),
         )
 

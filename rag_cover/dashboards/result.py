@@ -132,7 +132,10 @@ class CauseFigures:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """Several evaluations; ``stores`` in order of time, ``causes`` those of most lost sub-questions first."""
+    """Several evaluations.
+
+    ``stores`` are in order of time; ``causes`` those of most lost sub-questions first, and last what is unclear.
+    """
 
     stores: tuple[StoreFigures, ...]
     refused: tuple[RefusedStore, ...]

@@ -20,6 +20,7 @@ __all__ = ["TREND_HEIGHT", "TREND_WIDTH", "TrendChart", "TrendPoint", "TrendRow"
 TREND_WIDTH = 340
 TREND_HEIGHT = 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 10, 24
+_ASIDE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +98,24 @@ def draw_trend(
     ticks = _ticks(known, scale)
     low, high = ticks[0], ticks[-1]
 
-    def x_of(place: int) -> float:
-        return round(_LEFT + (TREND_WIDTH - _LEFT - _RIGHT) * ((place + 0.5) / len(whens)), 1)
+    step = (TREND_WIDTH - _LEFT - _RIGHT) / len(whens)
+    aside = min(_ASIDE, step / (len(series) + 1))  # so that intervals of one time do not hide each other
+
+    def x_of(place: int, number: int) -> float:
+        return round(_LEFT + step * (place + 0.5) + aside * (number - (len(series) + 1) / 2), 1)
 
     def y_of(value: float) -> float:
         share = min(1.0, max(0.0, (value - low) / (high - low)))
         return round(TREND_HEIGHT - _BOTTOM - (TREND_HEIGHT - _TOP - _BOTTOM) * share, 1)
 
-    def point_of(value: TrendValue, interval: Interval) -> TrendPoint:
+    def point_of(value: TrendValue, interval: Interval, number: int) -> TrendPoint:
         lower = interval.estimate if interval.lower is None else interval.lower
         upper = interval.estimate if interval.upper is None else interval.upper
-        return TrendPoint(x_of(value.place), y_of(interval.estimate), y_of(lower), y_of(upper), interval.n < FEW)
+        return TrendPoint(x_of(value.place, number), y_of(interval.estimate), y_of(lower), y_of(upper), interval.n < FEW)
 
     lines = []
     for number, (called, several) in enumerate(series.items(), 1):
-        drawn = [(each, point_of(each, each.interval)) for each in several if each.interval is not None]
+        drawn = [(each, point_of(each, each.interval, number)) for each in several if each.interval is not None]
         lines.append(TrendLine(number, called, _join(drawn), tuple(point for _, point in drawn)))
     rows = [_row(called, each, scale) for called, several in series.items() for each in several]
     return TrendChart(
@@ -128,7 +132,7 @@ def draw_trend(
 
 def _ticks(known: Sequence[Interval], scale: Scale) -> list[float]:
     if scale.is_bounded:
-        return [scale.low, (scale.low + scale.high) / 2, scale.high]
+        return [scale.low, 0.0 if scale.low < 0 < scale.high else (scale.low + scale.high) / 2, scale.high]
     low = min(each.estimate if each.lower is None else each.lower for each in known)
     high = max(each.estimate if each.upper is None else each.upper for each in known)
     found = ticks_between(min(0.0, low), high if high > min(0.0, low) else min(0.0, low) + 1.0)
