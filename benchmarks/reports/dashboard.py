@@ -8,7 +8,7 @@ built in a process of its own, as the command does it. Beside it stands what one
 after the other, so memory should not grow with their number.
 
 Printed are seconds, the peak of the process's memory, the page's size and its number of elements; and, with a Chromium, seconds
-until the page is loaded.
+until the page is loaded with all of it unfolded, and the most memory that the browser, one process, had.
 
 Data: none.
 """
@@ -105,7 +105,7 @@ def main() -> None:
             if not path.exists():
                 make_store(path, options.traces, seed=seed)
         rows = [_row(paths[:count], options.traces, folder / f"page-{count}.html") for count in (1, options.stores)]
-    header = ["stores", "traces each", "built in s", "peak MB", "page kB", "elements", "opened in s"]
+    header = ["stores", "traces each", "built in s", "peak MB", "page kB", "elements", "opened in s", "browser MB"]
     show("Dashboards of synthetic stores", header, rows)
 
 
@@ -118,17 +118,26 @@ def _row(paths: list[Path], traces: int, page: Path) -> list[str]:
     peak = int(done.stdout.split()[-1]) / 1e6
     elements = len(re.findall(r"<[a-z]", text))
     kilobytes = page.stat().st_size / 1e3
-    return [f"{len(paths)}", f"{traces:,}", f"{seconds:.1f}", f"{peak:.0f}", f"{kilobytes:.0f}", f"{elements:,}", _opened(page)]
+    return [
+        f"{len(paths)}",
+        f"{traces:,}",
+        f"{seconds:.1f}",
+        f"{peak:.0f}",
+        f"{kilobytes:.0f}",
+        f"{elements:,}",
+        *_opened(page),
+    ]
 
 
-def _opened(page: Path) -> str:
-    """Tell how many seconds a browser takes to load the page and unfold all that is in it; a dash without one."""
+def _opened(page: Path) -> tuple[str, str]:
+    """Tell how many seconds a browser takes to load the page and unfold all of it, and its memory; dashes without one."""
     if (path := found_chromium()) is None:
-        return "–"
+        return "–", "–"
     with counting_proxy() as (port, _), opened_chromium(path, port) as browser:
         begun = time.perf_counter()
         browser.visited(page, wait_ms=0)
-        return f"{time.perf_counter() - begun:.1f}"
+        seconds, peak = time.perf_counter() - begun, browser.peak_bytes
+        return f"{seconds:.1f}", "–" if peak is None else f"{peak / 1e6:.0f}"
 
 
 if __name__ == "__main__":

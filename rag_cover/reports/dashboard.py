@@ -95,6 +95,7 @@ class DashboardView:
     refused_left_out: int
     stores: tuple[StoreRow, ...]
     charts: tuple[TrendChart, ...]
+    charts_left_out: int
     series: tuple[str, ...]
     series_left_out: int
     loss_bars: tuple[Bar, ...]
@@ -107,6 +108,7 @@ def dashboard_view(dashboard: Dashboard) -> DashboardView:
     """Gather what is shown of a dashboard."""
     shown = [store for store in dashboard.stores if store.traces]
     series, left_out = _choose_series(shown)
+    charts = list(_charts(shown, series))
     return DashboardView(
         headline=_headline(dashboard, shown),
         facts=tuple(_facts(dashboard, shown)),
@@ -114,7 +116,8 @@ def dashboard_view(dashboard: Dashboard) -> DashboardView:
         refused=tuple((one_line(each.name, limit=200), clip(each.reason, 400)) for each in dashboard.refused[:_REFUSED_SHOWN]),
         refused_left_out=max(0, len(dashboard.refused) - _REFUSED_SHOWN),
         stores=tuple(map(_store_row, reversed(dashboard.stores))),
-        charts=tuple(_charts(shown, series)),
+        charts=tuple(charts[:_CHARTS]),
+        charts_left_out=max(0, len(charts) - _CHARTS),
         series=tuple(one_line(name, limit=60) for name in series),
         series_left_out=left_out,
         loss_bars=tuple(_loss_bars(shown)),
@@ -209,7 +212,6 @@ def _choose_series(shown: Sequence[StoreFigures]) -> tuple[list[str], int]:
 def _charts(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[TrendChart]:
     metrics = {name: metric for store in shown for name, metric in store.all.summary.metrics.items()}
     names = [*(name for name in _FIRST if name in metrics), *(name for name in metrics if name not in _FIRST)]
-    drawn = 0
     for name in names:
         figures = {pipeline: _values(shown, pipeline, name) for pipeline in series}
         chart = draw_trend(
@@ -221,9 +223,6 @@ def _charts(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[Tr
         )
         if chart is not None:
             yield chart
-            drawn += 1
-        if drawn == _CHARTS:
-            return
 
 
 def _values(shown: Sequence[StoreFigures], pipeline: str, metric: str) -> list[TrendValue]:
