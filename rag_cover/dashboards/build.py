@@ -196,7 +196,7 @@ class _OneStore:
             units="; ".join(sorted(self._units)),
             held=self._held,
             all=self._all.figures("all traces", source),
-            pipelines=tuple(part.figures(name or "no name", source) for name, part in self._pipelines.items()),
+            pipelines=tuple(part.figures(name or "", source) for name, part in self._pipelines.items()),
             pipelines_left_out=len(self._left_out),
             agreement=agreement,
             labels=self._labels,
@@ -204,7 +204,7 @@ class _OneStore:
         )
 
     def _add_to_pipeline(self, result: TraceResult) -> None:
-        name = result.trace.pipeline
+        name = result.trace.pipeline or None
         if name not in self._pipelines:
             if len(self._pipelines) == _PIPELINES:
                 self._left_out.add(name)

@@ -10,7 +10,7 @@ from rag_cover.dashboards.causes import Cause, EvidenceKind, PartEvidence
 __all__ = ["describe_remedies"]
 
 _NAMED = 3
-_MOST = 0.8  # of what a larger k brings: the k that is named brings at least as many
+_HALF = 0.5  # of what a larger k brings: the first k that is named brings at least as many
 _FIXED: Mapping[Cause, str] = {
     Cause.FAILED_PIPELINE: "The traces carry an error in their metadata in place of an answer.",
     Cause.NOT_IN_CORPUS: "A search of the corpus found nothing that covers them: add documents, or let the answer say so.",
@@ -67,7 +67,7 @@ def _on_k(several: Counter[PartEvidence], total: int) -> Iterator[str]:
         if each.rank is not None and each.of is not None:
             by_k.setdefault(each.of, Counter())[each.rank] += count
     for k, ranks in sorted(by_k.items(), key=lambda pair: (-pair[1].total(), pair[0]))[:_NAMED]:
-        enough = next(rank for rank in sorted(ranks) if _count_up_to(rank, ranks) >= _MOST * ranks.total())
+        enough = next(rank for rank in sorted(ranks) if _count_up_to(rank, ranks) >= _HALF * ranks.total())
         brought = _count_up_to(enough, ranks)
         more = "" if (last := max(ranks)) == enough else f"; k {last} brings {ranks.total():,}"
         basis = "by their rank in a search of the corpus for the question"

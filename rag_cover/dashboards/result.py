@@ -39,7 +39,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class PipelineFigures:
-    """One pipeline in one store, or all traces of the store.
+    """One pipeline in one store, or all traces of the store; ``name`` is empty where traces name none.
 
     ``latency_s`` is from the beginning of a trace's first step or call to the end of its last, ``tokens`` and ``cost`` are
     those of the pipeline's calls of models for one trace; None where no trace tells.

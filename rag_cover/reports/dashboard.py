@@ -31,6 +31,7 @@ __all__ = ["DashboardView", "dashboard_table", "dashboard_view"]
 _SERIES = 4  # pipelines that have a colour of their own
 _CHARTS = 12
 _REFUSED_SHOWN = 20
+_NO_NAME = "no name"
 _FIRST = ("core_coverage", "core_retrieved", "core_use", "groundedness", "utility", "rating", "abstentions")
 """The metrics that come first, where they were measured."""
 
@@ -118,11 +119,11 @@ def dashboard_view(dashboard: Dashboard) -> DashboardView:
         stores=tuple(map(_store_row, reversed(dashboard.stores))),
         charts=tuple(charts[:_CHARTS]),
         charts_left_out=max(0, len(charts) - _CHARTS),
-        series=tuple(one_line(name, limit=60) for name in series),
+        series=tuple(one_line(name or _NO_NAME, limit=60) for name in series),
         series_left_out=left_out,
         loss_bars=tuple(_loss_bars(shown)),
         agreement=_agreement(shown),
-        costs=tuple(_costs(shown)),
+        costs=tuple(_costs(shown, series)),
         causes=tuple(map(_cause_card, dashboard.causes)),
     )
 
@@ -213,7 +214,7 @@ def _charts(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[Tr
     metrics = {name: metric for store in shown for name, metric in store.all.summary.metrics.items()}
     names = [*(name for name in _FIRST if name in metrics), *(name for name in metrics if name not in _FIRST)]
     for name in names:
-        figures = {pipeline: _values(shown, pipeline, name) for pipeline in series}
+        figures = {pipeline or _NO_NAME: _values(shown, pipeline, name) for pipeline in series}
         chart = draw_trend(
             name,
             capitalise(one_line(metrics[name].label)),
@@ -249,10 +250,10 @@ def _agreement(shown: Sequence[StoreFigures]) -> TrendChart | None:
     return draw_trend("agreement", label, {"agreement": values}, SHARE, whens=[_day(store) for store in shown])
 
 
-def _costs(shown: Sequence[StoreFigures]) -> Iterable[CostRow]:
+def _costs(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[CostRow]:
     for store in reversed(shown):
-        for part in store.pipelines[:_SERIES]:
-            if part.latency_s or part.tokens or part.cost:
+        for part in store.pipelines:
+            if part.name in series and (part.latency_s or part.tokens or part.cost):
                 yield _cost_row(store, part)
 
 
@@ -260,7 +261,7 @@ def _cost_row(store: StoreFigures, part: PipelineFigures) -> CostRow:
     latency = part.latency_s
     return CostRow(
         when=_day(store),
-        pipeline=one_line(part.name, limit=60),
+        pipeline=one_line(part.name or _NO_NAME, limit=60),
         median=f"{number_text(latency.median)} s" if latency else "–",
         upper=f"{number_text(latency.upper)} s" if latency else "–",
         tokens=_mean(part.tokens),

@@ -164,7 +164,7 @@ def test_a_question_that_its_latest_trace_answers_is_not_among_the_worst(
     done = command("dashboard", *stores, "--to-dataset", "worst.jsonl")
 
     assert [(each["in_latest"], each["worst"]) for each in shown] == [(0, [])] * len(shown)
-    assert "No question is among the worst" in done.stderr
+    assert "There is no test question to write" in done.stderr
     assert not (folder / "worst.jsonl").exists()
 
 
@@ -200,3 +200,27 @@ def test_the_judge_s_agreement_with_labels_is_told_by_store(
 
     assert (shown[0]["labels"], shown[0]["agreement"]["estimate"]) == (5, pytest.approx(0.2))
     assert (shown[1]["labels"], shown[1]["agreement"]) == (0, None)
+
+
+def test_of_redacted_traces_no_test_questions_are_made(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    traces = make(folder / "t.jsonl", [one(number) for number in range(1, 3)])
+    command("evaluate", traces, *JUDGE, "--redact", "--store", "t.sqlite")
+
+    done = command("dashboard", "t.sqlite", "--to-dataset", "worst.jsonl", "--json")
+
+    assert json.loads(done.stdout)["dataset"] is None
+    assert "Of 2 of the worst 2 questions the texts are redacted" in done.stderr
+
+
+def test_pipelines_of_one_store_are_told_apart_and_add_up(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    lines = [one(number, pipeline=name) for number, name in enumerate(("a", "a", "b", None))]
+    command("evaluate", make(folder / "t.jsonl", lines), *JUDGE, "--store", "t.sqlite")
+
+    shown = json.loads(command("dashboard", "t.sqlite", "--json").stdout)["stores"][0]
+
+    assert {name: each["summary"]["traces"] for name, each in shown["pipelines"].items()} == {"a": 2, "b": 1, "": 1}
+    assert shown["summary"]["traces"] == 4

@@ -223,9 +223,11 @@ def _write_dataset(path: Path, dashboard: Dashboard) -> int:
         if each is not None:
             questions.setdefault(question_key(each.question), each)
     if redacted := sum(each is None for each in made):
-        warn(f"{redacted:,} of the worst questions are redacted, and no test questions are made of them.")
+        warn(
+            f"Of {redacted:,} of the worst {len(made):,} questions the texts are redacted: no test questions are made of them."
+        )
     if not questions:
-        warn(f"No question is among the worst: {path} was not written.")
+        warn(f"There is no test question to write: {path} was not written.")
         return 0
     write_traces(path, questions.values())
     return len(questions)
