@@ -162,7 +162,7 @@ class _OneStore:
         self._all = _Part(source.known_of_judge, prices)
         self._pipelines: dict[str | None, _Part] = {}
         self._left_out: set[str | None] = set()
-        self._units: set[str] = set()
+        self._units: Counter[str] = Counter()
         self._labels = 0
         self._agreement = QuestionRows(2)
         self.causes: defaultdict[Cause, _CauseSums] = defaultdict(partial(_CauseSums, worst))
@@ -179,7 +179,7 @@ class _OneStore:
             unit = "nuggets" if result.coverage.on_nuggets else "sub-questions"
             reply = result.coverage.reply_threshold
             cuts = f"{result.coverage.threshold:g}" + ("" if reply is None else f" (answers {reply:g})")
-            self._units.add(f"{unit}, threshold {cuts}")
+            self._units[f"{unit} ({result.coverage.decomposed_by}), threshold {cuts}"] += 1
             self._add_agreement(result)
             self._add_causes(result)
 
@@ -193,7 +193,7 @@ class _OneStore:
             time_source=source.time_source,
             judge=source.judge,
             measures=source.measures,
-            units="; ".join(sorted(self._units)),
+            units=max(sorted(self._units), key=self._units.__getitem__, default=""),
             held=self._held,
             all=self._all.figures("all traces", source),
             pipelines=tuple(part.figures(name or "", source) for name, part in self._pipelines.items()),

@@ -175,7 +175,8 @@ def _warnings(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Iterable[s
     if judges > 1:
         yield f"{judges} judges judged these stores. Figures of different judges are not compared, and no line joins them."
     if len(units) > 1:
-        yield f"Coverage was measured in {len(units)} ways ({' / '.join(units[:3])}). No line joins stores that differ in that."
+        ways = " / ".join(one_line(each, limit=120) for each in units[:3])
+        yield f"Coverage was measured in {len(units)} ways ({ways}). No line joins stores that differ in that."
     if refused := len(dashboard.refused):
         are = "is" if refused == 1 else "are"
         yield f"{format_count(refused, 'store')} could not be read and {are} not in any figure."

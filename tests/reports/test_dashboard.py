@@ -143,3 +143,20 @@ def test_no_more_questions_are_kept_than_asked_for() -> None:
 
     assert (cause.lost, cause.in_latest, len(cause.worst)) == (150, 50, 3)
     assert {each.store for each in cause.worst} == {"store-2"}
+
+
+def test_sub_questions_of_another_maker_are_another_way_of_measuring() -> None:
+    answered = [result_of(lost(None, answer=YES), number=each) for each in range(6)]
+    by_rules = [
+        TraceResult(each.trace, {"coverage": replace(each.coverage, decomposed_by="rules")})
+        for each in answered
+        if each.coverage
+    ]
+    builder = DashboardBuilder()
+    for day, results in ((3, [*by_rules, answered[0]]), (2, answered), (1, answered)):
+        builder.add(source(day, results))
+
+    view = dashboard_view(builder.build())
+
+    assert view.warnings[0].startswith("Coverage was measured in 2 ways (sub-questions (given), threshold 0.5 /")
+    assert [len(points.split()) for points in view.charts[0].series[0].lines] == [2]
