@@ -67,6 +67,7 @@ GUIDES = (
     "pytest",
     "trust",
     "label",
+    "dashboard",
     "measures",
     "python",
     "models",

@@ -95,6 +95,16 @@ class Chromium:
         sent = [each["params"]["request"]["url"] for each in self.events if each["method"] == "Network.requestWillBeSent"]
         return ran or dialogs, [url for url in sent if url != address and not url.startswith(("data:", "about:", "blob:"))]
 
+    @property
+    def peak_bytes(self) -> int | None:
+        """Return the most memory that the browser had at one time; None where the system does not tell it."""
+        try:
+            told = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
+        except OSError:
+            return None
+        found = re.search(r"VmHWM:\s+(\d+) kB", told)
+        return int(found.group(1)) * 1024 if found else None
+
     def close(self) -> None:
         """End the browser."""
         self._process.kill()

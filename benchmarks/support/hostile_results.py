@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from rag_cover.belief import Belief, SampledAnswer, StepUtility, TraceUtility, U
 from rag_cover.complexity import Complexity, DocumentEvidence
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage, Verdict
 from rag_cover.coverage.metrics import Scenarios
+from rag_cover.dashboards import Dashboard, DashboardBuilder, StoreSource, TraceSelection
 from rag_cover.grounding import GroundednessResult, SentenceSupport
 from rag_cover.judge_check.run import check_judge
 from rag_cover.labels import LabelledText
@@ -29,6 +32,7 @@ from rag_cover.reports import (
     check_panels,
     comparison_table,
     complexity_panel,
+    dashboard_table,
     hardest_table,
     hurting_table,
     skills_table,
@@ -40,6 +44,7 @@ from rag_cover.reports import (
     winning_table,
     worst_questions,
     write_comparison,
+    write_dashboard,
     write_pairwise,
     write_report,
     write_skills,
@@ -70,6 +75,10 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "pairwise": ("title", "pipelines", "judge", "questions", "reasons", "unjudged because", "notes"),
     "study": ("title", "setting", "value", "question", "receiver"),
     "skills": ("title", "agents", "questions", "measure"),
+    "dashboard": (
+        *("title", "store", "judge", "measures", "selection", "refused store", "reason", "pipeline", "question", "answer"),
+        *("trace id", "sub-question", "part of the pipeline", "metric label"),
+    ),
 }
 """The fields of each page that carry the text."""
 
@@ -223,6 +232,27 @@ def _skills(text: str) -> SkillDescription:
     )
 
 
+def _dashboard(text: str) -> Dashboard:
+    """Two stores of each kind of loss, of which every cause has a worst question, and one that cannot be read."""
+    plain, trace = legible(text), _trace(text)
+    builder = DashboardBuilder(TraceSelection(where={plain: [plain]}))
+    lost = [
+        SubQuestionCoverage(text, Role.CORE, "given", Verdict(0.1, covered=False), loss=loss, lost_by=text) for loss in Loss
+    ]
+    coverage = [replace(_coverage(text, trace), sub_questions=(each,)) for each in lost]
+    results = [
+        TraceResult(
+            trace.model_copy(update={"question": Question(f"{plain} {number}"), "metadata": {plain: plain}}), {"coverage": each}
+        )
+        for number, each in enumerate([_coverage(text, trace), *coverage])
+    ]
+    for day in (2, 1):
+        time = datetime(2026, 1, day, tzinfo=UTC)
+        builder.add(StoreSource(f"{text}{day}", time, "file", results, f"{text}{day}", (text,)))
+    builder.refuse(text, text)
+    return builder.build()
+
+
 def _evaluation_page(path: Path, text: str) -> None:
     results = _results(text)
     write_report(path, results, _summary(text, results), title=text, comparison=_comparison(text))
@@ -244,6 +274,7 @@ PAGES: Mapping[str, Callable[[Path, str], None]] = {
     "pairwise": lambda path, text: write_pairwise(path, _pairwise(text), title=text),
     "study": lambda path, text: write_study(path, _study(text), title=text),
     "skills": lambda path, text: write_skills(path, _skills(text), title=text),
+    "dashboard": lambda path, text: write_dashboard(path, _dashboard(text), title=text),
 }
 """Every kind of page, written with a text in every field."""
 
@@ -278,6 +309,7 @@ def _renderables(text: str) -> Iterator[RenderableType]:
     yield winning_table(_pairwise(text))
     yield study_table(_study(text))
     yield skills_table(_skills(text))
+    yield dashboard_table(_dashboard(text))
     yield from _augmented(text)
     yield from _set_queries(text)
     yield check_panels(check_judge([LabelledText(f"Q {text}", f"T {text}", True, (text,), group=text)], judge=KeywordScorer()))  # noqa: FBT003

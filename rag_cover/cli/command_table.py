@@ -89,6 +89,12 @@ _LISTED = (
         "Write the report of an evaluation, as one HTML file that opens offline.",
     ),
     _ours(
+        "dashboard",
+        "Measure",
+        "dashboard:draw_dashboard",
+        "Lay several evaluations side by side: metrics over time, what was lost by cause, and the worst questions.",
+    ),
+    _ours(
         "label",
         "Measure",
         "label:label_verdicts",

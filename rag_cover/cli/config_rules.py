@@ -57,7 +57,9 @@ MODEL_OPTIONS = frozenset(
 _OF_THE_PACKAGE = ("embedded", "rules")
 _OF_FOLDERS = ("embedded", "transformers")
 
-WRITTEN_OPTIONS = frozenset({"out", "store", "report", "into", "index", "baseline", "export", "junit", "markdown"})
+WRITTEN_OPTIONS = frozenset(
+    {"out", "store", "report", "into", "index", "baseline", "export", "html", "junit", "markdown", "to_dataset"}
+)
 """Options whose value is a path that a command writes."""
 
 COMMON_OPTIONS = frozenset(

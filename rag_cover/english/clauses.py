@@ -107,6 +107,10 @@ _PERSONAL = re.compile(
 _INDIRECT = re.compile(
     rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>{one_of(BE)})\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
 )
+_FOLLOWS = re.compile(  # what only an earlier question completes, such as "and on Saturdays"
+    r"(?:and|but|or|so|then|also|too|even|only|not|with|without|in|on|at|for|from|to|by|of|after|before|during|since|until)\b",
+    re.IGNORECASE,
+)
 _ORDER = re.compile(
     r"(?:please\ )?(?:tell\ me\ about|describe|explain|discuss|summari[sz]e|outline)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
 )
@@ -163,6 +167,8 @@ def finish_question(part: str) -> str:
     ('How is climate change affecting the earth?', 'How do Python and Java compare?')
     >>> finish_question("Explain inflation.")
     'What is important to know about inflation?'
+    >>> finish_question("And on Saturdays?")
+    'And on Saturdays?'
     """
     text = _direct(part.rstrip(f" .!,;:…{MARKS}") or part)
     mark = part[-1] if part[-1] in MARKS else "?"
@@ -178,6 +184,8 @@ def _direct(text: str) -> str:
         return f"how do {match['x']} and {match['y']} compare"
     match = _ORDER.fullmatch(text)
     topic = match["x"] if match else text
+    if _FOLLOWS.match(topic):
+        return text
     return f"what is important to know about {topic}" if _LATIN.fullmatch(topic) and is_noun_phrase(topic) else text
 
 

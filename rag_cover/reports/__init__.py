@@ -2,7 +2,8 @@
 
 from rag_cover.reports.augmentation import augmentation_panel, before_and_after
 from rag_cover.reports.complexity_terminal import complexity_panel, hardest_table
-from rag_cover.reports.html import write_comparison, write_pairwise, write_report, write_skills, write_study
+from rag_cover.reports.dashboard import dashboard_table
+from rag_cover.reports.html import write_comparison, write_dashboard, write_pairwise, write_report, write_skills, write_study
 from rag_cover.reports.judge_check import check_panels
 from rag_cover.reports.pairwise import winning_table
 from rag_cover.reports.skills import skills_table
@@ -16,6 +17,7 @@ __all__ = [
     "check_panels",
     "comparison_table",
     "complexity_panel",
+    "dashboard_table",
     "hardest_table",
     "hurting_table",
     "skills_table",
@@ -27,6 +29,7 @@ __all__ = [
     "winning_table",
     "worst_questions",
     "write_comparison",
+    "write_dashboard",
     "write_pairwise",
     "write_report",
     "write_skills",

@@ -16,12 +16,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from rag_cover.dashboards import Dashboard
 from rag_cover.measures import TraceResult
 from rag_cover.pairwise import PairwiseComparison
 from rag_cover.private_files import open_private
 from rag_cover.reports.comparison import comparison_view
 from rag_cover.reports.complexity_page import complexity_view
 from rag_cover.reports.conversations import conversation_views
+from rag_cover.reports.dashboard import dashboard_view
 from rag_cover.reports.figures import FEW, MetricRow, loss_bar, metric_row, scenario_bar
 from rag_cover.reports.first_screen import pick_worst_questions
 from rag_cover.reports.focus import Subject, has_losses, headline_of, is_asked_for, subject_of
@@ -46,6 +48,7 @@ from rag_cover.reports.text import (
     losses_sentence_of,
     sub_questions_hint,
 )
+from rag_cover.reports.trends import TREND_HEIGHT, TREND_WIDTH
 from rag_cover.reports.utility_page import utility_view
 from rag_cover.reports.utility_text import hurting_steps
 from rag_cover.routing import SkillDescription
@@ -58,6 +61,7 @@ __all__ = [
     "questions_values",
     "render_page",
     "write_comparison",
+    "write_dashboard",
     "write_pairwise",
     "write_report",
     "write_skills",
@@ -110,6 +114,12 @@ def write_report(
 def write_comparison(path: Path | str, comparison: Comparison, *, title: str = "Two pipelines, side by side") -> None:
     """Write the comparison of two pipelines alone."""
     _write(path, "comparison.html", {"title": title, "comparison": comparison_view(comparison), "folded": False})
+
+
+def write_dashboard(path: Path | str, dashboard: Dashboard, *, title: str = "Evaluations over time") -> None:
+    """Write several evaluations over time, and what to fix."""
+    values = {"title": title, "view": dashboard_view(dashboard), "width": TREND_WIDTH, "height": TREND_HEIGHT}
+    _write(path, "dashboard.html", values)
 
 
 def write_pairwise(path: Path | str, comparison: PairwiseComparison, *, title: str = "Whose answers win") -> None:

@@ -4,7 +4,7 @@ Questions are the clusters: a question asked of several pipelines, or several ti
 """
 
 from rag_cover.summaries.accumulators import Sums
-from rag_cover.summaries.build import summarise
+from rag_cover.summaries.build import SummaryBuilder, summarise
 from rag_cover.summaries.judge_error import JudgeError, JudgeKnowledge
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of_installed
 from rag_cover.summaries.result import ChangedQuestion, Comparison, MetricComparison, MetricValue, OutcomeCounts, Summary
@@ -19,6 +19,7 @@ __all__ = [
     "OutcomeCounts",
     "OwnedMetric",
     "Summary",
+    "SummaryBuilder",
     "Sums",
     "metrics_of_installed",
     "summarise",

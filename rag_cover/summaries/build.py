@@ -19,12 +19,12 @@ from rag_cover.known_measures import measure_named, measure_names
 from rag_cover.measures import Measure, NotApplicable, TraceResult, UnknownResult
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries.accumulators import Sums
-from rag_cover.summaries.judge_error import JudgeKnowledge, VerdictCollector
+from rag_cover.summaries.judge_error import JudgeError, JudgeKnowledge, VerdictCollector
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
 from rag_cover.traces import Trace
 
-__all__ = ["summarise"]
+__all__ = ["SummaryBuilder", "summarise"]
 
 Floats = NDArray[np.float64]
 
@@ -54,69 +54,106 @@ def summarise(
         measures: measures of your own whose metrics are wanted; those of installed measures are known.
         known_of_judge: what is known of the judge's errors.
     """
-    sums, utilities, complexities, traces = Sums(measures, known_of_judge), UtilitySums(query_type), ComplexitySums(), 0
-    answers, nuggets, corpus, cascade = AnswerSums(), NuggetSums(), CorpusSums(), CascadeSums()
-    pipelines: dict[str, None] = {}
-    outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    notes: Counter[str] = Counter()
-    retrieval = False
+    builder = SummaryBuilder(query_type=query_type, measures=measures, known_of_judge=known_of_judge)
     for result in results:
-        traces += 1
-        retrieval = retrieval or _knows_retrieval(result)
-        sums.add(result)
-        utilities.add(result)
-        complexities.add(result)
-        answers.add(result)
-        nuggets.add(result)
-        corpus.add(result)
-        cascade.add(result)
+        builder.add(result)
+    return builder.build(judge=judge, seed=seed)
+
+
+class SummaryBuilder:
+    """Sums up results that are added one by one; several of them, fed in one pass, tell parts of an evaluation apart.
+
+    Args:
+        query_type: the key of a trace's metadata that tells types of questions apart, for their utilities.
+        measures: measures of your own whose metrics are wanted; those of installed measures are known.
+        known_of_judge: what is known of the judge's errors.
+    """
+
+    def __init__(
+        self,
+        *,
+        query_type: str = "query_type",
+        measures: Iterable[Measure] = (),
+        known_of_judge: JudgeKnowledge = JudgeKnowledge(),  # noqa: B008  # frozen
+    ) -> None:
+        self._known = known_of_judge
+        self._sums, self._traces, self._retrieval = Sums(measures, known_of_judge), 0, False
+        self._utilities, self._complexities = UtilitySums(query_type), ComplexitySums()
+        self._answers, self._nuggets, self._corpus, self._cascade = AnswerSums(), NuggetSums(), CorpusSums(), CascadeSums()
+        self._pipelines: dict[str, None] = {}
+        self._outcomes: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        self._notes: Counter[str] = Counter()
+
+    def add(self, result: TraceResult) -> None:
+        """Add one trace's result."""
+        self._traces += 1
+        self._retrieval = self._retrieval or _knows_retrieval(result)
+        for each in (
+            self._sums,
+            self._utilities,
+            self._complexities,
+            self._answers,
+            self._nuggets,
+            self._corpus,
+            self._cascade,
+        ):
+            each.add(result)
         if result.trace.pipeline:
-            pipelines[result.trace.pipeline] = None
+            self._pipelines[result.trace.pipeline] = None
         for name, outcome in result.outcomes.items():
-            outcomes[name][_state(outcome)] += 1
-        notes.update(notes_on_sub_questions(result.coverage) if result.coverage else ())
-        notes.update(_unknown_in(result))
-        notes.update(_count_unanswered(result.trace))
-    counts = {name: _counts(states) for name, states in outcomes.items()}
-    metrics = metrics_of(map(measure_named, _ALWAYS)) | _requested_metrics(counts) | sums.metrics
-    intervals = {name: each.interval(sums.matrix(each)) for name, each in metrics.items()}
-    losses, unclear = sums.losses_of(sums.places)
-    judge_error = sums.verdicts.judge_error("core_coverage", seed=seed)
-    lines = [f"{note}: {count} of {traces} traces" for note, count in sorted(notes.items())]
-    if len(pipelines) > 1:
-        lines.append(
-            f"{len(pipelines)} pipelines are summed up together; rag-cover compare tells them apart, from a file of each"
+            self._outcomes[name][_state(outcome)] += 1
+        self._notes.update(notes_on_sub_questions(result.coverage) if result.coverage else ())
+        self._notes.update(_unknown_in(result))
+        self._notes.update(_count_unanswered(result.trace))
+
+    def build(self, *, judge: str, seed: int = 0) -> Summary:
+        """Sum up what was added, with 95% intervals clustered by question.
+
+        Args:
+            judge: who judged, for the summary to name.
+            seed: seed of the random generator.
+        """
+        sums = self._sums
+        counts = {name: _counts(states) for name, states in self._outcomes.items()}
+        metrics = metrics_of(map(measure_named, _ALWAYS)) | _requested_metrics(counts) | sums.metrics
+        intervals = {name: each.interval(sums.matrix(each)) for name, each in metrics.items()}
+        losses, unclear = sums.losses_of(sums.places)
+        judge_error = sums.verdicts.judge_error("core_coverage", seed=seed)
+        return Summary(
+            traces=self._traces,
+            questions=len(sums.places),
+            pipelines=tuple(self._pipelines),
+            judge=judge,
+            metrics={
+                name: replace(
+                    _value(metric, intervals[name], counts, retrieval=self._retrieval),
+                    with_judge_error=_with_judge_error(name, sums.verdicts, intervals[name], seed),
+                )
+                for name, metric in metrics.items()
+            },
+            scenarios=scenarios_of(sums.coverage) if sums.places else {},
+            losses=losses,
+            unclear_losses=unclear,
+            judge_error=judge_error,
+            outcomes=counts,
+            notes=tuple(self._describe_notes(judge_error)),
+            utility=self._utilities.summary(),
+            complexity=self._complexities.summary(),
+            answers=self._answers.counts,
+            single_sub_questions=self._answers.single,
+            nuggets=self._nuggets.counts,
+            corpus=self._corpus.counts,
+            cascade=self._cascade.use,
         )
-    if known_of_judge.labels and not (judge_error and judge_error.own_labels):
-        lines.append("no label is of a core sub-question of these answers; labels are matched by sub-question and answer")
-    if known_of_judge.chosen:
-        lines.append(f"{known_of_judge.chosen} labels are of chosen verdicts, no random sample: no figure rests on them")
-    return Summary(
-        traces=traces,
-        questions=len(sums.places),
-        pipelines=tuple(pipelines),
-        judge=judge,
-        metrics={
-            name: replace(
-                _value(metric, intervals[name], counts, retrieval=retrieval),
-                with_judge_error=_with_judge_error(name, sums.verdicts, intervals[name], seed),
-            )
-            for name, metric in metrics.items()
-        },
-        scenarios=scenarios_of(sums.coverage) if sums.places else {},
-        losses=losses,
-        unclear_losses=unclear,
-        judge_error=judge_error,
-        outcomes=counts,
-        notes=tuple(lines),
-        utility=utilities.summary(),
-        complexity=complexities.summary(),
-        answers=answers.counts,
-        single_sub_questions=answers.single,
-        nuggets=nuggets.counts,
-        corpus=corpus.counts,
-        cascade=cascade.use,
-    )
+
+    def _describe_notes(self, judge_error: JudgeError | None) -> Iterator[str]:
+        yield from (f"{note}: {count} of {self._traces} traces" for note, count in sorted(self._notes.items()))
+        if (pipelines := len(self._pipelines)) > 1:
+            yield f"{pipelines} pipelines are summed up together; rag-cover compare tells them apart, from a file of each"
+        if self._known.labels and not (judge_error and judge_error.own_labels):
+            yield "no label is of a core sub-question of these answers; labels are matched by sub-question and answer"
+        if self._known.chosen:
+            yield f"{self._known.chosen} labels are of chosen verdicts, no random sample: no figure rests on them"
 
 
 def _with_judge_error(name: str, verdicts: VerdictCollector, sampling: Interval | None, seed: int) -> Interval | None:

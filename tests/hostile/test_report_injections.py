@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -35,3 +36,13 @@ def test_nothing_in_a_report_runs_or_asks_for_anything(module: Callable[[str], M
 
 def test_there_are_sixty_texts_all_different(module: Callable[[str], ModuleType]) -> None:
     assert len(set(module("support.injections").PAYLOADS)) == 60
+
+
+def test_a_text_in_any_field_adds_no_element_to_a_dashboard(module: Callable[[str], ModuleType], tmp_path: Path) -> None:
+    def elements(text: str) -> list[str]:
+        module("support.hostile_results").PAGES["dashboard"](tmp_path / "page.html", text)
+        return re.findall(r"<[a-z][^\s>]*", (tmp_path / "page.html").read_text(encoding="utf-8"))
+
+    plain = elements("text")
+
+    assert all(elements(payload) == plain for payload in module("support.injections").PAYLOADS)

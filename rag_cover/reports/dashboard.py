@@ -1,0 +1,301 @@
+"""A dashboard as it is shown: several evaluations over time, what was lost by cause, and the worst questions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from rag_cover.dashboards import (
+    CauseFigures,
+    Dashboard,
+    PipelineFigures,
+    Spread,
+    StoreFigures,
+    WorstTrace,
+    describe_remedies,
+)
+from rag_cover.reports.figures import Bar, loss_bar
+from rag_cover.reports.focus import headline_of
+from rag_cover.reports.loss_text import losses_listed
+from rag_cover.reports.sanitise import clip, one_line
+from rag_cover.reports.tables import Encodable, plain_table
+from rag_cover.reports.text import SHARE, Headline, capitalise, format_count, interval_text, number_text, percent, scale_of
+from rag_cover.reports.trends import TrendChart, TrendValue, draw_trend
+
+__all__ = ["DashboardView", "dashboard_table", "dashboard_view"]
+
+_SERIES = 4  # pipelines that have a colour of their own
+_CHARTS = 12
+_REFUSED_SHOWN = 20
+_NO_NAME = "no name"
+_FIRST = ("core_coverage", "core_retrieved", "core_use", "groundedness", "utility", "rating", "abstentions")
+"""The metrics that come first, where they were measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRow:
+    """One evaluation in the list of stores."""
+
+    name: str
+    when: str
+    judge: str
+    measures: str
+    traces: str
+    questions: str
+    value: str
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """What one pipeline of one store takes; a dash where its traces do not tell."""
+
+    when: str
+    pipeline: str
+    median: str
+    upper: str
+    tokens: str
+    cost: str
+    n: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRow:
+    """One of the worst questions."""
+
+    question: str
+    count: str
+    about: str
+    answer: str | None
+    lost: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCard:
+    """What one cause lost, what is known to bring it back, and the worst questions of which it is the main cause."""
+
+    name: str
+    counts: str
+    remedies: tuple[str, ...]
+    worst: tuple[WorstRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardView:
+    """All that is shown of a dashboard; ``warnings`` come first."""
+
+    headline: Headline
+    facts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...]
+    refused_left_out: int
+    stores: tuple[StoreRow, ...]
+    charts: tuple[TrendChart, ...]
+    charts_left_out: int
+    series: tuple[str, ...]
+    series_left_out: int
+    loss_bars: tuple[Bar, ...]
+    agreement: TrendChart | None
+    costs: tuple[CostRow, ...]
+    causes: tuple[CauseCard, ...]
+
+
+def dashboard_view(dashboard: Dashboard) -> DashboardView:
+    """Gather what is shown of a dashboard."""
+    shown = [store for store in dashboard.stores if store.traces]
+    series, left_out = _choose_series(shown)
+    charts = list(_charts(shown, series))
+    return DashboardView(
+        headline=_headline(dashboard, shown),
+        facts=tuple(_facts(dashboard, shown)),
+        warnings=tuple(_warnings(dashboard, shown)),
+        refused=tuple((one_line(each.name, limit=200), clip(each.reason, 400)) for each in dashboard.refused[:_REFUSED_SHOWN]),
+        refused_left_out=max(0, len(dashboard.refused) - _REFUSED_SHOWN),
+        stores=tuple(map(_store_row, reversed(dashboard.stores))),
+        charts=tuple(charts[:_CHARTS]),
+        charts_left_out=max(0, len(charts) - _CHARTS),
+        series=tuple(one_line(name or _NO_NAME, limit=60) for name in series),
+        series_left_out=left_out,
+        loss_bars=tuple(_loss_bars(shown)),
+        agreement=_agreement(shown),
+        costs=tuple(_costs(shown, series)),
+        causes=tuple(map(_cause_card, dashboard.causes)),
+    )
+
+
+def dashboard_table(dashboard: Dashboard) -> RenderableType:
+    """Show the latest figures and what was lost by which cause in the terminal."""
+    view = dashboard_view(dashboard)
+    stores = plain_table(("Store", "left"), ("Time", "left"), ("Traces", "right"), ("Core coverage", "right"), ("95%", "right"))
+    for row in view.stores:
+        stores.add_row(Text(row.name), row.when, row.traces, row.value, row.interval)
+    lines = [Text(f"! {one_line(line, limit=400)}", style="yellow") for line in view.warnings]
+    for name, reason in view.refused:
+        lines.append(Text(f"! {name}: {one_line(reason, limit=300)}", style="yellow"))
+    causes: list[RenderableType] = []
+    for card in view.causes:
+        causes.append(Text(f"{card.name}: {card.counts}", style="bold"))
+        causes += [Text(f"  {one_line(line, limit=300)}", style="dim") for line in card.remedies]
+    return Encodable(Group(Text(view.headline.text, style="bold"), *lines, stores, *causes))
+
+
+def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Headline:
+    if not shown:
+        if dashboard.selection:
+            return Headline(f"No trace has {one_line(dashboard.selection)}", "", "", f"of {dashboard.held:,}")
+        return Headline("The stores hold no traces", "", "", "")
+    latest = shown[-1]
+    found = headline_of(latest.all.summary)
+    before = [store for store in shown[:-1] if store.made_with == latest.made_with]
+    first = before[0].all.summary.metrics.get("core_coverage") if before else None
+    since = f"; {percent(first.interval.estimate)} on {_day(before[0])}" if first and first.interval else ""
+    basis = ", ".join(part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_day(latest)}{since}") if part)
+    return replace(found, before=f"Latest: {found.before[:1].lower()}{found.before[1:]}".strip(), basis=basis)
+
+
+def _facts(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Iterable[tuple[str, str]]:
+    yield "Stores", f"{len(dashboard.stores):,}"
+    yield "Traces", f"{dashboard.traces:,}" + (f" of {dashboard.held:,}" if dashboard.selection else "")
+    if dashboard.selection:
+        yield "Only", one_line(dashboard.selection)
+    if shown:
+        yield "From", f"{_day(shown[0])} to {_day(shown[-1])}"
+        judges = list(dict.fromkeys(one_line(store.judge, limit=80) for store in shown))
+        yield "Judge" if len(judges) == 1 else "Judges", ", ".join(judges[:3]) + (" …" if len(judges) > 3 else "")  # noqa: PLR2004
+
+
+def _warnings(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Iterable[str]:
+    judges = len({store.judge for store in shown})
+    units = list(dict.fromkeys(store.units for store in shown if store.units))
+    if judges > 1:
+        yield f"{judges} judges judged these stores. Figures of different judges are not compared, and no line joins them."
+    if len(units) > 1:
+        ways = " / ".join(one_line(each, limit=120) for each in units[:3])
+        yield f"Coverage was measured in {len(units)} ways ({ways}). No line joins stores that differ in that."
+    if refused := len(dashboard.refused):
+        are = "is" if refused == 1 else "are"
+        yield f"{format_count(refused, 'store')} could not be read and {are} not in any figure."
+    if files := sum(store.time_source == "file" for store in shown):
+        yield f"The traces of {format_count(files, 'store')} record no times: the time is that at which the file was written."
+    if left := sum(store.pipelines_left_out for store in shown):
+        yield f"{format_count(left, 'pipeline')} beyond the first twelve of a store are in its totals alone."
+
+
+def _store_row(store: StoreFigures) -> StoreRow:
+    core = store.all.summary.metrics.get("core_coverage")
+    interval = core.interval if core else None
+    return StoreRow(
+        name=one_line(store.name, limit=80),
+        when=f"{store.time:%Y-%m-%d %H:%M}" + (" (file)" if store.time_source == "file" else ""),
+        judge=one_line(store.judge, limit=80),
+        measures=one_line(", ".join(store.measures), limit=160),
+        traces=f"{store.traces:,}" + (f" of {store.held:,}" if store.held != store.traces else ""),
+        questions=f"{store.all.summary.questions:,}",
+        value=percent(interval.estimate) if interval else "–",
+        interval=interval_text(interval, SHARE) if interval else "undefined",
+    )
+
+
+def _choose_series(shown: Sequence[StoreFigures]) -> tuple[list[str], int]:
+    """Choose the pipelines that get lines of their own: those with most traces; and count the others."""
+    sizes: Counter[str] = Counter()
+    for store in shown:
+        for part in store.pipelines:
+            sizes[part.name] += part.summary.traces
+    chosen = [name for name, _ in sizes.most_common(_SERIES)]
+    return chosen, len(sizes) - len(chosen)
+
+
+def _charts(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[TrendChart]:
+    metrics = {name: metric for store in shown for name, metric in store.all.summary.metrics.items()}
+    names = [*(name for name in _FIRST if name in metrics), *(name for name in metrics if name not in _FIRST)]
+    for name in names:
+        figures = {pipeline or _NO_NAME: _values(shown, pipeline, name) for pipeline in series}
+        chart = draw_trend(
+            name,
+            capitalise(one_line(metrics[name].label)),
+            figures,
+            scale_of(metrics[name]),
+            whens=[_day(each) for each in shown],
+        )
+        if chart is not None:
+            yield chart
+
+
+def _values(shown: Sequence[StoreFigures], pipeline: str, metric: str) -> list[TrendValue]:
+    return [
+        TrendValue(place, _day(store), store.made_with, found.interval if (found := part.summary.metrics.get(metric)) else None)
+        for place, store in enumerate(shown)
+        for part in store.pipelines
+        if part.name == pipeline
+    ]
+
+
+def _loss_bars(shown: Sequence[StoreFigures]) -> Iterable[Bar]:
+    listed = losses_listed(*(store.all.summary.losses for store in shown))  # one key explains all bars
+    for store in shown:
+        losses, unclear = store.all.summary.losses, store.all.summary.unclear_losses
+        if (bar := loss_bar(losses, unclear, listed)) is not None:
+            name = f"{_day(store)}: {sum(losses.values()) + unclear:,} lost"
+            yield replace(bar, name=name, words=f"{name}, {one_line(store.name, limit=60)}, {bar.words}")
+
+
+def _agreement(shown: Sequence[StoreFigures]) -> TrendChart | None:
+    values = [TrendValue(place, _day(store), store.judge, store.agreement) for place, store in enumerate(shown)]
+    label = "Labels with which the judge agrees"
+    return draw_trend("agreement", label, {"agreement": values}, SHARE, whens=[_day(store) for store in shown])
+
+
+def _costs(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[CostRow]:
+    for store in reversed(shown):
+        for part in store.pipelines:
+            if part.name in series and (part.latency_s or part.tokens or part.cost):
+                yield _cost_row(store, part)
+
+
+def _cost_row(store: StoreFigures, part: PipelineFigures) -> CostRow:
+    latency = part.latency_s
+    return CostRow(
+        when=_day(store),
+        pipeline=one_line(part.name or _NO_NAME, limit=60),
+        median=f"{number_text(latency.median)} s" if latency else "–",
+        upper=f"{number_text(latency.upper)} s" if latency else "–",
+        tokens=_mean(part.tokens),
+        cost=_mean(part.cost),
+        n=f"{max(each.n for each in (latency, part.tokens, part.cost) if each):,} of {part.summary.traces:,}",
+    )
+
+
+def _mean(spread: Spread | None) -> str:
+    return number_text(spread.mean) if spread else "–"
+
+
+def _cause_card(figures: CauseFigures) -> CauseCard:
+    parts = f"{format_count(figures.lost, 'core sub-question')} in {format_count(figures.traces, 'trace')}"
+    return CauseCard(
+        name=capitalise(str(figures.cause)),
+        counts=f"{parts}, {figures.in_latest:,} of them in the latest store",
+        remedies=tuple(describe_remedies(figures.cause, figures.evidence)),
+        worst=tuple(map(_worst_row, figures.worst)),
+    )
+
+
+def _worst_row(worst: WorstTrace) -> WorstRow:
+    about = [worst.pipeline or "", worst.store, worst.trace_id or ""]
+    return WorstRow(
+        question=one_line(worst.question, limit=300),
+        count=f"{worst.covered}/{worst.core}",
+        about=" · ".join(one_line(each, limit=80) for each in about if each),
+        answer=None if worst.answer is None else one_line(worst.answer, limit=400),
+        lost=tuple(one_line(each, limit=300) for each in worst.lost),
+        more=worst.lost_count - len(worst.lost),
+    )
+
+
+def _day(store: StoreFigures) -> str:
+    return f"{store.time:%Y-%m-%d}"
