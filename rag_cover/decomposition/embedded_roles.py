@@ -63,14 +63,16 @@ def type_roles(
 def assign_roles(
     question: Question, sub_questions: Sequence[SubQuestion], untyped: Untyped, embedder: Embedder | None
 ) -> Sequence[SubQuestion]:
-    """Type what has no role in the way that is asked for."""
-    match untyped:
-        case "leave":
-            return sub_questions
-        case "rules":
-            return type_roles(question, sub_questions)
-        case "embedded":
-            return type_roles(question, sub_questions, embedder=embedder)
+    """Type what has no role in the way that is asked for.
+
+    Sub-questions of which none has a role and none is found to be core are all core: whoever lists them means them.
+    """
+    if untyped == "leave":
+        return sub_questions
+    typed = type_roles(question, sub_questions, embedder=embedder if untyped == "embedded" else None)
+    if any(each.role for each in sub_questions) or any(each.role is Role.CORE for each in typed):
+        return typed
+    return tuple(each.model_copy(update={"role": Role.CORE}) for each in typed)
 
 
 def likeliest_roles(question: str, sub_questions: Sequence[str], embedder: Embedder) -> list[Role] | None:
