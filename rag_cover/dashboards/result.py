@@ -56,10 +56,10 @@ class PipelineFigures:
 class StoreFigures:
     """One store: ``traces`` of those that it holds were selected.
 
-    ``units`` says what coverage was measured on for most of its traces, who made that, and at which thresholds; stores of another
-    ``judge`` or other ``units`` are not compared. ``agreement`` is the share of labels of its answers to core sub-questions with
-    which the judge agrees; its ``n`` counts questions, ``labels`` labels. ``pipelines_left_out`` counts pipelines beyond those
-    that are told apart.
+    ``units`` says what coverage was measured on for most of its traces, who made that, and at which thresholds; stores of
+    another ``judge`` or other ``units`` are not compared. ``agreement`` is the share of labels of its answers to core
+    sub-questions with which the judge agrees; its ``n`` counts questions, ``labels`` labels. ``pipelines_left_out`` counts
+    pipelines beyond those that are told apart.
     """
 
     name: str
