@@ -24,10 +24,10 @@ class CopyingLLM(CustomLLM):
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(model_name="copying", context_window=100_000)
 
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+    def complete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponse:
         return CompletionResponse(text=reply_to(prompt, abstains=self.abstains))
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
+    def stream_complete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponseGen:
         yield self.complete(prompt)
 
 
@@ -36,7 +36,9 @@ class Blocklist(BaseNodePostprocessor):
 
     word: str
 
-    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> list[NodeWithScore]:
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], *_: QueryBundle | None, **__: QueryBundle | None
+    ) -> list[NodeWithScore]:
         return [each for each in nodes if not each.node.node_id.endswith(self.word)]
 
 

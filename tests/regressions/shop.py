@@ -10,30 +10,30 @@ from rag_cover import Passage
 
 __all__ = ["ABSTENTION", "GOOD", "PASSAGES", "QUESTIONS", "Variant", "regressions", "reply_to"]
 
-_WARES: Mapping[str, tuple[int, int]] = {  # what it costs, and for how many months it is guaranteed
-    "kettle": (39, 24),
-    "rowing boat": (840, 36),
-    "chess board": (75, 60),
-    "sewing machine": (310, 18),
-    "bicycle trailer": (265, 30),
-    "garden shed": (1250, 120),
-    "violin": (560, 48),
-    "telescope": (430, 15),
-    "wood stove": (980, 72),
-    "tent": (220, 9),
+_WARES: Mapping[str, tuple[int, str]] = {  # what it costs, and who invented it
+    "kettle": (39, "Anna Berg"),
+    "rowing boat": (840, "Jonas Lund"),
+    "chess board": (75, "Mira Holt"),
+    "sewing machine": (310, "Peter Stahl"),
+    "bicycle trailer": (265, "Clara Dunn"),
+    "garden shed": (1250, "Ivo Marek"),
+    "violin": (560, "Rosa Conti"),
+    "telescope": (430, "Emil Voss"),
+    "wood stove": (980, "Greta Nord"),
+    "tent": (220, "Hugo Lind"),
 }
 
-QUESTIONS = tuple(f"What is the price and the guarantee of the {ware}?" for ware in _WARES)
+QUESTIONS = tuple(f"What are the price and the inventor of the {ware}?" for ware in _WARES)
 
 PASSAGES = tuple(
     passage
-    for ware, (price, months) in _WARES.items()
+    for ware, (price, inventor) in _WARES.items()
     for passage in (
-        Passage(f"The price of the {ware} is {price} euros. It is sent within three days.", id=f"{ware}: price"),
-        Passage(f"The guarantee of the {ware} is {months} months. Send it back in its box.", id=f"{ware}: guarantee"),
+        Passage(f"The {ware} costs {price} euros.", id=f"{ware}: price"),
+        Passage(f"The {ware} was invented by {inventor}.", id=f"{ware}: inventor"),
     )
 )
-"""What is kept of each ware: first its price, then its guarantee."""
+"""What is kept of each ware: first its price, then its inventor."""
 
 GOOD = "Answer every part of the question from the context."
 _BAD = "Answer in one sentence."
@@ -54,7 +54,7 @@ class Variant:
 
 regressions: Mapping[str, tuple[Variant, str]] = {
     "smaller k": (Variant(k=1), "core sub-questions more not retrieved"),
-    "a filter that drops": (Variant(blocked="guarantee"), "core sub-questions more retrieved, then dropped"),
+    "a filter that drops": (Variant(blocked="inventor"), "core sub-questions more retrieved, then dropped"),
     "a worse prompt": (Variant(instruction=_BAD), "core sub-questions more in the prompt, not used"),
     "a stale index": (Variant(passages=PASSAGES[: len(PASSAGES) // 3]), "core sub-questions more not retrieved"),
     "an abstaining model": (Variant(abstains=True), "more answers decline"),
@@ -70,7 +70,7 @@ def reply_to(prompt: str, *, abstains: bool) -> str:
     instruction, _, rest = prompt.partition("Context:")
     context, _, question = rest.partition("Question:")
     ware = question.partition(" of ")[2].strip().removesuffix("?")
-    wanted = [f"The {part} of {ware} is" for part in ("price", "guarantee")]
+    wanted = [f"{ware} {verb} ".capitalize() for verb in ("costs", "was invented by")]
     sentences = [each.strip() for each in re.findall(r"[^.\n]+[.]", context)]
     fitting = [each for start in wanted for each in sentences if each.startswith(start)]
     if abstains or not fitting:
