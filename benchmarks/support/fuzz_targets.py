@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.support.fuzz_mutations import Seeds, seeds_in
 from benchmarks.support.hostile_results import hostile_pages, hostile_screens
 from rag_cover.backends import Generation, Sampling, ScoringItem
+from rag_cover.cli.config_file import read_config
 from rag_cover.decomposition.replies import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
-from rag_cover.cli.config_file import read_config
 from rag_cover.importers import import_traces, read_labels
 from rag_cover.llm.json_replies import parse_reply
 from rag_cover.llm.judge_prompt import JudgePrompt, reading_of
