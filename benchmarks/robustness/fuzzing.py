@@ -5,9 +5,9 @@
 
 Targets are readers of trace files, corpora, documents, labels, nuggets and configuration, importers, parsers of what language
 models and servers answer, parsers of set queries, and reports. A case is a seed of ``fuzz_seeds/`` changed as bytes, as text or
-as JSON, up to five times over; the first of each target are runs of 100 KB and 1 MB of one kind of text, as a file, within one, and in a field. Each
-target's cases run in a process of their own; one that takes longer than ``--seconds`` of the processor, or more than
-``--megabytes``, is ended and counted.
+as JSON, up to five times over; the first of each target are runs of 100 KB and 1 MB of one kind of text, as a file, within
+one, and in a field. Each target's cases run in a process of their own; one that takes longer than ``--seconds`` of the
+processor, or more than ``--megabytes``, is ended and counted.
 
 Printed are, by target: cases; those accepted; those refused by a typed error; crashes (anything else that was raised,
 warnings too, and results that are not what they should be); hangs; cases that took too much memory; the slowest case; the
