@@ -6,6 +6,8 @@
 # make audit  scan the code, and ask whether the pinned packages have known vulnerabilities
 # make build  build the wheel and the source distribution into dist/
 # make distributions  build what is published under the frameworks' own names into dist/distributions/
+# make bom    write the bill of materials of the built wheel (CycloneDX) into dist/, and check it
+# make release-pins  write the hashes of what a release is made with anew
 # make docs   build the site of the documentation into build/docs; a link that leads nowhere fails it
 # make clean  remove what these made
 
@@ -15,7 +17,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test slow models lint audit build distributions docs clean
+.PHONY: help demo test slow models lint audit build distributions bom release-pins docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -48,6 +50,23 @@ build: $(VENV)/.dev
 
 distributions: $(VENV)/.dev
 	for folder in distributions/*/; do (cd "$$folder" && "$(abspath $(BIN))/hatchling" build -d "$(CURDIR)/dist/distributions") || exit 1; done
+
+# The tools' own environment is left out: the bill names what the wheel brings.
+bom: build/release/.tools
+	rm -rf build/release/wheel
+	$(PYTHON) -m venv --without-pip build/release/wheel
+	$(PYTHON) -m pip --python build/release/wheel/bin/python install --quiet -c constraints.txt dist/*.whl
+	build/release/bin/cyclonedx-py environment build/release/wheel/bin/python --output-format JSON -o dist/rag-cover.cdx.json
+	$(PYTHON) .ci/bom.py dist/rag-cover.cdx.json
+
+build/release/.tools: .ci/requirements-release.txt
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --require-hashes -r .ci/requirements-release.txt
+	@touch $@
+
+release-pins:
+	cd .ci && uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --python-version 3.11 \
+	  --python-platform x86_64-unknown-linux-gnu requirements-release.in -o requirements-release.txt
 
 docs: $(VENV)/.docs
 	$(BIN)/python .ci/reference.py --check

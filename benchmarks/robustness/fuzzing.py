@@ -3,11 +3,11 @@
     python -m benchmarks.robustness.fuzzing --cases 200000 --seed 0
     python -m benchmarks.robustness.fuzzing --target "trace files" --case 1234
 
-Targets are readers of trace files and corpora, importers, parsers of what language models and servers answer, parsers of
-set queries, and reports. A case is a seed of ``fuzz_seeds/`` changed as bytes, as text or as JSON, up to five times over;
-the first of each target are runs of 100 KB and 1 MB of one kind of text, as a file, within one, and in a field. Each
-target's cases run in a process of their own; one that takes longer than ``--seconds`` of the processor, or more than
-``--megabytes``, is ended and counted.
+Targets are readers of trace files, corpora, documents, labels, nuggets and configuration, importers, parsers of what language
+models and servers answer, parsers of set queries, and reports. A case is a seed of ``fuzz_seeds/`` changed as bytes, as text or
+as JSON, up to five times over; the first of each target are runs of 100 KB and 1 MB of one kind of text, as a file, within
+one, and in a field. Each target's cases run in a process of their own; one that takes longer than ``--seconds`` of the
+processor, or more than ``--megabytes``, is ended and counted.
 
 Printed are, by target: cases; those accepted; those refused by a typed error; crashes (anything else that was raised,
 warnings too, and results that are not what they should be); hangs; cases that took too much memory; the slowest case; the
@@ -19,6 +19,7 @@ Data: none.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 import time
@@ -53,6 +54,14 @@ def total(tallies: list[Tally]) -> list[str]:
     return ["all", *counts, *kinds, f"{1000 * slowest:,.0f}", "", f"{peak:,.0f}"]
 
 
+def keep(folder: Path, target: str, case: int, seed: int) -> None:
+    """Keep a case that went wrong: the corpus of what must not go wrong again."""
+    name, content = case_for(target, case, seed)
+    place = folder / re.sub(r"\W+", "_", target)
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"{seed}-{case}-{name}").write_bytes(content)
+
+
 def again(target: str, case: int, seed: int) -> None:
     """Feed one case again, and show it."""
     name, content = case_for(target, case, seed)
@@ -73,6 +82,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="of the processor, from which a case counts as a hang")
     parser.add_argument("--megabytes", type=float, default=1024.0, help="of memory from which a process is ended")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the cases that went wrong there")
     options = parser.parse_args()
     if options.case is not None:
         if not options.target:
@@ -99,6 +109,8 @@ def main() -> None:
     faults = [fault for tally in tallies.values() for fault in tally.faults]
     for fault in faults:
         print(f"{fault.kind}: --target '{fault.target}' --case {fault.case} --seed {options.seed}: {fault.words}")
+        if options.keep:
+            keep(options.keep, fault.target, fault.case, options.seed)
     sys.exit(bool(faults))
 
 

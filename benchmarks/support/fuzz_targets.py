@@ -13,16 +13,19 @@ from typing import Any
 from benchmarks.support.fuzz_mutations import Seeds, seeds_in
 from benchmarks.support.hostile_results import hostile_pages, hostile_screens
 from rag_cover.backends import Generation, Sampling, ScoringItem
+from rag_cover.cli.config_file import read_config
 from rag_cover.decomposition.replies import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
-from rag_cover.importers import import_traces
+from rag_cover.importers import import_traces, read_labels
 from rag_cover.llm.json_replies import parse_reply
 from rag_cover.llm.judge_prompt import JudgePrompt, reading_of
 from rag_cover.pairwise.by_llm import PreferenceReply
 from rag_cover.setqueries import SetQuery, parse
 from rag_cover.setqueries.written import query_in
 from rag_cover.stores import read_traces
+from rag_cover.stores.nugget_files import read_nuggets
 from rag_cover.stores.passages import read_passages
+from rag_cover.testsets.documents import load_documents
 from rag_cover.traces import Sample, Trace
 
 __all__ = ["TARGETS", "Target", "seeds_of"]
@@ -88,6 +91,17 @@ def _parquet(name: str, content: bytes, folder: Path) -> bool:
 
 def _passages(name: str, content: bytes, folder: Path) -> bool:
     return bool(list(read_passages(_written(name, content, folder))))
+
+
+def _read_as(read: Callable[[Path], Any]) -> Feed:
+    """Feed a reader of files, whose names stay what the seed's are."""
+
+    def feed(name: str, content: bytes, folder: Path) -> bool:
+        path = folder / name
+        path.write_bytes(content)
+        return read(path) is not None
+
+    return feed
 
 
 def _text_of(content: bytes) -> str:
@@ -199,6 +213,10 @@ TARGETS: Mapping[str, Target] = {
     "import parquet": Target(_parquet, "ragas", 2),
     "import, format by sight": Target(_importing(None), "every", 12),
     "passages": Target(_passages, "passages", 10),
+    "documents": Target(_read_as(load_documents), "documents", 12),
+    "labels": Target(_read_as(read_labels), "labels", 10),
+    "configuration": Target(_read_as(read_config), "configuration", 10),
+    "nuggets": Target(_read_as(lambda path: list(read_nuggets(path))), "nuggets", 10),
     "replies: sub-questions": Target(_replied(sub_questions_in), "decomposition", 14),
     "replies: types": Target(_replied(lambda reply: roles_in(reply, 3)), "types", 12),
     "replies: verdicts": Target(_replied(_verdicts), "judge", 14),

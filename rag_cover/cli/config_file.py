@@ -16,6 +16,7 @@ __all__ = ["CONFIG_NAME", "ConfigFile", "find_config", "read_config"]
 CONFIG_NAME = "rag-cover.toml"
 _PROJECT = "pyproject.toml"
 _SECTION = ("tool", "rag-cover")
+_MOST_BYTES = 256 << 10  # the time that a TOML reader takes for dotted keys grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,9 @@ def _section(path: Path, document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _read(path: Path) -> str:
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            problem = f"the file holds more than {_MOST_BYTES >> 10} KB; leave in it what is configuration"
+            raise ConfigError(problem, file=path)
         return path.read_text("utf-8")
     except UnicodeDecodeError as broken:
         problem = "this is no text in UTF-8; write it as TOML"

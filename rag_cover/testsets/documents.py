@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from rag_cover.errors import InputError, needs_extra
 from rag_cover.questions import Passage
@@ -23,6 +24,7 @@ _TEXT = (".txt", ".text")
 _LINES = (".jsonl",)
 SUFFIXES = (*_MARKDOWN, *_HTML, *_TEXT, *_LINES)
 _MOST_BYTES = 16 << 20
+_LONGEST_MARKED = 5_000  # characters of a paragraph; the time for its brackets grows with their square
 _SKIPPED_TAGS = ("script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template", "svg", "pre")
 _BLOCK_TAGS = ("h1", "h2", "h3", "h4", "p", "li", "dd", "td", "blockquote")
 
@@ -113,13 +115,29 @@ def _markdown_sections(text: str) -> list[Section]:
     from markdown_it import MarkdownIt  # where a document is read
 
     without_front_matter = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
-    tokens = MarkdownIt().parse(without_front_matter)
+    reader = MarkdownIt()
+    reader.core.ruler.at("inline", _parse_inline)
+    tokens = reader.parse(without_front_matter)
     blocks = [
         (before.tag if before.type == "heading_open" else "", _inline_text(token.children or []))
         for before, token in pairwise(tokens)
         if token.type == "inline"
     ]
     return _sections(blocks)
+
+
+def _parse_inline(state: Any) -> None:
+    """Parse the marks within paragraphs, as Markdown's own rule does; very long ones are taken as they are."""
+    from markdown_it.token import Token
+
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        if len(token.content) > _LONGEST_MARKED:
+            token.children.append(Token("text", "", 0, content=token.content))
+        else:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 def _inline_text(children: Sequence[object]) -> str:
