@@ -168,6 +168,16 @@ class StoreInUseError(StoreError):
         self.path, self.holder = path, holder
 
 
+class TextTooLongError(RagCoverError, ValueError):
+    """A text of a trace that is too long to ask a model about: ``name`` says which, ``characters`` how long it is."""
+
+    def __init__(self, name: str, characters: int, longest: int) -> None:
+        super().__init__(
+            f"{name} has {characters:,} characters, more than {longest:,}; cut it, or allow more with longest_text (--max-text)"
+        )
+        self.name, self.characters, self.longest = name, characters, longest
+
+
 class ModelFailedError(RagCoverError, RuntimeError):
     """A model that could not answer, after its retries.
 

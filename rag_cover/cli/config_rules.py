@@ -81,6 +81,7 @@ COMMON_OPTIONS = frozenset(
         "judge",
         "limit",
         "max_nuggets",
+        "max_text",
         "measure",
         "no_cache",
         "no_report",

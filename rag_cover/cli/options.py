@@ -34,6 +34,7 @@ __all__ = [
     "LabelTable",
     "Labels",
     "Limit",
+    "MaxText",
     "Measures",
     "NoCache",
     "NoReport",
@@ -260,6 +261,16 @@ NuggetsFile = Annotated[
 Again = Annotated[
     bool,
     typer.Option("--again", help="Make them also for questions that have some.", rich_help_panel=INPUT, show_default=False),
+]
+MaxText = Annotated[
+    int,
+    typer.Option(
+        "--max-text",
+        help="A trace with a longer text, in characters, is not judged, and counted as failed.",
+        min=1,
+        metavar="N",
+        rich_help_panel=MEASURING,
+    ),
 ]
 Workers = Annotated[
     int | None,

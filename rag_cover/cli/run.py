@@ -19,7 +19,7 @@ from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError
 from rag_cover.evaluation import Evaluation, evaluate
-from rag_cover.evaluation.blocks import select_measures
+from rag_cover.evaluation.blocks import LONGEST_TEXT, select_measures
 from rag_cover.measures import Measure
 from rag_cover.redaction import Redaction, redact_problem
 from rag_cover.registry import Models
@@ -57,6 +57,7 @@ class EvaluationRun:
     redaction: Redaction | None = None
     engine: str | Engine = "local"
     overwrite: bool = False
+    longest_text: int = LONGEST_TEXT
 
     @property
     def may_replace_report(self) -> bool:
@@ -93,6 +94,7 @@ class EvaluationRun:
                     cache=self.cache,
                     deadline_s=self.deadline_s,
                     redact=self.redaction or False,
+                    longest_text=self.longest_text,
                 )
         except KeyboardInterrupt:
             warn(_explain_interruption(self.store), style="red")

@@ -9,13 +9,14 @@ from typing import Any, Literal, cast, get_args
 
 from rag_cover.backends import Failure, fingerprint_of
 from rag_cover.engines import Block
-from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError
+from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedError, TextTooLongError
 from rag_cover.evaluation.languages import unread_language
 from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names
 from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
 from rag_cover.traces import Trace, content_hash, content_of
 
 __all__ = [
+    "LONGEST_TEXT",
     "DefaultMeasures",
     "OnFailure",
     "blocks_of",
@@ -56,6 +57,8 @@ _OF_RESULTS = ("to_dict", "from_dict", "values")
 
 BLOCK_TRACES = 32
 BLOCK_CHARACTERS = 2_000_000
+LONGEST_TEXT = 1_000_000
+"""How many characters a text may have that a model is asked about, where nothing else is said."""
 
 
 class DefaultMeasures(tuple[Measure, ...]):
@@ -192,17 +195,19 @@ def measure_block(
     measures: Sequence[Measure],
     models: Mapping[ModelKind, Any],
     on_error: OnFailure = "record",
+    longest_text: int = LONGEST_TEXT,
 ) -> list[TraceResult]:
     """Measure a block of traces with as few model calls as the measures can do with.
 
-    A result does not mention one of `DefaultMeasures` that has no receiver.
+    A result does not mention one of `DefaultMeasures` that has no receiver. No model reads a trace with a text of more than
+    ``longest_text`` characters: that is a failure.
     """
     auto_selected = isinstance(measures, DefaultMeasures)
     outcomes: list[dict[str, Outcome]] = [{} for _ in traces]
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
         reasons = [
-            _reason(kinds) or reason_not_to_measure(measure, trace, models, on_error=on_error)
+            _reason(kinds) or reason_not_to_measure(measure, trace, models, on_error=on_error, longest_text=longest_text)
             for kinds, trace in zip(missing, traces, strict=True)
         ]
         able = [index for index, reason in enumerate(reasons) if reason is None]
@@ -218,10 +223,44 @@ def measure_block(
 
 
 def reason_not_to_measure(
-    measure: Measure, trace: Trace, models: Mapping[ModelKind, Any], *, on_error: OnFailure = "record"
+    measure: Measure,
+    trace: Trace,
+    models: Mapping[ModelKind, Any],
+    *,
+    on_error: OnFailure = "record",
+    longest_text: int = LONGEST_TEXT,
 ) -> str | Failure | None:
     """Return why a measure that has its models does not measure a trace; None where it does."""
-    return _inapplicable(measure, trace, on_error) or unread_language(measure, trace, models)
+    if (reason := _inapplicable(measure, trace, on_error)) is not None:
+        return reason
+    if measure.required_models and (too_long := _find_long_text(trace, longest_text)) is not None:
+        if on_error == "raise":
+            message = f"{measure.name} failed: {too_long}"
+            raise EvaluationError(message) from too_long
+        return _failure(too_long)
+    return unread_language(measure, trace, models)
+
+
+def _find_long_text(trace: Trace, longest: int) -> TextTooLongError | None:
+    """Return the error about the first text that is too long for a model to read; None without such a text."""
+    for name, text in _named_texts(trace):
+        if len(text) > longest:
+            return TextTooLongError(name, len(text), longest)
+    return None
+
+
+def _named_texts(trace: Trace) -> Iterator[tuple[str, str]]:
+    yield "the question", trace.question.text
+    yield "the answer", trace.answer or ""
+    for reference in trace.question.references:
+        yield "a reference", reference
+    for each in trace.sub_questions or ():
+        yield "a sub-question", each.text
+    for number, step in enumerate(trace.steps):
+        for place, passage in enumerate(step.passages):
+            yield f"steps[{number}].passages[{place}]", passage.text
+    for place, passage in enumerate(trace.prompt or ()):
+        yield f"prompt[{place}]", passage.text
 
 
 def _inapplicable(measure: Measure, trace: Trace, on_error: OnFailure) -> str | Failure | None:

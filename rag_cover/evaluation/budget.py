@@ -40,7 +40,7 @@ class _Weighing:
     def _is_able(self, measure: CoverageMeasure, trace: Trace) -> bool:
         if Placeholder.read(trace.question.text) is not None:
             return False
-        return reason_not_to_measure(measure, trace, self.plan.models) is None
+        return reason_not_to_measure(measure, trace, self.plan.models, longest_text=self.plan.longest_text) is None
 
 
 def plan_budget(plan: EvaluationPlan, traces: Sequence[Trace], engine: Engine) -> EvaluationPlan:

@@ -12,8 +12,16 @@ from rag_cover.backends import CalibrationShift, Mode, calibration_shifts_of
 from rag_cover.belief import UtilityMeasure
 from rag_cover.cascade import CascadeJudge, CascadePlan
 from rag_cover.engines import Block
-from rag_cover.errors import EvaluationError
-from rag_cover.evaluation.blocks import OnFailure, content_key, judge_among, measure_block, model_kinds, select_measures
+from rag_cover.errors import EvaluationError, InvalidValueError
+from rag_cover.evaluation.blocks import (
+    LONGEST_TEXT,
+    OnFailure,
+    content_key,
+    judge_among,
+    measure_block,
+    model_kinds,
+    select_measures,
+)
 from rag_cover.forks import reset_after_fork
 from rag_cover.known_measures import DEFAULT_MEASURES, own_measure_names
 from rag_cover.llm.deadline import Deadline
@@ -47,6 +55,7 @@ class EvaluationPlan:
     on_error: OnFailure = "record"
     redaction: Redaction | None = None
     without_gold: tuple[Measure, ...] | None = None
+    longest_text: int = LONGEST_TEXT
     _opened: list[Mapping[ModelKind, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
@@ -67,6 +76,7 @@ class EvaluationPlan:
         on_error: OnFailure = "record",
         redaction: Redaction | None = None,
         self_consistency: bool = False,
+        longest_text: int = LONGEST_TEXT,
     ) -> EvaluationPlan:
         """Choose the measures, by name or as values.
 
@@ -75,16 +85,20 @@ class EvaluationPlan:
         (`TraceUtility.references`).
 
         Raises:
-            InvalidValueError: an unknown measure, none, one asked for twice, or one whose results cannot be redacted.
+            InvalidValueError: an unknown measure, none, one asked for twice, one whose results cannot be redacted, or a
+                ``longest_text`` below 1.
             BackendNotFoundError, NotOfferedError: no backend answers to a model's name.
         """
+        if longest_text < 1:
+            message = f"longest_text is at least 1 character, not {longest_text}"
+            raise InvalidValueError(message)
         chosen = select_measures(measures)
         asked = DEFAULT_MEASURES if measures is None else measures
         without_gold = select_measures([_against_answer(each) for each in asked]) if self_consistency else None
         if redaction is not None:
             _refuse_unredactable(chosen)
         models.check(model_kinds(chosen))
-        return cls(chosen, models, run, on_error, redaction, without_gold)
+        return cls(chosen, models, run, on_error, redaction, without_gold, longest_text)
 
     def open(self) -> None:
         """Open the models and load the plugins now, so that no trace has to wait for them.
@@ -175,7 +189,7 @@ class EvaluationPlan:
     def __reduce__(self) -> tuple[Callable[..., EvaluationPlan], tuple[object, ...]]:
         """Travel as what it was made from."""
         left_s = self.run.clock.remaining_s()
-        plan = (self.measures, self.chosen, self.on_error, self.redaction, self.without_gold)
+        plan = (self.measures, self.chosen, self.on_error, self.redaction, self.without_gold, self.longest_text)
         return _rebuild_plan, (*plan, self.run.cache, left_s)
 
     def _measure(self, traces: Block) -> list[TraceResult]:
@@ -197,7 +211,9 @@ class EvaluationPlan:
             yield self.measures if has_gold else self.without_gold, list(group)
 
     def _measure_together(self, measures: Sequence[Measure], traces: Block) -> list[TraceResult]:
-        return measure_block(traces, measures=measures, models=self.models, on_error=self.on_error)
+        return measure_block(
+            traces, measures=measures, models=self.models, on_error=self.on_error, longest_text=self.longest_text
+        )
 
     def _skip_redacted(self, trace: Trace) -> TraceResult:
         kept = trace if self.redaction is None else redact_trace(trace, self.redaction)  # not all of it may be redacted
@@ -235,7 +251,9 @@ def _rebuild_plan(  # what a plan is made of, as pickle hands it over
     on_error: OnFailure,
     redaction: Redaction | None,
     without_gold: tuple[Measure, ...] | None,
+    longest_text: int,
     cache: ResponseCache | None,
     deadline_s: float | None,
 ) -> EvaluationPlan:
-    return EvaluationPlan(measures, models, LLMSession(cache, clock=Deadline(deadline_s)), on_error, redaction, without_gold)
+    run = LLMSession(cache, clock=Deadline(deadline_s))
+    return EvaluationPlan(measures, models, run, on_error, redaction, without_gold, longest_text)

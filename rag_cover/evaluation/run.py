@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rag_cover.backends import CalibrationShift, Mode, Retriever, read_shifts
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
-from rag_cover.evaluation.blocks import OnFailure, select_measures
+from rag_cover.evaluation.blocks import LONGEST_TEXT, OnFailure, select_measures
 from rag_cover.evaluation.budget import plan_budget
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
 from rag_cover.evaluation.loop import MemorySink, Progress, StoreSink, fill
@@ -198,6 +198,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     redact: bool | Redaction = False,
     nuggets: Path | str | Mapping[str, Sequence[Nugget | str]] | None = None,
     corpus: Path | str | Retriever | Sequence[Passage] | None = None,
+    longest_text: int = LONGEST_TEXT,
 ) -> Evaluation:
     """Measure every trace.
 
@@ -228,12 +229,13 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             them, or a mapping of questions or their ids to nuggets; a short way of writing ``models=Models(nuggets=…)``.
         corpus: what the pipeline could have retrieved: a file of passages, passages, or a retriever over them. What no
             retrieved passage covers is looked for in it; a short way of writing ``models=Models(corpus=…)``.
+        longest_text: no model is asked about a trace with a text of more characters: a `Failure` that says so.
 
     Raises:
         InputError: a trace that cannot be read, or something that traces are not read from.
         StoreInUseError: another process writes the store.
         StoreError: a store that cannot be used, or that holds an evaluation that is neither to be resumed nor written over.
-        InvalidValueError: ``resume`` and ``overwrite`` together.
+        InvalidValueError: ``resume`` and ``overwrite`` together, or a ``longest_text`` below 1.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     refuse_both(resume=resume, overwrite=overwrite)
@@ -245,7 +247,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     redaction = Redaction.from_option(redact)
     beside = None if redaction else store.path if isinstance(store, Store) else store  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=Deadline(deadline_s))
-    plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction, longest_text=longest_text)
     watcher = progress if callable(progress) else None if progress is False else notebook_watcher()
     total = trace_count(traces)
     stream = assign_ids(read_any(traces))

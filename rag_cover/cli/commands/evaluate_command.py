@@ -29,6 +29,7 @@ from rag_cover.cli.options import (
     Judge,
     Labels,
     Limit,
+    MaxText,
     Measures,
     NoReport,
     NoStore,
@@ -49,6 +50,7 @@ from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.run import EvaluationRun, measures_of, refuse_other_units, report_for, store_for, writer_of
 from rag_cover.evaluation import Evaluation
+from rag_cover.evaluation.blocks import LONGEST_TEXT
 from rag_cover.importers import read_labels
 from rag_cover.registry import Models
 from rag_cover.reports import summary_panel, worst_questions, write_report
@@ -86,6 +88,7 @@ class EvaluateOptions:
     nuggets: NuggetsFile = None
     corpus: Corpus = None
     corpus_options: CorpusOptions
+    max_text: MaxText = LONGEST_TEXT
     workers: Workers = None
     engine_options: EngineOptions
     remote: RemoteOptions
@@ -139,6 +142,7 @@ class EvaluateOptions:
             redaction=self.redaction.read(),
             engine=self.engine_options.open(self.workers),
             overwrite=self.force,
+            longest_text=self.max_text,
         )
 
 

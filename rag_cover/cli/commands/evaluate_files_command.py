@@ -19,6 +19,7 @@ from rag_cover.cli.options import (
     Entailer,
     Force,
     Judge,
+    MaxText,
     Measures,
     NoReport,
     NuggetsFile,
@@ -36,6 +37,7 @@ from rag_cover.cli.parameters import DefaultText, expand_options
 from rag_cover.cli.progress import progress_bar
 from rag_cover.cli.run import EvaluationRun, measures_of, refuse_other_units, warn_skipped_traces, writer_of
 from rag_cover.evaluation import Evaluation
+from rag_cover.evaluation.blocks import LONGEST_TEXT
 from rag_cover.evaluation.files import evaluate_files
 from rag_cover.registry import Models
 from rag_cover.reports import write_report
@@ -66,6 +68,7 @@ class EvaluateFilesOptions:
     receiver: Receiver = None
     generator: Splitter = None
     nuggets: NuggetsFile = None
+    max_text: MaxText = LONGEST_TEXT
     workers: Workers = None
     engine_options: EngineOptions
     remote: RemoteOptions
@@ -105,6 +108,7 @@ class EvaluateFilesOptions:
             redaction=self.redaction.read(),
             engine=self.engine_options.open(self.workers),
             overwrite=self.force,
+            longest_text=self.max_text,
         )
 
 
@@ -152,6 +156,7 @@ def _evaluate(run: EvaluationRun, files: list[Path], written_as: Literal["parque
                 cache=run.cache,
                 deadline_s=run.deadline_s,
                 redact=run.redaction or False,
+                longest_text=run.longest_text,
             )
     except KeyboardInterrupt:
         line = f"Interrupted. What was done is kept in {into}; run the same command with --resume to go on."

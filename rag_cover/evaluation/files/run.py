@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag_cover.engines import Engine
 from rag_cover.errors import InvalidValueError, StoreError, needs_extra
-from rag_cover.evaluation.blocks import OnFailure
+from rag_cover.evaluation.blocks import LONGEST_TEXT, OnFailure
 from rag_cover.evaluation.files.driver import PartSink
 from rag_cover.evaluation.files.slice_task import MeasuringSlices
 from rag_cover.evaluation.files.slices import PART_BYTES
@@ -49,6 +49,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     cache: Path | bool = True,
     deadline_s: float | None = None,
     redact: bool | Redaction = False,
+    longest_text: int = LONGEST_TEXT,
     part_bytes: int = PART_BYTES,
 ) -> Evaluation:
     """Measure the traces of files of any size, in as little memory as those of a small one.
@@ -76,6 +77,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
             is wrong with a line is not quoted then, and the answers of remote models are kept only in a file that ``cache``
             names. While a run lasts, slices of packed files and tables lie in the folder as they are; those of one that was
             killed are removed by the next.
+        longest_text: no model is asked about a trace with a text of more characters: a `Failure` that says so.
         part_bytes: how many bytes of input a part holds the results of, at most, beyond its first trace.
 
     Raises:
@@ -83,7 +85,8 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
         StoreInUseError: another run writes into the folder.
         StoreError: the folder holds something else, or a run that is neither to be resumed nor written over, cannot be
             written, or is to be gone on with and was redacted in another way.
-        InvalidValueError: ``resume`` and ``overwrite`` together, or a cascade of judges with a budget.
+        InvalidValueError: ``resume`` and ``overwrite`` together, or a cascade of judges with a budget, or a
+            ``longest_text`` below 1.
         MissingExtraError: Parquet, without the package for it.
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
@@ -96,7 +99,7 @@ def evaluate_files(  # noqa: PLR0913  # the public interface: all but the files 
     redaction = Redaction.from_option(redact)
     beside = None if redaction else folder.path.with_name(f"{folder.path.name}.sqlite")  # answers are texts
     run = LLMSession(cache_for(cache, beside), clock=clock)
-    plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction)
+    plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction, longest_text=longest_text)
     # a judge that is none writes nothing
     sink = PartSink(folder, paths, plan, plan.judge, format, part_bytes, skipped=skipped, seed=seed, progress=progress)
     with folder.lock():
