@@ -173,6 +173,10 @@ def test_a_project_s_file_that_others_broke_stops_nothing(
         ("[evaluate]\nengine = 'ray'\n", "line 2, at evaluate.engine: this says where texts are sent"),
         ("[common]\nplugin_path = 'x.py'\n", "line 2, at common.plugin_path: this names code that is run"),
         ("[train.geneval]\nbase = 'org/name'\n", "line 2, at train.geneval.base: this names a model that may be fetched"),
+        (
+            "[evaluate]\nfail-under = ['rating=0.1']\nfail_under = ['rating=0.2']\n",
+            "line 3, at evaluate.fail_under: this table sets the option as 'fail-under', too; keep one of them",
+        ),
         ("[evaluate]\nforce = true\n", "line 2, at evaluate.force: this writes over files"),
         ("[evaluate]\nredact-key = 'k'\n", "line 2, at evaluate.redact-key: this is a secret"),
         ("[evaluate]\nstore = '../kept.sqlite'\n", "line 2, at evaluate.store: ../kept.sqlite is outside of the file's folder"),
