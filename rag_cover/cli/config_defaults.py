@@ -15,6 +15,7 @@ from rag_cover.cli.config_rules import (
     COMMON_OPTIONS,
     MODEL_OPTIONS,
     WRITTEN_OPTIONS,
+    is_named_judge,
     model_problem,
     outside_problem,
     refusal_of,
@@ -81,6 +82,8 @@ class OptionDefaults:
         texts = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
         if word in MODEL_OPTIONS:
             self._refuse(next((problem for each in texts if (problem := model_problem(each, folder))), None), keys)
+            if is_named_judge(str(value), folder):
+                return value
             scheme, mark, path = str(value).partition(":")
             return f"{scheme}:{_from_here(folder, path)}" if mark else value
         if Path not in set(plain_types(hint)):

@@ -211,6 +211,16 @@ def test_what_a_file_may_not_say_is_refused_with_its_line(
     assert done.stderr.count("\n") <= 1
 
 
+def test_a_judge_that_was_fitted_and_named_is_found_by_its_name(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path]
+) -> None:
+    config("[evaluate]\njudge = 'embedded:mine'\n")
+
+    done = command("evaluate", traces, "--no-report", "--no-store")
+
+    assert "no judge is called so" in done.stderr  # it was looked for; none is fitted here
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
