@@ -48,6 +48,17 @@ def test_a_gate_of_the_file_fails_the_command_and_the_file_is_named(
     assert "--fail-under core_coverage=0.99" in done.stderr
 
 
+def test_a_minimum_that_no_answer_reaches_is_refused(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path]
+) -> None:
+    config("[evaluate]\nfail_under = { core_coverage = 1.5 }\n")
+
+    done = command("evaluate", traces, *WORDS)
+
+    assert done.exit_code == 2
+    assert "never above 1" in done.stderr
+
+
 def test_an_option_of_the_command_line_wins(command: Callable[..., Any], traces: Path, config: Callable[..., Path]) -> None:
     config("[evaluate]\nfail_under = ['core_coverage=0.99']\nlimit = 3\n")
 
