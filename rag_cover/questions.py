@@ -218,6 +218,9 @@ class Question(Textual):
 class SubQuestion(Textual):
     """One thing a full answer would say; ``role_source`` tells who gave its role (`RoleSource`).
 
+    In data a plain string is a core one: who lists what an answer should say means that it should say it. An object without
+    ``role`` has none yet, and may be typed.
+
     ``references`` are accepted answers to it; a text covers it then where it agrees with one of them.
     """
 
@@ -235,6 +238,11 @@ class SubQuestion(Textual):
             role_source: RoleSource | None = None,
             references: str | Sequence[str] = (),
         ) -> None: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_plain_string(cls, data: object) -> object:
+        return {"text": data, "role": Role.CORE} if isinstance(data, str) else data
 
     @field_validator("text")
     @classmethod

@@ -15,6 +15,7 @@ from rag_cover.cli.config_rules import (
     COMMON_OPTIONS,
     MODEL_OPTIONS,
     WRITTEN_OPTIONS,
+    is_named_judge,
     model_problem,
     outside_problem,
     refusal_of,
@@ -42,12 +43,13 @@ class OptionDefaults:
         """Yield each option's name and default; the command's own table counts more than the common one.
 
         Raises:
-            ConfigError: a key that may not be set, that nobody knows, or whose value is of another type.
+            ConfigError: a key that may not be set, that nobody knows, that is given twice, or whose value is of another type.
         """
         _check_tables(self.config)
         _check_members(self.config, self.name, self.siblings)
         hints = _hints_of(self.command)
         for table in ((COMMON_TABLE,), tuple(self.name.split(" "))):
+            _check_spellings(self.config, table)
             for key, value in table_of(self.config, table).items():
                 option = self._option(key, table)
                 if option is not None:
@@ -80,6 +82,8 @@ class OptionDefaults:
         texts = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
         if word in MODEL_OPTIONS:
             self._refuse(next((problem for each in texts if (problem := model_problem(each, folder))), None), keys)
+            if is_named_judge(str(value), folder):
+                return value
             scheme, mark, path = str(value).partition(":")
             return f"{scheme}:{_from_here(folder, path)}" if mark else value
         if Path not in set(plain_types(hint)):
@@ -94,6 +98,19 @@ class OptionDefaults:
             option = f"--{keys[-1].replace('_', '-')}"
             message = f"{problem}; take it out of the file, and give {option} in the command"
             raise self.config.error(message, *keys)
+
+
+def _check_spellings(config: ConfigFile, table: tuple[str, ...]) -> None:
+    """Refuse an option that one table sets twice, with hyphens and with underscores.
+
+    Raises:
+        ConfigError: names the second key, and the first.
+    """
+    first: dict[str, str] = {}
+    for key in table_of(config, table):
+        if (other := first.setdefault(key.replace("-", "_"), key)) != key:
+            problem = f"this table sets the option as {other!r}, too; keep one of them"
+            raise config.error(problem, *table, key)
 
 
 def _check_tables(config: ConfigFile) -> None:

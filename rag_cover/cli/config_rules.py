@@ -6,11 +6,20 @@ over is said on the command line alone, by whoever runs the command.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["COMMON_OPTIONS", "MODEL_OPTIONS", "WRITTEN_OPTIONS", "model_problem", "outside_problem", "refusal_of"]
+__all__ = [
+    "COMMON_OPTIONS",
+    "MODEL_OPTIONS",
+    "WRITTEN_OPTIONS",
+    "is_named_judge",
+    "model_problem",
+    "outside_problem",
+    "refusal_of",
+]
 
 _SENDS = "says where texts are sent"
 _SECRET = "is a secret, which does not belong in a file of the project"  # noqa: S105  # nosec B105  # the reason, not one
@@ -56,6 +65,8 @@ MODEL_OPTIONS = frozenset(
 
 _OF_THE_PACKAGE = ("embedded", "rules")
 _OF_FOLDERS = ("embedded", "transformers")
+_NAMED_JUDGE = re.compile(r"embedded:[A-Za-z0-9][\w.-]{0,63}")
+"""A judge that ``rag-cover judge fit`` keeps on this machine by a name: nothing is fetched, and no code is run."""
 
 WRITTEN_OPTIONS = frozenset(
     {"out", "store", "report", "into", "index", "baseline", "export", "html", "junit", "markdown", "to_dataset"}
@@ -121,18 +132,31 @@ def refusal_of(key: str) -> str | None:
 
 
 def model_problem(name: str, folder: Path) -> str | None:
-    """Return why a model may not be named in a file; None for those of the package, and for a folder of weights that exists.
+    """Return why a model may not be named in a file.
+
+    None for those of the package, for a folder of weights that exists, and for a named judge of `rag-cover judge fit`.
 
     >>> model_problem("embedded", Path())
     >>> model_problem("openai:gpt-4.1-mini", Path()) is None
     False
     """
     scheme, _, path = name.partition(":")
+    if is_named_judge(name, folder):
+        return None
     if name in _OF_THE_PACKAGE or (scheme in _OF_FOLDERS and path and (folder / path).is_dir()):
         return None
     if scheme in _OF_FOLDERS and path:
         return f"there is no folder {path!r} beside this file, and a model that is fetched is named on the command line alone"
     return "a model that may send texts elsewhere or run code of others is named on the command line alone"
+
+
+def is_named_judge(name: str, folder: Path) -> bool:
+    """Return whether a model is a fitted judge by its name, rather than by a folder beside the file.
+
+    >>> is_named_judge("embedded:mine", Path()), is_named_judge("embedded:org/name", Path())
+    (True, False)
+    """
+    return bool(_NAMED_JUDGE.fullmatch(name)) and not (folder / name.partition(":")[2]).is_dir()
 
 
 def outside_problem(paths: Sequence[str], folder: Path) -> str | None:

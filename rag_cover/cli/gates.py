@@ -71,15 +71,22 @@ def read_gates(options: GateOptions) -> list[Gate]:
     """Read the gates that a command is given.
 
     Raises:
-        BadParameter: there is no such metric, or its minimum is no number.
+        BadParameter: there is no such metric, or its minimum is no number or more than it can reach.
     """
     if not options.fail_under and not options.fail_under_lower:
         return []  # without loading the measures that plugins bring
     known = metrics_of_installed()
-    return [
+    gates = [
         *gates_of(options.fail_under, lower=False, known=known),
         *gates_of(options.fail_under_lower, lower=True, known=known),
     ]
+    for gate in gates:
+        if gate.minimum > (high := known[gate.metric].metric.high):
+            message = (
+                f"{gate.metric} is never above {high:g}, so {gate.metric}={gate.minimum:g} always fails; give a lower minimum"
+            )
+            raise typer.BadParameter(message, param_hint=gate.option.partition(" ")[0])
+    return gates
 
 
 def print_failed_gates(results: Iterable[GateResult]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.english.lexicon import BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
+from rag_cover.english.lexicon import ALL_PREPOSITIONS, BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words
 
@@ -54,6 +54,23 @@ _DEMONSTRATIVE = re.compile(
 _EVENT = re.compile(r"why\b", re.IGNORECASE)
 _LAST_IT = re.compile(rf"\bit[\s{MARKS}]*$", re.IGNORECASE)
 """What a last "it" means after "why did the pipe burst": in "who could prevent it" not the pipe."""
+_LINKS = ALL_PREPOSITIONS | {
+    "and",
+    "but",
+    "or",
+    "also",
+    "then",
+    "so",
+    "only",
+    "even",
+    "not",
+    "just",
+    "any",
+    "including",
+    "really",
+}
+_FOLLOW_UP = re.compile(rf"{one_of(_LINKS)}(?: |$)", re.IGNORECASE)
+"""How a follow-up without a verb begins: what it asks was said before, as in "And on Saturdays?"."""
 _UNFINISHED = re.compile(r"\b(?:most|least|more|less|best|worst|fewest|highest|lowest)$", re.IGNORECASE)
 """The end of a clause whose noun comes later: "which president appointed the most and which the least judges"."""
 _THERE = re.compile(r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\b", re.IGNORECASE)
@@ -106,10 +123,6 @@ _PERSONAL = re.compile(
 """What a person does to something: "I care for a pan"."""
 _INDIRECT = re.compile(
     rf"how\ (?!{_AUXILIARY}\b)(?P<x>[^?]+?)\ (?P<be>{one_of(BE)})\ (?P<doing>\w+ing\b[^?]*)", re.VERBOSE | re.IGNORECASE
-)
-_FOLLOWS = re.compile(  # what only an earlier question completes, such as "and on Saturdays"
-    r"(?:and|but|or|so|then|also|too|even|only|not|with|without|in|on|at|for|from|to|by|of|after|before|during|since|until)\b",
-    re.IGNORECASE,
 )
 _ORDER = re.compile(
     r"(?:please\ )?(?:tell\ me\ about|describe|explain|discuss|summari[sz]e|outline)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
@@ -167,6 +180,9 @@ def finish_question(part: str) -> str:
     ('How is climate change affecting the earth?', 'How do Python and Java compare?')
     >>> finish_question("Explain inflation.")
     'What is important to know about inflation?'
+
+    A follow-up without a verb stays itself: what it asks was said before.
+
     >>> finish_question("And on Saturdays?")
     'And on Saturdays?'
     """
@@ -182,10 +198,10 @@ def _direct(text: str) -> str:
         return text
     if (match := _VERSUS.fullmatch(text)) and is_noun_phrase(match["x"]) and is_noun_phrase(match["y"]):
         return f"how do {match['x']} and {match['y']} compare"
+    if _FOLLOW_UP.match(text):
+        return text
     match = _ORDER.fullmatch(text)
     topic = match["x"] if match else text
-    if _FOLLOWS.match(topic):
-        return text
     return f"what is important to know about {topic}" if _LATIN.fullmatch(topic) and is_noun_phrase(topic) else text
 
 

@@ -48,6 +48,17 @@ def test_a_gate_of_the_file_fails_the_command_and_the_file_is_named(
     assert "--fail-under core_coverage=0.99" in done.stderr
 
 
+def test_a_minimum_that_no_answer_reaches_is_refused(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path]
+) -> None:
+    config("[evaluate]\nfail_under = { core_coverage = 1.5 }\n")
+
+    done = command("evaluate", traces, *WORDS)
+
+    assert done.exit_code == 2
+    assert "never above 1" in done.stderr
+
+
 def test_an_option_of_the_command_line_wins(command: Callable[..., Any], traces: Path, config: Callable[..., Path]) -> None:
     config("[evaluate]\nfail_under = ['core_coverage=0.99']\nlimit = 3\n")
 
@@ -173,6 +184,10 @@ def test_a_project_s_file_that_others_broke_stops_nothing(
         ("[evaluate]\nengine = 'ray'\n", "line 2, at evaluate.engine: this says where texts are sent"),
         ("[common]\nplugin_path = 'x.py'\n", "line 2, at common.plugin_path: this names code that is run"),
         ("[train.geneval]\nbase = 'org/name'\n", "line 2, at train.geneval.base: this names a model that may be fetched"),
+        (
+            "[evaluate]\nfail-under = ['rating=0.1']\nfail_under = ['rating=0.2']\n",
+            "line 3, at evaluate.fail_under: this table sets the option as 'fail-under', too; keep one of them",
+        ),
         ("[evaluate]\nforce = true\n", "line 2, at evaluate.force: this writes over files"),
         ("[evaluate]\nredact-key = 'k'\n", "line 2, at evaluate.redact-key: this is a secret"),
         ("[evaluate]\nstore = '../kept.sqlite'\n", "line 2, at evaluate.store: ../kept.sqlite is outside of the file's folder"),
@@ -205,6 +220,16 @@ def test_what_a_file_may_not_say_is_refused_with_its_line(
     assert done.exit_code == (3 if said else 0)
     assert said in done.stderr
     assert done.stderr.count("\n") <= 1
+
+
+def test_a_judge_that_was_fitted_and_named_is_found_by_its_name(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path]
+) -> None:
+    config("[evaluate]\njudge = 'embedded:mine'\n")
+
+    done = command("evaluate", traces, "--no-report", "--no-store")
+
+    assert "no judge is called so" in done.stderr  # it was looked for; none is fitted here
 
 
 @pytest.mark.parametrize(

@@ -342,3 +342,11 @@ def test_pronouns_of_a_second_question_are_resolved(question: str, parts: list[s
 )
 def test_pronouns_that_may_mean_something_else_keep_a_question_whole(question: str) -> None:
     assert [sub_question.text for sub_question in decompose(question)] == [question]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["And on Saturdays?", "But not on Sundays?", "Or by bus?", "For two people?", "Per person?", "Any others?", "Really?"],
+)
+def test_a_follow_up_without_a_verb_stays_itself(text: str) -> None:
+    assert [sub.text for sub in decompose(text)] == [text]
