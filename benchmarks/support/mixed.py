@@ -1,7 +1,7 @@
 """A mixed stream: questions of one passage, of several, and such as the corpus does not answer, probed over six sets.
 
-Each question is asked over its own set by BM25. *Hard* unanswerable questions are the same questions with every passage that
-supports the answer, or the multi-hop question it belongs to, taken out of what was retrieved; *easy* ones come from another set.
+Each question is asked over its own set by BM25. *Hard* unanswerable questions are the same questions with every passage taken
+out of what was retrieved that supports the answer, or the multi-hop question it belongs to; *easy* ones come from another set.
 The judge reads a passage once, so that a question and its hard twin differ in the passages alone; a twin shares its question's
 key, by which intervals and folds are grouped.
 """
@@ -70,10 +70,8 @@ class Streamed:
         return cls(**{**data, "complexity": complexity, "scores": tuple(data["scores"]), "steps": tuple(data["steps"])})
 
 
-def stream_of(
-    data: Path, part: Part, scorer: Scorer, *, limit: int, seed: int = 0, kept: Path | None = None
-) -> list[Streamed]:
-    """Probe at most ``limit`` direct and ``limit`` complex questions of each set, their hard twins, and half as many easy ones."""
+def stream_of(data: Path, part: Part, scorer: Scorer, *, limit: int, seed: int = 0, kept: Path | None = None) -> list[Streamed]:
+    """Probe at most ``limit`` direct and complex questions of each set each, their hard twins, and half as many easy ones."""
     names = FITTED if part == "train" else SETS
     asked = {name: _sample(_sources(name, data, part), limit, seed) for name in names}
     found: list[Streamed] = []
@@ -144,7 +142,8 @@ def _sources(name: str, data: Path, part: Part) -> list[_Source]:
         case "NQ":
             rows = part_of(list(lines(data / "reading/qed_dev.jsonl")), part, key=lambda row: str(row["question_text"]))
             return [
-                _Source(row["question_text"], "direct", row["question_text"], frozenset([row["paragraph_text"]])) for row in rows
+                _Source(row["question_text"], "direct", row["question_text"], frozenset([row["paragraph_text"]]))
+                for row in rows
             ]
         case "SQuAD":
             return [

@@ -2,7 +2,7 @@
 
 from rag_cover.routing.caimira import Caimira
 from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
-from rag_cover.routing.complexity_router import ComplexityRouter, RoutedOutcome
+from rag_cover.routing.complexity_router import ComplexityRouter, RoutedOutcome, RoutingRule
 from rag_cover.routing.decision import ROUTES, Demand
 from rag_cover.routing.descriptions import SkillDescription, describe_skills
 from rag_cover.routing.features import encode
@@ -35,6 +35,7 @@ __all__ = [
     "Responses",
     "Route",
     "RoutedOutcome",
+    "RoutingRule",
     "RoutingThreshold",
     "SkillDescription",
     "SkillModel",

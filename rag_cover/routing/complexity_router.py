@@ -6,6 +6,9 @@ With retrieval complexity (Gabburo et al., ACL Findings 2024; `rag_cover.complex
 - not answerable, yet the passages are about all of it and together may answer it → *complex*;
 - neither, or nothing was retrieved at all → *unanswerable* by this corpus.
 
+That is the paper's rule. Where a rule was fitted for the judge (`rag_cover.routing.evidence`) and no threshold is given, it
+decides in its place: it looks at the question's steps, too.
+
 A cut on P(complex), fitted to what each route really gave (`ComplexityRouter.fit_threshold`), takes the place of the first
 two; what is unanswerable stays so.
 """
@@ -14,20 +17,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Literal, get_args
 
 import numpy as np
 
-from rag_cover.backends import Relevance, Retriever, Scorer
+from rag_cover.backends import Relevance, Retriever, Scorer, fingerprint_of
 from rag_cover.complexity import Calibration, Complexity, Constraints, complexity_of
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Passage, Question
 from rag_cover.routing.decision import ROUTES, Demand, complexity_score, demand_of, evidence_lines
+from rag_cover.routing.evidence import EvidenceRule, evidence_rule_for, read_steps
 from rag_cover.routing.routes import Route, as_question
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
 
-__all__ = ["ComplexityRouter", "RoutedOutcome"]
+__all__ = ["ComplexityRouter", "RoutedOutcome", "RoutingRule"]
+
+RoutingRule = Literal["steps", "thresholds"]
+"""How a route is chosen: by the question's steps and what is found answered, or by the paper's two thresholds."""
 
 _SHOWN = 5
 _WIDTH = 100
@@ -63,10 +71,14 @@ class ComplexityRouter:
         t_ans: the threshold of answerability, before that of any calibration.
         t_com: the threshold of completeness, likewise.
         constraints: which of the two decide what is complex; None: as the calibration says, or both.
-        cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
+        cut: send a question the complex way from this P(complex) on; None: as the rule decides.
+        rule: ``"steps"`` decides by the question's steps and what the judge finds answered, which takes a rule fitted for the
+            judge; ``"thresholds"`` as the paper does; None: by steps, where there is such a rule and neither a threshold, a
+            calibration, constraints nor a cut is given.
 
     Raises:
-        InvalidValueError: routes without "direct" or "complex", or with others; k below 1; a cut below 0.
+        InvalidValueError: routes without "direct" or "complex", or with others; k below 1; a cut below 0; a rule that is none,
+            or by steps for a judge that none was fitted for, or beside a threshold.
     """
 
     __slots__ = (
@@ -75,6 +87,7 @@ class ComplexityRouter:
         "_relevance",
         "_retriever",
         "_scorer",
+        "_steps_rule",
         "_t_ans",
         "_t_com",
         "cut",
@@ -95,6 +108,7 @@ class ComplexityRouter:
         t_com: float | None = None,
         constraints: Constraints | None = None,
         cut: float | None = None,
+        rule: RoutingRule | None = None,
     ) -> None:
         _refuse_routes(routes)
         if k < 1 or (cut is not None and not cut >= 0):
@@ -104,6 +118,8 @@ class ComplexityRouter:
         self.k, self.cut = k, cut
         self._retriever, self._scorer, self._relevance = retriever, scorer, relevance
         self._calibration, self._t_ans, self._t_com, self._constraints = calibration, t_ans, t_com, constraints
+        is_set = any(each is not None for each in (calibration, t_ans, t_com, constraints, cut))
+        self._steps_rule = _choose_rule(rule, scorer, is_set=is_set)
 
     def complexity(self, question: Question | str) -> Complexity:
         """Return how complex a question is for what is retrieved for it.
@@ -119,15 +135,27 @@ class ComplexityRouter:
         Raises:
             ModelFailedError: the scorer failed on every passage.
         """
-        return self.route_of(self.complexity(question))
+        return self._route(question, *self._look_up(question))
 
     def routes(self, questions: Sequence[Question | str]) -> list[Route]:
         """Choose the route of each question."""
         return [self.route(question) for question in questions]
 
     def route_of(self, complexity: Complexity) -> Route:
-        """Choose the route of a question whose complexity is known already."""
-        demand, reason = demand_of(complexity, cut=self.cut)
+        """Choose the route of a question whose complexity alone is known already: by thresholds, or by the cut."""
+        return self._name(complexity, *demand_of(complexity, cut=self.cut))
+
+    def _route(self, question: Question | str, passages: Sequence[Passage], complexity: Complexity) -> Route:
+        if self._steps_rule is None or complexity.completeness is None:
+            return self.route_of(complexity)
+        steps = read_steps(as_question(question).text, passages, self._scorer)
+        route = self._name(complexity, *self._steps_rule.decide(complexity, steps))
+        if complexity.max_answer_probability is None:
+            return route
+        scores = {"steps": float(max(len(steps.texts), 1)), "answered": self._steps_rule.probability(complexity, steps)}
+        return replace(route, scores={**route.scores, **scores})
+
+    def _name(self, complexity: Complexity, demand: Demand, reason: str) -> Route:
         if demand == "unanswerable" and demand not in self.names:
             demand = "complex"
         return Route(self.names[demand], complexity.probability, _scores(complexity, self.cut), reason)
@@ -135,17 +163,24 @@ class ComplexityRouter:
     def explain(self, question: Question | str) -> str:
         """Describe in lines for people where a question goes, by which numbers, and what the best passages are."""
         passages, complexity = self._look_up(question)
-        route = self.route_of(complexity)
+        route = self._route(question, passages, complexity)
         return "\n".join(
             [
                 f"Question: {_line(as_question(question).text)}",
                 f"Route: {route.name}",
                 f"Because: {route.reason}",
-                *(f"  {line}" for line in evidence_lines(complexity, self.cut)),
+                *(f"  {line}" for line in self._evidence(route, complexity)),
                 *_passage_lines(complexity, passages),
                 *(f"Note: {note}." for note in complexity.notes),
             ]
         )
+
+    def _evidence(self, route: Route, complexity: Complexity) -> list[str]:
+        lines = evidence_lines(complexity, self.cut)
+        if self._steps_rule is None or "steps" not in route.scores:
+            return lines
+        count, answered = int(route.scores["steps"]), route.scores["answered"]
+        return [f"steps: {count}; P(answered): {answered:.2f} (from 0.50; fitted on {self._steps_rule.name})", *lines[:-1]]
 
     def with_cut(self, cut: float | None) -> ComplexityRouter:
         """Return the same router with another cut on P(complex), such as that of a `RoutingThreshold`."""
@@ -249,6 +284,25 @@ def _passage_line(passage: Passage) -> str:
 def _line(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _WIDTH else f"{flat[:_WIDTH]}…"
+
+
+def _choose_rule(rule: RoutingRule | None, scorer: Scorer, *, is_set: bool) -> EvidenceRule | None:
+    """Return the rule by steps; None where thresholds decide."""
+    if rule is not None and rule not in get_args(RoutingRule):
+        message = f"rule is {rule!r}; it is one of {', '.join(map(repr, get_args(RoutingRule)))}"
+        raise InvalidValueError(message)
+    if rule == "thresholds" or (rule is None and is_set):
+        return None
+    found = evidence_rule_for(fingerprint_of(scorer))
+    if rule == "steps" and (found is None or is_set):
+        why = (
+            "a threshold, a calibration, constraints or a cut decides"
+            if is_set
+            else f"none was fitted for {fingerprint_of(scorer)}"
+        )
+        message = f"there is no rule by steps here: {why}; take rule='thresholds'"
+        raise InvalidValueError(message)
+    return found
 
 
 def _refuse_routes(routes: Mapping[Demand, str]) -> None:
