@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ __all__ = ["complexities_without_references", "learn_skills"]
 
 Floats = NDArray[np.float64]
 
+CHOICES = (1, 2, 3, 5)
+"""Dimensions that are tried where none are named."""
 _LEAST = 20
 _EDGE = 1e-6  # a probability nearer to 0 or 1 has no logit
 
@@ -34,7 +37,7 @@ def learn_skills(
     outcomes: Outcomes,
     embedder: Embedder,
     *,
-    dimensions: int = 5,
+    dimensions: int | None = None,
     complexities: Sequence[Complexity | None] = (),
     folds: int = 5,
     seed: int = 0,
@@ -44,7 +47,8 @@ def learn_skills(
     Args:
         outcomes: what `gather_outcomes` found.
         embedder: reads the questions; routing needs the same one.
-        dimensions: of the model.
+        dimensions: of the model; None: the fewest of 1, 2, 3 and 5 whose cross-validated log-loss is within one standard error
+            of the best.
         complexities: of the questions, in their order, judged without references as a router judges them; none: no adjustment.
         folds: of the cross-validation, by question.
         seed: seed of the random generator (fit and folds).
@@ -60,11 +64,13 @@ def learn_skills(
         raise InputError(problem)
     features = np.asarray(encode(responses.questions, embedder), dtype=np.float64)
 
-    def fit(some: Responses, rows: Floats) -> Caimira:
-        return Caimira(dimensions=dimensions, seed=seed).fit(some, rows, encoder=fingerprint_of(embedder))
+    def fitter(m: int) -> Callable[[Responses, Floats], Caimira]:
+        return lambda some, rows: Caimira(dimensions=m, seed=seed).fit(some, rows, encoder=fingerprint_of(embedder))
 
-    model = fit(responses, features)
-    predicted = _cross_validate(responses, features, fit, folds, seed)
+    tried = CHOICES if dimensions is None else (dimensions,)
+    held_out = {m: _cross_validate(responses, features, fitter(m), folds, seed) for m in tried}
+    chosen, choice = _choose_dimensions(responses, held_out)
+    model, predicted = fitter(chosen)(responses, features), held_out[chosen]
     adjustment, notes = _adjustment(responses, predicted, complexities, seed)
     record = SkillRecord(
         criterion=outcomes.criterion,
@@ -74,7 +80,7 @@ def learn_skills(
         predicted=predicted,
         held_out=_score_held_out(responses, predicted, folds, seed),
         adjustment=adjustment,
-        notes=(*outcomes.notes, *notes),
+        notes=(*outcomes.notes, *choice, *notes),
     )
     return model, record
 
@@ -96,6 +102,29 @@ def complexities_without_references(outcomes: Outcomes, scorer: Scorer | None) -
         for (place, _), complexity in zip(asked, judged, strict=True):
             found[place] = None if isinstance(complexity, Failure) else complexity
     return found
+
+
+def _choose_dimensions(responses: Responses, held_out: Mapping[int, Floats]) -> tuple[int, tuple[str, ...]]:
+    """Choose the fewest dimensions within one standard error of the best (Hastie et al. 2009, section 7.10), and say why."""
+    if len(held_out) == 1:
+        return next(iter(held_out)), ()
+    losses = {m: _losses_by_question(responses, predicted) for m, predicted in held_out.items()}
+    means = {m: float(loss.mean()) for m, loss in losses.items()}
+    best = min(means, key=means.__getitem__)
+    chosen = min(
+        m for m, loss in losses.items() if means[m] - means[best] <= (loss - losses[best]).std() / math.sqrt(len(loss))
+    )
+    told = ", ".join(f"{m}: {mean:.4f}" for m, mean in means.items())
+    return chosen, (
+        f"Dimensions chosen by held-out log-loss, the fewest within one standard error of the best: {chosen} ({told}).",
+    )
+
+
+def _losses_by_question(responses: Responses, predicted: Floats) -> Floats:
+    """Return (n,) mean log-losses of the questions that have responses, in nats."""
+    seen = ~np.isnan(responses.values)
+    losses = np.where(seen, cross_entropy(logits_of(predicted, edge=_EDGE), np.nan_to_num(responses.values)), 0).sum(axis=1)
+    return np.asarray((losses / np.maximum(seen.sum(axis=1), 1))[seen.any(axis=1)])
 
 
 def _cross_validate(

@@ -108,3 +108,24 @@ def test_complexity_is_judged_without_references_as_a_router_must() -> None:
 
 def test_without_anything_retrieved_complexity_is_unknown() -> None:
     assert complexities_without_references(outcomes(np.ones((3, 2))), KeywordScorer()) == [None] * 3
+
+
+def test_the_fewest_dimensions_that_do_as_well_are_chosen_and_told() -> None:
+    pytest.importorskip("scipy", reason="needs rag-cover[skills]")
+    able = np.random.default_rng(0).random((N, 2)) < [0.8, 0.3]
+
+    model, record = learn_skills(outcomes(able.astype(float)), Kinds())
+
+    assert model.dimensions == 1
+    (note,) = (note for note in record.notes if note.startswith("Dimensions chosen"))
+    assert "one standard error of the best: 1 (1: " in note
+
+
+def test_dimensions_that_are_named_are_kept() -> None:
+    pytest.importorskip("scipy", reason="needs rag-cover[skills]")
+    able = np.random.default_rng(0).random((N, 2)) < [0.8, 0.3]
+
+    model, record = learn_skills(outcomes(able.astype(float)), Kinds(), dimensions=3)
+
+    assert model.dimensions == 3
+    assert not any("chosen" in note for note in record.notes)

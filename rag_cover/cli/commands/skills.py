@@ -115,8 +115,15 @@ class SkillFitOptions:
         ),
     ] = False
     dimensions: Annotated[
-        int, typer.Option(help="Latent skills of the model.", min=1, metavar="N", rich_help_panel=MEASURING)
-    ] = 5
+        int | None,
+        typer.Option(
+            help="Latent skills of the model.",
+            min=1,
+            metavar="N",
+            rich_help_panel=MEASURING,
+            show_default="the fewest of 1, 2, 3, 5 that predict as well as any",
+        ),
+    ] = None
     judge: Judge = "embedded"
     embedder: EmbedderName = None
     out: Annotated[
@@ -185,7 +192,7 @@ def _refuse_nothing_learned(record: SkillRecord) -> None:
     message = (
         f"Nothing was learned: on held-out questions the log-loss of the skills, {held_out.log_loss:.3f}, is not below that "
         f"of each pipeline's mean, {held_out.agent_means_log_loss:.3f}. The pipeline that is best on average is the better "
-        "choice, and nothing was saved; give more questions, try --dimensions 1, or save it all the same with --force."
+        "choice, and nothing was saved; give more questions, or save it all the same with --force."
     )
     raise UnfitModelError(message)
 
