@@ -54,6 +54,7 @@ _REFUSED: Mapping[str, str] = MappingProxyType(
         "module": _CODE,
         "base": "names a model that may be fetched from elsewhere",
         "force": "writes over files",
+        "write": "lets a server write files",
     }
 )
 _ENDINGS = ("base_url", "api_key", "url", "token", "secret", "password", "header", "headers", "plugin", "plugins")

@@ -35,12 +35,12 @@ def csv_records(path: Path) -> Iterator[Record | InputError]:
 
 
 def escape_formula(cell: str) -> str:
-    """Put an apostrophe before what a spreadsheet would run as a formula.
+    """Put an apostrophe before what a spreadsheet would run as a formula, or would be without its apostrophes.
 
     >>> escape_formula("=1+1"), escape_formula("12 euros")
     ("'=1+1", '12 euros')
     """
-    return f"'{cell}" if cell.startswith(_FORMULAS) else cell
+    return f"'{cell}" if cell.lstrip("'").startswith(_FORMULAS) else cell
 
 
 def unescape_formula(cell: str) -> str:
@@ -49,7 +49,7 @@ def unescape_formula(cell: str) -> str:
     >>> unescape_formula("'=1+1"), unescape_formula("'tis")
     ('=1+1', "'tis")
     """
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULAS) else cell
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULAS) else cell
 
 
 def parquet_records(path: Path) -> Iterator[Record | InputError]:

@@ -93,7 +93,7 @@ def _cell(value: Any) -> str:
         case bool():
             return str(value).lower()
         case list():
-            return _BETWEEN.join(map(str, value))
+            return escape_formula(_BETWEEN.join(map(str, value)))
         case _:
             return escape_formula(str(value))
 

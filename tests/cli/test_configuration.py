@@ -19,7 +19,7 @@ from rag_cover.errors import ConfigError
 from tests.cli.test_options import DIFFERENT, OURS, PLUGINS, options_of
 
 WORDS = ("--judge", "words", "--no-report", "--no-store")
-REFUSED_OPTIONS = {"address", "base", "engine", "force", "redact_key"}
+REFUSED_OPTIONS = {"address", "base", "engine", "force", "redact_key", "write"}
 
 
 def key_of(option: Any) -> str:

@@ -46,7 +46,7 @@ def test_labels_come_back_from_an_export_as_they_were(
 
 
 def test_an_export_runs_no_formula_in_a_spreadsheet_and_loses_nothing(tmp_path: Path) -> None:
-    label = Label(question="=HYPERLINK(1)", answer="- 12 euros", label=True, annotator="@ada")
+    label = Label(question="=HYPERLINK(1)", answer="- 12 euros", references=("=1+1", "b"), label=True, annotator="@ada")
     (tmp_path / "out.csv").write_text(labels_csv([label]), "utf-8")
 
     assert b"'=HYPERLINK(1)," in (tmp_path / "out.csv").read_bytes()

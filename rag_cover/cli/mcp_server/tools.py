@@ -108,7 +108,7 @@ def _lost(result: TraceResult) -> Sequence[Any]:
 def _question(result: TraceResult) -> dict[str, Any]:
     trace = result.trace
     return {
-        "trace": trace.id,
+        "trace": None if trace.id is None else _untrusted(trace.id),
         "question": _untrusted(trace.question.text),
         "answer": None if trace.answer is None else _untrusted(trace.answer),
         "lost": [
