@@ -219,8 +219,8 @@ class CascadeUse:
 
     @property
     def share_asked(self) -> float:
-        """Return the share of the verdicts that were asked of the model, those that it checked included."""
-        return (self.counts.asked + self.counts.audited) / self.counts.verdicts
+        """Return the share of the verdicts that were asked of the model, those that it checked or failed on included."""
+        return (self.counts.asked + self.counts.audited + self.counts.failed) / self.counts.verdicts
 
 
 class CascadeSums:

@@ -23,7 +23,7 @@ from rag_cover.stores.nugget_files import NuggetList
 from rag_cover.stores.validation import value_from
 from rag_cover.traces import Trace
 
-__all__ = ["corrected_lines", "corrections_jsonl", "import_labels", "labels_csv", "labels_jsonl"]
+__all__ = ["corrected_lines", "corrections_jsonl", "count_unknown", "import_labels", "labels_csv", "labels_jsonl"]
 
 _COLUMNS = tuple(Label.model_fields)
 _OWN = ("annotator", "labelled_at", "sampled")  # columns that tables of others hardly have
@@ -80,6 +80,14 @@ def import_labels(path: Path, annotator: str) -> tuple[Label, ...]:
         read = [_label_of(record) for record in records]
         return tuple(each.model_copy(update={"annotator": each.annotator or annotator}) for each in read)
     return tuple(_label_of_row(row, annotator) for row in read_labels(path) if row.label is not None)
+
+
+def count_unknown(labels: Iterable[Label], results: Iterable[TraceResult]) -> int:
+    """Count the labels of questions that an evaluation does not hold, by identifier or normalised text."""
+    known = {question_key(result.trace.question) for result in results}
+    known |= {question_key(Question(result.trace.question.text)) for result in results}
+    asked = (Question(each.question, id=each.question_id) for each in labels)
+    return sum(question_key(each) not in known and question_key(Question(each.text)) not in known for each in asked)
 
 
 def _standing(labels: Iterable[Label]) -> list[Label]:

@@ -32,6 +32,7 @@ def test_labels_are_imported_and_exported_without_a_page(command: Command, store
 
     assert (taken.exit_code, given.exit_code) == (0, 0), taken.stderr + given.stderr
     assert "2 labels added to" in taken.stdout
+    assert "2 of 2 labels are of questions that" in taken.stderr
     assert [label.label for label in read_label_file(folder / "run.labels.jsonl")] == [True, False]
     assert read_labels(folder / "labels.csv") == read_labels(folder / "run.labels.jsonl")
 

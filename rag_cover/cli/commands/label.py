@@ -17,7 +17,7 @@ from rag_cover.cli.parameters import expand_options
 from rag_cover.errors import InputError, InvalidValueError, needs_extra
 from rag_cover.evaluation import Evaluation
 from rag_cover.labelling import RANDOM_SHARE, LabelSampling, LabelSession, import_labels, list_items
-from rag_cover.labelling.tables import labels_csv, labels_jsonl
+from rag_cover.labelling.tables import count_unknown, labels_csv, labels_jsonl
 from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing, require_file
 from rag_cover.stores.labels import append_labels, labels_beside, read_label_file
@@ -209,7 +209,10 @@ def _move_labels(options: LabelOptions) -> None:
     refuse_existing(options.export_file, force=options.force, inputs=[options.store, options.labels, options.import_file])
     if options.import_file is not None:
         require_file(options.store)
-        count = append_labels(options.labels, import_labels(options.import_file, options.name))
+        imported = import_labels(options.import_file, options.name)
+        if unknown := count_unknown(imported, Evaluation.open(options.store).results):
+            warn(f"{unknown:,} of {format_count(len(imported), 'label')} are of questions that {options.store} does not hold")
+        count = append_labels(options.labels, imported)
         say(f"{format_count(count, 'label')} added to {options.labels}.", quiet=options.quiet)
     if options.export_file is not None:
         labels = read_label_file(options.labels)
