@@ -85,7 +85,7 @@ def test_what_one_passage_answers_goes_the_direct_way_whatever_it_stands_in(stor
 
     assert made.invoke(asked) == asyncio.run(made.ainvoke(asked)) == "plain"
     assert (route.name, route) == ("direct", asyncio.run(made.aroute(asked)))
-    assert "The best passage answers it" in route.reason
+    assert "one step, which the passages answer" in route.reason
     assert route.scores["max_answer_probability"] > route.scores["t_ans"]
 
 

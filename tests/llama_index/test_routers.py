@@ -59,7 +59,7 @@ def test_what_one_passage_answers_goes_the_direct_way(index: VectorStoreIndex) -
     selection = chosen(RetrievalComplexitySelector(index, ROUTES).select(CHOICES, COST))
 
     assert (selection.index, selection.tool, selection.route) == (1, "plain", "direct")
-    assert "The best passage answers it" in selection.reason
+    assert "one step, which the passages answer" in selection.reason
     assert selection.scores["max_answer_probability"] > selection.scores["t_ans"]
     assert selection.error is None
 
