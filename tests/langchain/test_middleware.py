@@ -173,7 +173,7 @@ def test_the_decision_shows_in_state_updates_and_events_and_not_in_the_answer(st
 
     told = updates[0]["ComplexityRoutingMiddleware.before_agent"]["rag_cover_complexity"]
     assert (told["route"], told["depth"]) == ("direct", 2)
-    assert "The best passage answers it" in told["reason"]
+    assert "one step, which the passages answer" in told["reason"]
     assert answer.keys() == {"messages"}
     for runs in (tree, later):
         ((name, within, data),) = runs.events
