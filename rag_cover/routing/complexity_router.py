@@ -176,11 +176,14 @@ class ComplexityRouter:
         )
 
     def _evidence(self, route: Route, complexity: Complexity) -> list[str]:
-        lines = evidence_lines(complexity, self.cut)
         if self._steps_rule is None or "steps" not in route.scores:
-            return lines
+            return evidence_lines(complexity, self.cut)
         count, answered = int(route.scores["steps"]), route.scores["answered"]
-        return [f"steps: {count}; P(answered): {answered:.2f} (from 0.50; fitted on {self._steps_rule.name})", *lines[:-1]]
+        return [
+            f"steps: {count}; P(answered): {answered:.2f}, where 0.50 is asked",
+            f"best answer probability: {complexity.max_answer_probability or 0.0:.2f}; completeness: {complexity.completeness:.2f}",
+            f"rule by steps, fitted on {self._steps_rule.name}",
+        ]
 
     def with_cut(self, cut: float | None) -> ComplexityRouter:
         """Return the same router with another cut on P(complex), such as that of a `RoutingThreshold`."""
