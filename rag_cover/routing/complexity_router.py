@@ -179,9 +179,10 @@ class ComplexityRouter:
         if self._steps_rule is None or "steps" not in route.scores:
             return evidence_lines(complexity, self.cut)
         count, answered = int(route.scores["steps"]), route.scores["answered"]
+        best = complexity.max_answer_probability or 0.0
         return [
             f"steps: {count}; P(answered): {answered:.2f}, where 0.50 is asked",
-            f"best answer probability: {complexity.max_answer_probability or 0.0:.2f}; completeness: {complexity.completeness:.2f}",
+            f"best answer probability: {best:.2f}; completeness: {complexity.completeness:.2f}",
             f"rule by steps, fitted on {self._steps_rule.name}",
         ]
 
