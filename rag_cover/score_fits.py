@@ -6,6 +6,7 @@ without training its network: `rag_cover.judge_fit` fits the weights, the judge 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,10 @@ from typing import Protocol, runtime_checkable
 
 from rag_cover.backends import CalibrationShift, Mode, ScoringItem
 
-__all__ = ["FittableScorer", "FittedMode", "SavedJudge", "ScoreFeatures"]
+__all__ = ["JUDGE_NAME", "FittableScorer", "FittedMode", "SavedJudge", "ScoreFeatures"]
+
+JUDGE_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
+"""What a fitted judge may be called: letters, digits, ``.``, ``-`` and ``_``, at most 64, as a folder can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import hypothesis
 import pytest
@@ -47,6 +49,20 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(message)
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Open a headless Chromium, that on the path or the one that CHROMIUM names; tests of pages are skipped without one."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("needs Chromium on the path")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,7 @@ def main() -> None:
     train = stream_of(options.data, "train", scorer, limit=limit, seed=options.seed, kept=options.kept)
     if options.fit:
         write(fit(train, limit), scorer)
-    show_rules("Training questions, their set left out of the fit", train, left_out(train, limit))
+    show_rules("Training questions, their set left out of the fit", train, leave_set_out(train, limit))
     if not options.fit:
         test = stream_of(options.data, "test", scorer, limit=limit, seed=options.seed, kept=options.kept)
         shipped = EvidenceRule.from_dict(json.loads(EVIDENCE_NUMBERS.read_text(encoding="utf-8"))[fingerprint_of(scorer)])
@@ -87,7 +87,7 @@ def by_rule(rule: EvidenceRule) -> Decide:
     return lambda each: rule.decide(each.complexity, steps_of(each))[0]
 
 
-def left_out(stream: Sequence[Streamed], limit: int) -> Decide:
+def leave_set_out(stream: Sequence[Streamed], limit: int) -> Decide:
     """Decide each question by a rule fitted without its set."""
     rules = {name: fit([each for each in stream if each.corpus != name], limit) for name in FITTED}
     return lambda each: by_rule(rules[each.corpus])(each)

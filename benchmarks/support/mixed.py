@@ -20,8 +20,8 @@ from benchmarks.support.multihop import KeywordRetriever, asked_in, corpus_of
 from rag_cover import Passage
 from rag_cover.backends import Failure, Scorer
 from rag_cover.complexity import Complexity, complexities_of
-from rag_cover.decomposition.multihop import hops_of
 from rag_cover.routing import Demand
+from rag_cover.routing.evidence import read_steps
 
 __all__ = ["FITTED", "SETS", "Streamed", "stream_of"]
 
@@ -51,7 +51,8 @@ class _Source:
 class Streamed:
     """A question of the stream: what it demands, of which kind it is, and what the judge says of its passages.
 
-    ``kind`` is ``plain``, ``hard`` or ``easy``. ``steps`` are the best answer probabilities of its steps that stand alone.
+    ``kind`` is ``plain``, ``hard`` or ``easy``. ``steps`` are, where it has several, the best
+    answer probabilities of those that stand alone.
     """
 
     corpus: str
@@ -106,16 +107,12 @@ def _probe(
 
 
 def _judge(name: str, rows: Sequence[tuple[_Source, str, list[Passage]]], scorer: Scorer) -> Iterator[Streamed]:
-    steps = [[step for step in hops_of(source.text) if "#" not in step] for source, _, _ in rows]
     wholes = _complexities([(source.text, found, ()) for source, _, found in rows], scorer)
-    parts = iter(
-        _complexities([(step, found, ()) for (_, _, found), mine in zip(rows, steps, strict=True) for step in mine], scorer)
-    )
-    for (source, kind, found), whole, mine in zip(rows, wholes, steps, strict=True):
-        best = tuple(next(parts).max_answer_probability or 0.0 for _ in mine)
+    for (source, kind, found), whole in zip(rows, wholes, strict=True):
+        steps = read_steps(source.text, found, scorer).answered
         demand: Demand = source.demand if kind == "plain" else "unanswerable"
         scores = tuple(float(passage.score or 0.0) for passage in found)
-        yield Streamed(name, source.text, demand, kind, source.key, whole, scores, best)
+        yield Streamed(name, source.text, demand, kind, source.key, whole, scores, steps)
 
 
 def _complexities(retrieved: Sequence[tuple[str, list[Passage], tuple[()]]], scorer: Scorer) -> list[Complexity]:

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rag_cover.backends import Mode
 from rag_cover.errors import InvalidValueError, OutputExistsError, StoreError, nearest
-from rag_cover.score_fits import FittedMode
+from rag_cover.score_fits import JUDGE_NAME, FittedMode
 from rag_cover_embedded.answers import ScoreCalibration
 
 __all__ = ["ABOUT", "find_folder", "folder_for", "merge_fitted", "write_fitted"]
 
 ABOUT = "judge.json"
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _CUTS: Mapping[Mode, str] = {"passage": "threshold", "reply": "reply_threshold"}
 
 
@@ -37,7 +35,7 @@ def find_folder(model: str) -> Path | None:
     if (path := Path(model).expanduser()).is_dir():
         return path
     kept = _judges_folder()
-    if _NAME.fullmatch(model) and (kept / model).is_dir():
+    if JUDGE_NAME.fullmatch(model) and (kept / model).is_dir():
         return kept / model
     named = sorted(each.parent.name for each in kept.glob(f"*/{ABOUT}"))
     there = f"{nearest(model, named)} There are: {', '.join(named)}." if named else f" {kept} holds none."
@@ -53,7 +51,7 @@ def folder_for(place: str | Path) -> Path:
     """
     if isinstance(place, Path):
         return place
-    if not _NAME.fullmatch(place):
+    if not JUDGE_NAME.fullmatch(place):
         message = f"{place!r} is no name of a judge: letters, digits, '.', '-' and '_', at most 64; --out takes a folder"
         raise InvalidValueError(message)
     return _judges_folder() / place

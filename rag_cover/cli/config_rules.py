@@ -6,7 +6,6 @@ over is said on the command line alone, by whoever runs the command.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -66,8 +65,6 @@ MODEL_OPTIONS = frozenset(
 
 _OF_THE_PACKAGE = ("embedded", "rules")
 _OF_FOLDERS = ("embedded", "transformers")
-_NAMED_JUDGE = re.compile(r"embedded:[A-Za-z0-9][\w.-]{0,63}")
-"""A judge that ``rag-cover judge fit`` keeps on this machine by a name: nothing is fetched, and no code is run."""
 
 WRITTEN_OPTIONS = frozenset(
     {"out", "store", "report", "into", "index", "baseline", "export", "html", "junit", "markdown", "to_dataset"}
@@ -154,10 +151,17 @@ def model_problem(name: str, folder: Path) -> str | None:
 def is_named_judge(name: str, folder: Path) -> bool:
     """Return whether a model is a fitted judge by its name, rather than by a folder beside the file.
 
+    ``rag-cover judge fit`` keeps it on this machine: nothing is fetched for it, and no code is run.
+
     >>> is_named_judge("embedded:mine", Path()), is_named_judge("embedded:org/name", Path())
     (True, False)
     """
-    return bool(_NAMED_JUDGE.fullmatch(name)) and not (folder / name.partition(":")[2]).is_dir()
+    scheme, _, judge = name.partition(":")
+    if scheme != "embedded" or not judge:
+        return False
+    from rag_cover.score_fits import JUDGE_NAME  # not at the start of every command
+
+    return bool(JUDGE_NAME.fullmatch(judge)) and not (folder / judge).is_dir()
 
 
 def outside_problem(paths: Sequence[str], folder: Path) -> str | None:

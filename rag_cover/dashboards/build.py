@@ -124,11 +124,11 @@ class _CauseSums:
     def cut(self, most: int | None = None) -> None:
         """Keep the worst; of equal ones those that came first."""
         if len(self.worst) > (most or self._limit):
-            self.worst.sort(key=lambda each: (each.covered / each.core, -each.lost_count))
+            self.worst.sort(key=lambda each: each.order)
             del self.worst[self._limit :]
 
     def figures(self, cause: Cause) -> CauseFigures:
-        worst = sorted(self.worst, key=lambda each: (each.covered / each.core, -each.lost_count))[: self._limit]
+        worst = sorted(self.worst, key=lambda each: each.order)[: self._limit]
         return CauseFigures(cause, self.lost, self.traces, self.in_latest, dict(self.evidence), tuple(worst))
 
 

@@ -82,7 +82,7 @@ class StoreFigures:
         return self.all.summary.traces
 
     @property
-    def made_with(self) -> tuple[str, str]:
+    def basis(self) -> tuple[str, str]:
         """Return what has to be the same where figures are compared."""
         return self.judge, self.units
 
@@ -114,6 +114,11 @@ class WorstTrace:
     lost: tuple[str, ...]
     lost_count: int
     test_question: Trace | None
+
+    @property
+    def order(self) -> tuple[float, int]:
+        """Return what the worst are sorted by: the share that is answered, then the most lost first."""
+        return self.covered / self.core, -self.lost_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +162,4 @@ class Dashboard:
     def worst(self) -> tuple[WorstTrace, ...]:
         """Return the worst questions of all causes, the worst first."""
         every = (each for cause in self.causes for each in cause.worst)
-        return tuple(sorted(every, key=lambda each: (each.covered / each.core, -each.lost_count)))
+        return tuple(sorted(every, key=lambda each: each.order))

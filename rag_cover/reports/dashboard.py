@@ -151,7 +151,7 @@ def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Headline:
         return Headline("The stores hold no traces", "", "", "")
     latest = shown[-1]
     found = headline_of(latest.all.summary)
-    before = [store for store in shown[:-1] if store.made_with == latest.made_with]
+    before = [store for store in shown[:-1] if store.basis == latest.basis]
     first = before[0].all.summary.metrics.get("core_coverage") if before else None
     since = f"; {percent(first.interval.estimate)} on {_day(before[0])}" if first and first.interval else ""
     basis = ", ".join(part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_day(latest)}{since}") if part)
@@ -229,7 +229,7 @@ def _charts(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[Tr
 
 def _values(shown: Sequence[StoreFigures], pipeline: str, metric: str) -> list[TrendValue]:
     return [
-        TrendValue(place, _day(store), store.made_with, found.interval if (found := part.summary.metrics.get(metric)) else None)
+        TrendValue(place, _day(store), store.basis, found.interval if (found := part.summary.metrics.get(metric)) else None)
         for place, store in enumerate(shown)
         for part in store.pipelines
         if part.name == pipeline

@@ -25,11 +25,11 @@ _ASIDE = 4.0
 
 @dataclass(frozen=True, slots=True)
 class TrendValue:
-    """One figure of one series: ``place`` is that of its evaluation in order of time, ``made_with`` how it was judged."""
+    """One figure of one series: ``place`` is that of its evaluation in order of time, ``basis`` how it was judged."""
 
     place: int
     when: str
-    made_with: object
+    basis: object
     interval: Interval | None
 
 
@@ -146,10 +146,10 @@ def _join(drawn: Sequence[tuple[TrendValue, TrendPoint]]) -> tuple[str, ...]:
     for value, point in drawn:
         if point.few:
             continue
-        if not lines or value.made_with != last:
+        if not lines or value.basis != last:
             lines.append([])
         lines[-1].append(f"{point.x},{point.y}")
-        last = value.made_with
+        last = value.basis
     return tuple(" ".join(line) for line in lines if len(line) > 1)
 
 

@@ -122,9 +122,14 @@ def _choose_dimensions(responses: Responses, held_out: Mapping[int, Floats]) -> 
 
 def _losses_by_question(responses: Responses, predicted: Floats) -> Floats:
     """Return (n,) mean log-losses of the questions that have responses, in nats."""
-    seen = ~np.isnan(responses.values)
-    losses = np.where(seen, cross_entropy(logits_of(predicted, edge=_EDGE), np.nan_to_num(responses.values)), 0).sum(axis=1)
-    return np.asarray((losses / np.maximum(seen.sum(axis=1), 1))[seen.any(axis=1)])
+    counts = (~np.isnan(responses.values)).sum(axis=1)
+    return np.asarray((_sum_losses(responses, predicted) / np.maximum(counts, 1))[counts > 0])
+
+
+def _sum_losses(responses: Responses, predicted: Floats) -> Floats:
+    """Return (n,) log-losses, summed over the responses of each question, in nats."""
+    losses = cross_entropy(logits_of(predicted, edge=_EDGE), np.nan_to_num(responses.values))
+    return np.asarray(np.where(np.isnan(responses.values), 0, losses).sum(axis=1))
 
 
 def _cross_validate(
@@ -148,10 +153,7 @@ def _score_held_out(responses: Responses, predicted: Floats, folds: int, seed: i
     for held in folds_of(range(len(values)), folds, seed=seed):
         right, counts = np.nansum(values[~held], axis=0), seen[~held].sum(axis=0)
         means[held] = (right + 1) / (counts + 2)  # Laplace's rule, so that no agent is certain
-    losses = [
-        np.where(seen, cross_entropy(logits_of(said, edge=_EDGE), np.nan_to_num(values)), 0).sum(axis=1)
-        for said in (means, predicted)
-    ]
+    losses = [_sum_losses(responses, said) for said in (means, predicted)]
     rows = np.column_stack([*losses, seen.sum(axis=1)])
     totals = rows.sum(axis=0) / rows[:, 2].sum()
     gain = jackknife(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2])

@@ -295,6 +295,14 @@ def test_untyped_sub_questions_are_typed_by_rules_and_marked() -> None:
     assert roles == [(Role.BACKGROUND, "rules"), (Role.FOLLOW_UP, "given")]
 
 
+def test_sub_questions_of_which_none_has_a_role_or_is_typed_core_are_all_core() -> None:
+    untyped = trace(BLUE, asked=(SubQuestion(text="What is the sky?"), SubQuestion(text="What is light?")))
+
+    (result,) = judge_coverage([untyped], KeywordScorer())
+
+    assert [judged.role for judged in result.sub_questions] == [Role.CORE, Role.CORE]
+
+
 def test_with_typing_off_untyped_sub_questions_count_in_no_role() -> None:
     untyped = trace(BLUE, answer=BLUE, asked=(SubQuestion(text="What is the sky?"),))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from tests.labelling.conftest import OpenPage, Page
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SCHEMES = ("light", "dark")
 WIDTHS = (1000, 360)
 OpenTab = Callable[..., Any]
@@ -28,16 +26,6 @@ _TIMED = """async (key) => {
   while (document.getElementById("progress").textContent === before) await new Promise(requestAnimationFrame);
   return performance.now() - start;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the path")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

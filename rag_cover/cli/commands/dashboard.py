@@ -157,15 +157,16 @@ def _read(
         StoreError: none can be read.
     """
     builder = DashboardBuilder(selection, worst=worst, prices=prices)
-    times: list[tuple[datetime, bool, Path]] = []
+    opened: list[tuple[datetime, bool, Path, Evaluation]] = []
     for path in {each.resolve(): each for each in paths}.values():
         try:
-            times.append((*_time_of(path), path))
+            evaluation = _open(path)
+            opened.append((*_time_of(path, evaluation), path, evaluation))
         except (RagCoverError, OSError) as wrong:
             builder.refuse(str(path), str(wrong))
-    for time, is_recorded, path in sorted(times, key=lambda each: (each[0], str(each[2])), reverse=True):
+    for time, is_recorded, path, found in sorted(opened, key=lambda each: (each[0], str(each[2])), reverse=True):
         try:
-            evaluation = _open(path).with_labels(labels)
+            evaluation = found.with_labels(labels)
             builder.add(
                 StoreSource(
                     name=str(path),
@@ -188,10 +189,10 @@ def _read(
     return dashboard
 
 
-def _time_of(path: Path) -> tuple[datetime, bool]:
+def _time_of(path: Path, evaluation: Evaluation) -> tuple[datetime, bool]:
     """Return when a store's answers were given, and whether its traces say so: its first or its last, whichever is later."""
-    written = datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.exists() else datetime.now(UTC)
-    results = _open(path).results
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    results = evaluation.results
     ends = [latest_time(results[place].trace) for place in ((0, -1) if len(results) else ())]
     recorded = max((each for each in ends if each is not None), default=None)
     return (written, False) if recorded is None else (recorded, True)

@@ -110,14 +110,11 @@ class OpenFolder:
 
     def _is_open(self, path: Path) -> bool:
         """Return whether a path leads into the folder when all links are followed, and through nothing hidden."""
-        if not self._is_inside(path):
-            return False
         led_to = path.resolve()
+        if not led_to.is_relative_to(self.root):
+            return False
         parts = (*path.relative_to(self.root).parts, *led_to.relative_to(self.root).parts)
         return not any(part.startswith(".") for part in parts)
-
-    def _is_inside(self, path: Path) -> bool:
-        return path.resolve().is_relative_to(self.root)
 
     def _with_companions(self, path: Path) -> list[Path]:
         """List a file, and of a store its log and the parts that recordings have put in a folder beside it."""
@@ -125,4 +122,4 @@ class OpenFolder:
             return [path]
         name = glob.escape(path.name)
         beside = (each for pattern in (f"{name}-wal", f"{name}.parts/*") for each in path.parent.glob(pattern))
-        return [path, *(each for each in beside if each.is_file() and self._is_inside(each))]
+        return [path, *(each for each in beside if each.is_file() and each.resolve().is_relative_to(self.root))]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from rag_cover.cli.json_output import comparison_document, summary_document
@@ -87,11 +88,11 @@ class Toolbox:
 
     @contextmanager
     def _open(self, file: str, store: str | None) -> Iterator[Evaluation]:
-        path = self.folder.read(file)
-        if path.suffix == _STORE:
+        if Path(file).suffix == _STORE:
             with self.folder.copy(file) as copied:
                 yield Evaluation.open(copied)
             return
+        path = self.folder.read(file)
         kept = None if store is None else self.folder.write(store)
         traces = list(islice(import_traces(path), self.max_traces + 1))
         if len(traces) > self.max_traces:
