@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.support.datasets import lines, paragraphs_of, sample, squad_articles, two_wiki
+from benchmarks.support.datasets import Part, lines, paragraphs_of, sample, squad_articles, two_wiki
 from rag_cover import Passage, Question, RetrievalStep, Trace
 
 OTHERS = 4
@@ -34,8 +34,13 @@ class Supported:
         return Trace(question=question, steps=(RetrievalStep(query=self.question, passages=self.passages),))
 
 
-def supported_sets(data: Path, limit: int | None, seed: int) -> dict[str, list[Supported]]:
-    """Read the test part of SQuAD and 2WikiMultihopQA, and all of MuSiQue and HotpotQA, which are for testing only."""
+def supported_sets(data: Path, limit: int | None, seed: int, part: Part = "test") -> dict[str, list[Supported]]:
+    """Read the test part of SQuAD and 2WikiMultihopQA, and all of MuSiQue and HotpotQA, which are for testing only.
+
+    The training part is that of 2WikiMultihopQA alone.
+    """
+    if part == "train":
+        return {"2WikiMultihopQA, training": sample([_titled(row) for row in two_wiki(data, "train")], limit, seed)}
     found = {
         "SQuAD 2.0": _squad(data, seed),
         "MuSiQue": [_musique(row) for row in lines(data / "multihop/musique_100.jsonl")],

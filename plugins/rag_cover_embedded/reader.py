@@ -12,51 +12,35 @@ language model knew already.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.errors import InvalidValueError
+from rag_cover.belief.receivers import Reading, ReadingReceiver
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
-from rag_cover.traces import Sample
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, window_evidence
 from rag_cover_embedded.inputs import Task, join, open_tokenizer
-from rag_cover_embedded.memory import QuestionText, VectorMemory, text_digest
+from rag_cover_embedded.memory import QuestionText, VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.weights import Weights
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
-__all__ = ["UNANSWERABLE", "AnswerSpans", "EmbeddedReader", "answers_in", "likely_spans"]
+__all__ = ["EmbeddedReader", "likely_spans"]
 
-UNANSWERABLE = "unanswerable"
-VERSION = 1
+VERSION = 2
 """Part of the fingerprint: another way of reading is another receiver."""
 
 REMEMBERED = 4_096
 PASSAGES_AT_ONCE = 512
 _LONGEST_ANSWER = 40  # in tokens
-_MOST = 1 - 1e-9  # so that odds are finite
 _SPANS = 50  # of a window; the rest, some 3% of the probability, is noise
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSpans:
-    """What one window says to a question: P(it answers), below 1, and the likeliest spans with their shares."""
-
-    probability: float
-    spans: Mapping[str, float]
-
-
-class EmbeddedReader:
+class EmbeddedReader(ReadingReceiver):
     """A Receiver over the judge's span head. Thread-safe; nothing but numpy's generator is random.
-
-    The same question with the same passages, n and seed gets the same samples, alone and in any batch; the same random numbers
-    decide for a question whatever the passages, so that passages which change nothing have a utility of exactly 0.
 
     Args:
         weights: a folder of trained weights; None is the judge that ships with rag_cover.
@@ -70,40 +54,24 @@ class EmbeddedReader:
         self._fitted = opened.fitted
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
-        self._remembered: VectorMemory[QuestionText, tuple[AnswerSpans, ...]] = VectorMemory(REMEMBERED)
+        self._remembered: VectorMemory[QuestionText, tuple[Reading, ...]] = VectorMemory(REMEMBERED)
 
-    def sample(
-        self, items: Sequence[tuple[str, tuple[Passage, ...]]], *, n: int = 10, seed: int = 0
-    ) -> list[tuple[Sample, ...]]:
-        """Draw n answers to each (question, passages); without passages all of them are `UNANSWERABLE`.
-
-        They carry no log-probabilities, so that belief weighs them alike (preset ``unbiased``): the likelihood of a whole
-        answer is no mean over tokens, and as a weight it would count likely answers twice, in how often they are drawn and in
-        what they weigh. What they are drawn from is in `answers`.
-
-        Raises:
-            InvalidValueError: n is below 1.
-        """
-        return [
-            _draw_samples(answers, question, n, seed) for (question, _), answers in zip(items, self.answers(items), strict=True)
-        ]
-
-    def answers(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[dict[str, float]]:
-        """Return, for each (question, passages), what `sample` draws from: every answer's probability."""
+    def read(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[list[Reading]]:
+        """Return, for each (question, passages), P(it answers) of every window that is worth reading, and its spans."""
         asked = [[(question, _read_as(passage)) for passage in passages] for question, passages in items]
         readings = self._remembered.recall((pair for pairs in asked for pair in pairs), self._in_blocks)
-        return [answers_in([reading for pair in pairs for reading in readings[pair]]) for pairs in asked]
+        return [[reading for pair in pairs for reading in readings[pair]] for pairs in asked]
 
     def __reduce__(self) -> tuple[Callable[..., EmbeddedReader], tuple[object, ...]]:
         """Travel to another process as what it was opened with: the network is opened there."""
         return _reopen, self._options
 
-    def _in_blocks(self, pairs: Sequence[QuestionText]) -> list[tuple[AnswerSpans, ...]]:
+    def _in_blocks(self, pairs: Sequence[QuestionText]) -> list[tuple[Reading, ...]]:
         """Read pairs, so many at once that memory stays bounded."""
         starts = range(0, len(pairs), PASSAGES_AT_ONCE)
         return [readings for start in starts for readings in self._read(pairs[start : start + PASSAGES_AT_ONCE])]
 
-    def _read(self, pairs: Sequence[QuestionText]) -> list[tuple[AnswerSpans, ...]]:
+    def _read(self, pairs: Sequence[QuestionText]) -> list[tuple[Reading, ...]]:
         """Read the windows that the first stage proposes."""
         questions, texts = zip(*pairs, strict=True)
         cut = segment_texts(self._tokenizer, texts)
@@ -112,14 +80,13 @@ class EmbeddedReader:
         proposed = list(self._rank_windows(questions, cut))
         chosen = [(row, window) for row, (ranked, _) in enumerate(proposed) for window in ranked]
         encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window in chosen]
-        found: list[tuple[AnswerSpans, ...]] = [()] * len(pairs)
+        found: list[tuple[Reading, ...]] = [()] * len(pairs)
         read = self._session.run(encoded, ["answers", "span"])
         for (row, window), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
             text, similarity = cut[row], proposed[row][1]
             evidence = window_evidence(text, float(logit[0]), windows=len(text.windows(WINDOW)), similarity=similarity)
-            likely = self._fitted.calibrations.probability(Task.ANSWERS, evidence)
-            probability = min(likely, _MOST)
-            found[row] += (AnswerSpans(probability, _write_spans(texts[row], cut[row], window, span[pair.start : -1])),)
+            probability = self._fitted.calibrations.probability(Task.ANSWERS, evidence)
+            found[row] += ((probability, _write_spans(texts[row], cut[row], window, span[pair.start : -1])),)
         return found
 
     def _rank_windows(self, questions: Sequence[str], texts: Sequence[SegmentedText]) -> Iterator[tuple[list[Window], float]]:
@@ -138,24 +105,6 @@ class EmbeddedReader:
 
 def _reopen(weights: Path | None, threads: int | None) -> EmbeddedReader:
     return EmbeddedReader(weights, threads=threads)
-
-
-def answers_in(readings: Sequence[AnswerSpans]) -> dict[str, float]:
-    """Put what windows say together: every answer's probability, that of `UNANSWERABLE` first; they sum to 1.
-
-    >>> answers_in([AnswerSpans(0.5, {"Jane Austen": 0.75, "Austen": 0.25}), AnswerSpans(0.0, {"Emma": 1.0})])
-    {'unanswerable': 0.5, 'Jane Austen': 0.375, 'Austen': 0.125, 'Emma': 0.0}
-    >>> answers_in([])
-    {'unanswerable': 1.0}
-    """
-    some = max((reading.probability for reading in readings), default=0.0)
-    odds = [reading.probability / (1 - reading.probability) for reading in readings]
-    total = math.fsum(odds) or 1.0
-    answers = {UNANSWERABLE: 1 - some}
-    for reading, each in zip(readings, odds, strict=True):
-        for text, share in reading.spans.items():
-            answers[text] = answers.get(text, 0.0) + some * each / total * share
-    return answers
 
 
 def likely_spans(logits: NDArray[np.float32], sentences: NDArray[np.intp]) -> list[tuple[int, int, float]]:
@@ -193,17 +142,6 @@ def _whole_words(text: str, start: int, end: int) -> str:
     while end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
         end += 1
     return text[start:end]
-
-
-def _draw_samples(answers: Mapping[str, float], question: str, n: int, seed: int) -> tuple[Sample, ...]:
-    if n < 1:
-        message = f"n is {n}; at least 1 answer is sampled"
-        raise InvalidValueError(message)
-    possible = {text: probability for text, probability in answers.items() if probability > 0}
-    texts, limits = list(possible), np.cumsum(list(possible.values()))
-    drawn = np.random.default_rng([seed, *text_digest(question)]).random(n) * limits[-1]
-    places = np.minimum(np.searchsorted(limits, drawn, side="right"), len(texts) - 1)
-    return tuple(Sample(texts[place], finish_reason="stop") for place in places)
 
 
 def _read_as(passage: Passage) -> str:

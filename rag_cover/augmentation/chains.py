@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from rag_cover.augmentation.slots import fill_slots, slots_in, without_slots
+from rag_cover.decomposition.multihop.slots import fill_slots, slots_in, without_slots
 
 __all__ = ["LONGEST_ANSWER", "Chain", "searchable"]
 

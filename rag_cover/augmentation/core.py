@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_cover.augmentation.slots import slots_in
+from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.backends import Failure, Generator
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.strategies import Decomposer, decompose

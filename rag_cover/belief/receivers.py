@@ -1,23 +1,29 @@
-"""Any Generator as the Receiver whose belief is measured: short answers sampled with and without passages.
+"""Receivers whose belief is measured: any Generator, and readers that know how likely their answers are.
 
-Sampling follows the release of Dai et al. (ICLR 2025): temperature 1, a zero-shot prompt, a stop at a newline, "Question:" or
+A generator's sampling follows the release of Dai et al. (ICLR 2025): temperature 1, a zero-shot prompt, a stop at a newline, "Question:" or
 "Context:". Passages are fenced as untrusted data.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Self
 
+import numpy as np
+
 from rag_cover.backends import Generation, Generator, Message, Prompt, Sampling, fingerprint_of
+from rag_cover.belief.readings import Reading, answers_in
+from rag_cover.belief.stepwise_reading import Item, answer_in_steps
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.llm.prompt_safety import escape_markup, fence
 from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.questions import Passage
 from rag_cover.traces import Sample
 
-__all__ = ["PROMPTS", "STOPS", "GeneratorReceiver", "as_read", "receiver_prompt"]
+__all__ = ["PROMPTS", "STOPS", "GeneratorReceiver", "ReadingReceiver", "as_read", "receiver_prompt"]
 
 PROMPTS = 1
 """Part of the fingerprint: another wording is another receiver."""
@@ -71,6 +77,54 @@ class GeneratorReceiver:
         sampling = Sampling(n=n, temperature=1.0, max_tokens=self._max_tokens, stop=STOPS, logprobs=True, seed=seed)
         prompts = [receiver_prompt(question, passages) for question, passages in items]
         return [_answers(generation) for generation in self._generator.generate(prompts, sampling, purpose="sample")]
+
+
+class ReadingReceiver(ABC):
+    """Samples answers from what a reader finds in passages, step by step where a question takes several of them.
+
+    The same question with the same passages, n and seed gets the same samples, alone and in any batch; the same random numbers
+    decide for a question whatever the passages, so that passages which change nothing have a utility of exactly 0.
+    """
+
+    @abstractmethod
+    def read(self, items: Sequence[Item]) -> Sequence[Sequence[Reading]]:
+        """Read each question, as it stands, in each of its passages; without passages there is no reading."""
+
+    def answers(self, items: Sequence[Item]) -> list[dict[str, float]]:
+        """Return, for each (question, passages), what `sample` draws from: every answer's probability.
+
+        A question whose steps rules find is read in these steps (`rag_cover.belief.stepwise_reading`).
+        """
+        return answer_in_steps(items, self._as_they_stand)
+
+    def sample(self, items: Sequence[Item], *, n: int = 10, seed: int = 0) -> list[tuple[Sample, ...]]:
+        """Draw n answers to each (question, passages); without passages all of them are "unanswerable".
+
+        They carry no log-probabilities, so that belief weighs them alike (preset ``unbiased``): the likelihood of a whole
+        answer is no mean over tokens, and as a weight it would count likely answers twice, in how often they are drawn and in
+        what they weigh. What they are drawn from is in `answers`.
+
+        Raises:
+            InvalidValueError: n is below 1.
+        """
+        if n < 1:
+            message = f"n is {n}; at least 1 answer is sampled"
+            raise InvalidValueError(message)
+        return [
+            _draw_samples(answers, question, n, seed) for (question, _), answers in zip(items, self.answers(items), strict=True)
+        ]
+
+    def _as_they_stand(self, items: Sequence[Item]) -> list[dict[str, float]]:
+        return [answers_in(readings) for readings in self.read(items)]
+
+
+def _draw_samples(answers: Mapping[str, float], question: str, n: int, seed: int) -> tuple[Sample, ...]:
+    possible = {text: probability for text, probability in answers.items() if probability > 0}
+    texts, limits = list(possible), np.cumsum(list(possible.values()))
+    digest = hashlib.blake2b(question.encode(errors="surrogatepass"), digest_size=16).digest()
+    drawn = np.random.default_rng([seed, *digest]).random(n) * limits[-1]
+    places = np.minimum(np.searchsorted(limits, drawn, side="right"), len(texts) - 1)
+    return tuple(Sample(texts[place], finish_reason="stop") for place in places)
 
 
 def receiver_prompt(question: str, passages: Sequence[Passage]) -> Prompt:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.augmentation.chains import Chain, searchable
-from rag_cover.augmentation.slots import slots_in
+from rag_cover.decomposition.multihop.slots import slots_in
 
 TEXTS = st.lists(st.text(alphabet="#1234 abw?", max_size=12), max_size=5)
 

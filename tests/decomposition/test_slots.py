@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.augmentation.slots import fill_slots, slots_in, without_slots
+from rag_cover.decomposition.multihop.slots import fill_slots, slots_in, without_slots
 
 PIECES = st.lists(st.sampled_from(["#1", "#2", "#3", "#12", "who", "born", "?", "the", ",", "'s", "C#", "#x"]), max_size=10)
 TEXTS = st.one_of(PIECES.map(" ".join), st.text(alphabet="#123 a?'s.", max_size=20))
