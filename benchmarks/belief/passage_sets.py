@@ -27,14 +27,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.support.judges import squad_normalised
 from benchmarks.support.scores import by_cluster, correlation, moments
 from benchmarks.support.supported_sets import Supported, supported_sets
 from benchmarks.support.tables import arguments, percent, plain, show
 from rag_cover import Passage, RetrievalStep, Trace, open_entailer
 from rag_cover.backends import Entailer, Receiver
 from rag_cover.belief import Attribution, TraceUtility
+from rag_cover.belief.gold_strings import holds_answer
 from rag_cover.belief.readings import answers_in
+from rag_cover.belief.receivers import as_read
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.stepwise_reading import Item
 from rag_cover.belief.utility import utilities_of
@@ -129,18 +130,12 @@ def by_gold_string(rows: Sequence[Supported], seed: int) -> Worth:
     """Value sets and passages by whether a reference stands in them."""
     worth = Worth()
     for row in rows:
-        references = [f" {squad_normalised(reference)} " for reference in row.references]
-        found = {passage.key: float(_holds(passage, references)) for passage in row.passages}
+        found = {passage.key: float(holds_answer([as_read(passage)], row.references)) for passage in row.passages}
         worth.supporting.append(max(found[passage.key] for passage in _supporting(row)))
         worth.others.append(max((found[passage.key] for passage in _others(row, seed)), default=0.0))
         worth.alone += [found[passage.key] for passage in row.passages]
     worth.left_out = worth.alone
     return worth
-
-
-def _holds(passage: Passage, references: Sequence[str]) -> bool:
-    text = f" {squad_normalised(' '.join((passage.title or '', passage.text)))} "
-    return any(reference in text for reference in references)
 
 
 def _share(holds: Floats) -> Interval | None:

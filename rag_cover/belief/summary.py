@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.belief.gold_strings import holds_reference
 from rag_cover.belief.result import StepUtility, TraceUtility
 from rag_cover.measures import TraceResult
 from rag_cover.question_keys import question_key
@@ -21,12 +22,15 @@ from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.question_rows import QuestionRows
 from rag_cover.traces import RetrievalStep, Trace
 
-__all__ = ["BINS", "UtilityGroup", "UtilitySummary", "UtilitySums", "own_name", "retriever_name"]
+__all__ = ["BINS", "GOLD_STRING_NAMES", "UtilityGroup", "UtilitySummary", "UtilitySums", "own_name", "retriever_name"]
 
 Floats = NDArray[np.float64]
 
 BINS = 20
 """How many equal bins a distribution of utilities cuts [-1, 1] into."""
+
+GOLD_STRING_NAMES: Mapping[bool, str] = {True: "there, word for word", False: "not there"}
+"""What traces are grouped by: whether a reference stands in the last context."""
 
 _GIVEN_BY_POSITION = re.compile(r"step-\d+'*")
 
@@ -49,7 +53,11 @@ class UtilityGroup:
 
 @dataclass(frozen=True, slots=True)
 class UtilitySummary:
-    """The utilities of all measured traces. ``distribution`` counts the traces' totals in `BINS` equal bins of [-1, 1]."""
+    """The utilities of all measured traces. ``distribution`` counts the traces' totals in `BINS` equal bins of [-1, 1].
+
+    ``by_gold_string`` groups traces by whether a reference stands word for word in the last context: the simple thing beside
+    ΔSePer. It is empty for traces whose texts are redacted, and where the pipelines' answers stood in for references.
+    """
 
     traces: int
     questions: int
@@ -62,6 +70,7 @@ class UtilitySummary:
     by_position: tuple[UtilityGroup, ...]
     by_retriever: tuple[UtilityGroup, ...]
     by_query_type: tuple[UtilityGroup, ...]
+    by_gold_string: tuple[UtilityGroup, ...]
     notes: tuple[str, ...]
 
 
@@ -101,6 +110,7 @@ class UtilitySums:
     positions: dict[str, _Group] = field(default_factory=dict)
     retrievers: dict[str, _Group] = field(default_factory=dict)
     query_types: dict[str, _Group] = field(default_factory=dict)
+    gold_strings: dict[str, _Group] = field(default_factory=dict)
     bins: Counter[int] = field(default_factory=Counter)
     about: dict[str, dict[str, None]] = field(default_factory=dict)
 
@@ -128,6 +138,9 @@ class UtilitySums:
                 group.setdefault(name, _Group()).add(question, measured.marginal.value, measured.marginal.interval, alone)
         if (kind := trace.metadata.get(self.query_type)) is not None:
             self.query_types.setdefault(str(kind), _Group()).add(question, total.value, total.interval)
+        if utility.references == "gold" and (holds := holds_reference(trace)) is not None:
+            group = self.gold_strings.setdefault(GOLD_STRING_NAMES[holds], _Group())
+            group.add(question, total.value, total.interval)
 
     def summary(self) -> UtilitySummary | None:
         """Sum up; None where no result has a utility."""
@@ -146,6 +159,7 @@ class UtilitySums:
             by_position=_summaries(dict(sorted(self.positions.items(), key=_by_number))),
             by_retriever=_summaries(self.retrievers),
             by_query_type=_summaries(self.query_types),
+            by_gold_string=_summaries(dict(sorted(self.gold_strings.items(), reverse=True))),
             notes=tuple(f"Entailment was approximated: {name}." for name in self.about["approximation"]),
         )
 

@@ -84,6 +84,11 @@ def group_tables(summary: UtilitySummary) -> list[GroupTable]:
             "By type of question", "Type", "What all of a trace’s steps were worth together.",
             summary.by_query_type, has_alone=False,
         ),
+        GroupTable(
+            "By the gold string", "A reference", "Whether a reference stands word for word in the last context: a simple thing "
+            "beside this measure.",
+            summary.by_gold_string, has_alone=False,
+        ),
     ]  # fmt: skip
     return [table for table in tables if table.groups]
 

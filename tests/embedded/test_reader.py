@@ -8,31 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rag_cover import Passage
 from rag_cover.backends import Receiver
+from rag_cover.belief.readings import UNANSWERABLE
 from rag_cover.errors import InvalidValueError
 from rag_cover_embedded import open_receiver
-from rag_cover_embedded.reader import UNANSWERABLE, AnswerSpans, EmbeddedReader, answers_in, likely_spans
+from rag_cover_embedded.reader import EmbeddedReader, likely_spans
 from rag_cover_embedded.weights import FOLDER
 
 EIFFEL = Passage("It stands in Paris and was completed in 1889.", title="Eiffel Tower")
 SEINE = Passage("The Seine flows through Paris, Rouen and Le Havre.")
 COMPLETED = "When was the Eiffel Tower completed?"
-
-readings = st.lists(
-    st.builds(
-        AnswerSpans,
-        st.floats(0, 1 - 1e-9),
-        st.dictionaries(st.text("abc", min_size=1, max_size=2), st.floats(0.01, 1), min_size=1, max_size=4).map(
-            lambda spans: {text: share / sum(spans.values()) for text, share in spans.items()}
-        ),
-    ),
-    max_size=5,
-)
-
 
 @pytest.fixture(scope="module")
 def new_reader() -> Callable[[], EmbeddedReader]:
@@ -148,21 +135,28 @@ def test_no_threads_are_refused() -> None:
         open_receiver(threads=0)
 
 
-@given(readings)
-def test_answers_of_windows_sum_to_one(found: list[AnswerSpans]) -> None:
-    answers = answers_in(found)
-
-    assert sum(answers.values()) == pytest.approx(1)
-    assert answers[UNANSWERABLE] == pytest.approx(1 - max((reading.probability for reading in found), default=0))
+JAWS = Passage("Jaws is a 1975 American thriller film directed by Steven Spielberg.", title="Jaws (film)")
+SPIELBERG = Passage("Steven Allan Spielberg (born December 18, 1946) is an American filmmaker.", title="Steven Spielberg")
+ALIEN = Passage("Alien is a 1979 film directed by Ridley Scott.", title="Alien (film)")
+SCOTT = Passage("Sir Ridley Scott (born 30 November 1937) is an English filmmaker.", title="Ridley Scott")
 
 
-@given(readings, st.floats(0, 0.5))
-def test_windows_that_surely_do_not_answer_take_nothing_away(found: list[AnswerSpans], share: float) -> None:
-    idle = AnswerSpans(0.0, {"zz": share, "zzz": 1 - share})
+def test_a_question_over_two_passages_is_answered_by_both_alone(reader: EmbeddedReader) -> None:
+    asked = "When was the director of Jaws born?"
 
-    with_idle = answers_in([*found, idle])
+    first, both = reader.answers([(asked, (JAWS,)), (asked, (JAWS, SPIELBERG))])
 
-    assert {text: value for text, value in with_idle.items() if "z" not in text} == pytest.approx(answers_in(found))
+    assert first[UNANSWERABLE] > 0.9
+    assert max(both, key=both.__getitem__) == "December 18, 1946"
+
+
+def test_a_comparison_is_decided_by_what_is_said_of_both(reader: EmbeddedReader) -> None:
+    asked = "Which film has the director who was born first, Jaws or Alien?"
+
+    half, whole = reader.answers([(asked, (JAWS, SPIELBERG)), (asked, (JAWS, SPIELBERG, ALIEN, SCOTT))])
+
+    assert half[UNANSWERABLE] > 0.8
+    assert max(whole, key=whole.__getitem__) == "Alien"
 
 
 def test_a_span_stays_within_its_sentence() -> None:
