@@ -40,9 +40,9 @@ from benchmarks.support.steps import Steps, filled_by_gold, steps_of
 from benchmarks.support.tables import arguments, percent, show
 from rag_cover import Passage, SubQuestion, open_receiver, open_scorer
 from rag_cover.augmentation import AugmentationMode
-from rag_cover.decomposition.multihop.slots import without_slots
 from rag_cover.backends import Receiver, Retriever, Scorer, ScoringItem
 from rag_cover.coverage import Augmenter
+from rag_cover.decomposition.multihop.slots import without_slots
 from rag_cover.stats.intervals import bootstrap, permutation_p_value
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.reader import EmbeddedReader

@@ -6,8 +6,8 @@
 The embedded reader reads each question *in steps*, where rules find its steps, and *as it stands*. Beside both stands the
 *gold string*: is a reference, word for word, in the passages? For each set of questions are printed
 
-- of the supporting passages together: their mean worth, for how many questions that is below .05 (nothing, by this measure), and
-  for how many it is above that of equally many other passages of the question, drawn at random;
+- of the supporting passages together: their mean worth, for how many questions that is below .05 (nothing, by this measure),
+  and for how many it is above that of equally many other passages of the question, drawn at random;
 - Pearson's r of a passage's worth with its label (Dai et al., ICLR 2025: 1/steps for a supporting passage, where so many are
   needed, else 0): *by itself*, and *left out* of all passages that come with the question. For the gold string both are whether
   the passage has it.
@@ -91,7 +91,7 @@ def measured(rows: Sequence[Supported], receiver: Receiver, entailer: Entailer, 
     return worth
 
 
-def _totals(  # noqa: PLR0913  # everything that a measurement needs
+def _totals(  # everything that a measurement needs
     rows: Sequence[Supported], sets: Sequence[tuple[Passage, ...]], receiver: Receiver, entailer: Entailer, n: int, seed: int
 ) -> list[float]:
     traces = [
@@ -101,7 +101,7 @@ def _totals(  # noqa: PLR0913  # everything that a measurement needs
     return [each.total.value for each in _utilities(traces, None, receiver, entailer, n, seed)]
 
 
-def _by_passage(  # noqa: PLR0913
+def _by_passage(
     rows: Sequence[Supported], attribution: Attribution, receiver: Receiver, entailer: Entailer, n: int, seed: int
 ) -> list[float]:
     found = []
@@ -112,7 +112,7 @@ def _by_passage(  # noqa: PLR0913
     return found
 
 
-def _utilities(  # noqa: PLR0913
+def _utilities(
     traces: Sequence[Trace], attribution: Attribution | None, receiver: Receiver, entailer: Entailer, n: int, seed: int
 ) -> list[TraceUtility]:
     procedure = UtilitySettings(n=n, per_passage=attribution, seed=seed)

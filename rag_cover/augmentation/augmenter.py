@@ -16,10 +16,10 @@ from rag_cover.augmentation.reading import SAMPLES, Reader, generate_texts, read
 from rag_cover.augmentation.result import Augmentation, AugmentationMode
 from rag_cover.augmentation.retrieving import Retrieval, search_and_answer, search_for_all
 from rag_cover.augmentation.selection import FAIR_SHARE
-from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.augmentation.worth import worth_of
 from rag_cover.backends import Entailer, Failure, Generator, Receiver, Retriever, Scorer
 from rag_cover.belief import TraceUtility
+from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.llm.prompts import Conversation

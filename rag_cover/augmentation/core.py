@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.backends import Failure, Generator
 from rag_cover.decomposition.multihop import hops_of
+from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer, decompose
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Question, Role, SubQuestion, plain_query

@@ -24,8 +24,8 @@ from rag_cover.augmentation.greedy import Pick, greedy_marginal_coverage, recipr
 from rag_cover.augmentation.reading import SAMPLES, reading_receiver
 from rag_cover.augmentation.result import Sought
 from rag_cover.augmentation.retrieving import Retrieval
-from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.backends import Failure, Receiver, Scorer
+from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion

@@ -18,11 +18,11 @@ from statistics import fmean
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.core import decompose_question
 from rag_cover.augmentation.reading import likeliest
-from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.backends import Entailer, Failure, Receiver, fingerprint_of
 from rag_cover.belief import Attribution, TraceUtility
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.utility import utilities_of
+from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question, SubQuestion

@@ -10,7 +10,7 @@ __all__ = ["is_less", "is_same"]
 Value = tuple[float, int, int]
 """Year (or number), month and day; 0 where unknown."""
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -22,7 +22,9 @@ _DATES = tuple(
         r"(?<![\d,.])(?P<year>\d{1,4}) ?(?P<era>BCE?)\b",
     )
 )
-_NUMBER = re.compile(r"(?<![\w.])(?P<number>\d+(?:,\d{3})+|\d+)(?P<rest>\.\d+)?(?: (?P<scale>thousand|million|billion)\b)?", re.I)
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<number>\d+(?:,\d{3})+|\d+)(?P<rest>\.\d+)?(?: (?P<scale>thousand|million|billion)\b)?", re.IGNORECASE
+)
 _SCALES: Mapping[str, float] = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 _COUNTRIES: Mapping[str, str] = {
     "america": "united states",
@@ -109,5 +111,7 @@ def _alike(one: str, other: str) -> bool:
         return True
     if " " in one or " " in other:
         return False
-    shared = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other)))
+    shared = next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
     return shared >= _STEM and {one[shared:], other[shared:]} <= _ENDINGS

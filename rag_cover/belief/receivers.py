@@ -1,7 +1,7 @@
 """Receivers whose belief is measured: any Generator, and readers that know how likely their answers are.
 
-A generator's sampling follows the release of Dai et al. (ICLR 2025): temperature 1, a zero-shot prompt, a stop at a newline, "Question:" or
-"Context:". Passages are fenced as untrusted data.
+A generator's sampling follows the release of Dai et al. (ICLR 2025): temperature 1, a zero-shot prompt, a stop at a newline,
+"Question:" or "Context:". Passages are fenced as untrusted data.
 """
 
 from __future__ import annotations

@@ -150,4 +150,3 @@ def _holds(decision: Decision, mine: str, theirs: str) -> bool | None:
 def _top(answers: Mapping[str, float]) -> list[tuple[str, float]]:
     told = [(text, likely) for text, likely in answers.items() if text != UNANSWERABLE and likely > 0]
     return sorted(told, key=lambda item: (-item[1], item[0]))[:_COMPARED]
-

@@ -26,7 +26,7 @@ from rag_cover.belief.compared_values import is_less, is_same
         ("1961", "1961", None),
     ],
 )
-def test_what_comes_first(one: str, other: str, less: bool | None) -> None:
+def test_what_comes_first(one: str, other: str, *, less: bool | None) -> None:
     assert is_less(one, other) is less
 
 

@@ -120,9 +120,7 @@ answers = st.dictionaries(st.sampled_from(["1900", "1950", "May 1950", "2000", "
 
 
 @given(answers, answers, st.sampled_from(["less", "more", "same"]), st.booleans())
-def test_a_decision_is_a_distribution(
-    first: dict[str, float], second: dict[str, float], takes: str, names: bool
-) -> None:
+def test_a_decision_is_a_distribution(first: dict[str, float], second: dict[str, float], *, takes: str, names: bool) -> None:
     decided = decide(Decision("A", "B", takes, names), first, second)  # type: ignore[arg-type]
 
     assert sum(decided.values()) == pytest.approx(1)

@@ -21,6 +21,7 @@ EIFFEL = Passage("It stands in Paris and was completed in 1889.", title="Eiffel 
 SEINE = Passage("The Seine flows through Paris, Rouen and Le Havre.")
 COMPLETED = "When was the Eiffel Tower completed?"
 
+
 @pytest.fixture(scope="module")
 def new_reader() -> Callable[[], EmbeddedReader]:
     """Open the reader anew, so that it remembers nothing."""

@@ -16,7 +16,9 @@ __all__ = ["Decision", "decision_of"]
 
 _SOONER = re.compile(r"\b(?:first|earlier|earliest|before|sooner|older|oldest|elder)\b")
 _LATER = re.compile(r"\b(?:later|latest|last|second|after|(?:more|most) recently|younger|youngest|newer|newest)\b")
-_LESS = re.compile(r"\b(?:fewer|less|least|smaller|smallest|lower|lowest|shorter|shortest|closer|closest|nearer|younger|newer)\b")
+_LESS = re.compile(
+    r"\b(?:fewer|less|least|smaller|smallest|lower|lowest|shorter|shortest|closer|closest|nearer|younger|newer)\b"
+)
 _MORE = re.compile(
     r"\b(?:more|most|greater|greatest|larger|largest|bigger|biggest|higher|highest|taller|tallest|longer|longest|deeper|wider"
     r"|heavier|faster|older|oldest|farther|further)\b"
