@@ -1,10 +1,11 @@
 """An extractive reader as a Receiver: a receiver without prior knowledge, that needs no language model.
 
-It can only say what a passage says, word for word, or that the question is unanswerable. With a_w = P(window w answers) as the
+It says what a passage says, word for word, which of two things a comparison takes, or that the question is unanswerable. With a_w = P(window w answers) as the
 judge sees it, o_w = a_w / (1 - a_w), and π_w the softmax of the span head over the spans of window w:
 
     P(unanswerable) = 1 - max_w a_w        P(span s) = max_w a_w · Σ_w (o_w / Σ_v o_v) π_w(s)
 
+(`rag_cover.belief.readings`), in one reading, or in several where a question takes steps (`rag_cover.belief.stepwise_reading`).
 Spans with the same text are one answer, and their probabilities add up. Without passages there is never one: what such a
 receiver believes before retrieval is the same for every question, so its ΔSePer tells what the passages say, never what a
 language model knew already.
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.belief.receivers import Reading, ReadingReceiver
+from rag_cover.belief.receivers import ReadingReceiver
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover_embedded.answers import MAX_QUESTION, WINDOW, window_evidence
@@ -35,6 +36,9 @@ VERSION = 2
 
 REMEMBERED = 4_096
 PASSAGES_AT_ONCE = 512
+WindowReading = tuple[float, Mapping[str, float]]
+"""P(the window answers), and its likeliest spans with their shares."""
+
 _LONGEST_ANSWER = 40  # in tokens
 _SPANS = 50  # of a window; the rest, some 3% of the probability, is noise
 
@@ -54,9 +58,9 @@ class EmbeddedReader(ReadingReceiver):
         self._fitted = opened.fitted
         self._session = opened.session(threads)
         self._tokenizer = open_tokenizer(opened.tokenizer)
-        self._remembered: VectorMemory[QuestionText, tuple[Reading, ...]] = VectorMemory(REMEMBERED)
+        self._remembered: VectorMemory[QuestionText, tuple[WindowReading, ...]] = VectorMemory(REMEMBERED)
 
-    def read(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[list[Reading]]:
+    def read(self, items: Sequence[tuple[str, tuple[Passage, ...]]]) -> list[list[WindowReading]]:
         """Return, for each (question, passages), P(it answers) of every window that is worth reading, and its spans."""
         asked = [[(question, _read_as(passage)) for passage in passages] for question, passages in items]
         readings = self._remembered.recall((pair for pairs in asked for pair in pairs), self._in_blocks)
@@ -66,12 +70,12 @@ class EmbeddedReader(ReadingReceiver):
         """Travel to another process as what it was opened with: the network is opened there."""
         return _reopen, self._options
 
-    def _in_blocks(self, pairs: Sequence[QuestionText]) -> list[tuple[Reading, ...]]:
+    def _in_blocks(self, pairs: Sequence[QuestionText]) -> list[tuple[WindowReading, ...]]:
         """Read pairs, so many at once that memory stays bounded."""
         starts = range(0, len(pairs), PASSAGES_AT_ONCE)
         return [readings for start in starts for readings in self._read(pairs[start : start + PASSAGES_AT_ONCE])]
 
-    def _read(self, pairs: Sequence[QuestionText]) -> list[tuple[Reading, ...]]:
+    def _read(self, pairs: Sequence[QuestionText]) -> list[tuple[WindowReading, ...]]:
         """Read the windows that the first stage proposes."""
         questions, texts = zip(*pairs, strict=True)
         cut = segment_texts(self._tokenizer, texts)
@@ -80,7 +84,7 @@ class EmbeddedReader(ReadingReceiver):
         proposed = list(self._rank_windows(questions, cut))
         chosen = [(row, window) for row, (ranked, _) in enumerate(proposed) for window in ranked]
         encoded = [join(Task.ANSWERS, asked[row], cut[row].ids[cut[row].tokens(window)].tolist()) for row, window in chosen]
-        found: list[tuple[Reading, ...]] = [()] * len(pairs)
+        found: list[tuple[WindowReading, ...]] = [()] * len(pairs)
         read = self._session.run(encoded, ["answers", "span"])
         for (row, window), pair, (logit, span) in zip(chosen, encoded, read, strict=True):
             text, similarity = cut[row], proposed[row][1]

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from rag_cover.belief.compared_values import is_less, is_same
 from rag_cover.belief.readings import UNANSWERABLE, answers_in, as_reading
 from rag_cover.decomposition.multihop import hops_of
-from rag_cover.decomposition.multihop.decisions import Decision, decision_of
+from rag_cover.decomposition.multihop.comparison_rules import ComparisonRule, comparison_rule_of
 from rag_cover.decomposition.multihop.slots import fill_slots, slots_in
 from rag_cover.questions import Passage
 
-__all__ = ["Item", "Read", "answer_in_steps", "decide", "likely_answers"]
+__all__ = ["Item", "Read", "answer_in_steps", "likely_answers", "settle_comparison"]
 
 Item = tuple[str, tuple[Passage, ...]]
 """A question and the passages that it is asked of."""
@@ -38,7 +38,7 @@ class _Reading:
 
     steps: tuple[str, ...]
     passages: tuple[Passage, ...]
-    decision: Decision | None
+    rule: ComparisonRule | None
     answers: list[dict[str, float]] = field(default_factory=list)
 
     def ask(self, number: int) -> list[tuple[float, str]]:
@@ -62,8 +62,8 @@ class _Reading:
 
     def conclude(self, whole: Mapping[str, float]) -> dict[str, float]:
         """Return the answers to the question, which as it stands was read as ``whole``."""
-        if self.decision is not None:
-            return decide(self.decision, *self.answers[-2:])
+        if self.rule is not None:
+            return settle_comparison(self.rule, *self.answers[-2:])
         return answers_in([as_reading(whole), as_reading(self.answers[-1])])
 
 
@@ -93,9 +93,9 @@ def _start(question: str, passages: tuple[Passage, ...]) -> _Reading | None:
     steps = hops_of(question) if passages else ()
     if not steps:
         return None
-    decision = decision_of(question)
+    rule = comparison_rule_of(question)
     chains = slots_in(steps[-1], position=len(steps)) == (len(steps) - 1,)
-    return _Reading(steps, passages, decision) if decision is not None or chains else None
+    return _Reading(steps, passages, rule) if rule is not None or chains else None
 
 
 def likely_answers(answers: Mapping[str, float], *, most: int) -> list[tuple[str, float]]:
@@ -123,28 +123,28 @@ def _share_words(one: str, other: str) -> bool:
     return 2 * len(mine & theirs) >= max(1, min(len(mine), len(theirs)) * 2) or len(mine & theirs) * 2 > len(mine | theirs)
 
 
-def decide(decision: Decision, first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+def settle_comparison(rule: ComparisonRule, first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
     """Decide a comparison by the answers to both sides; what they do not decide is unanswerable.
 
-    >>> older = Decision("Homer", "Plato", "less", names=True)
-    >>> decide(older, {"unanswerable": 0.5, "750 BC": 0.5}, {"unanswerable": 0.0, "428 BC": 1.0})
+    >>> older = ComparisonRule("Homer", "Plato", "less", names=True)
+    >>> settle_comparison(older, {"unanswerable": 0.5, "750 BC": 0.5}, {"unanswerable": 0.0, "428 BC": 1.0})
     {'unanswerable': 0.5, 'Homer': 0.5}
     """
     wins = loses = 0.0
     for (mine, likely), (theirs, likely_too) in itertools.product(_top(first), _top(second)):
-        holds = _holds(decision, mine, theirs)
+        holds = _holds(rule, mine, theirs)
         wins += likely * likely_too * (holds is True)
         loses += likely * likely_too * (holds is False)
-    positive, negative = (decision.first, decision.second) if decision.names else (_YES, _NO)
+    positive, negative = (rule.first, rule.second) if rule.names else (_YES, _NO)
     decided = {text: value for text, value in ((positive, wins), (negative, loses)) if value > 0}
     return {UNANSWERABLE: max(0.0, 1 - wins - loses), **decided}
 
 
-def _holds(decision: Decision, mine: str, theirs: str) -> bool | None:
-    if decision.takes == "same":
+def _holds(rule: ComparisonRule, mine: str, theirs: str) -> bool | None:
+    if rule.takes == "same":
         return is_same(mine, theirs)
     less = is_less(mine, theirs)
-    return less if less is None or decision.takes == "less" else not less
+    return less if less is None or rule.takes == "less" else not less
 
 
 def _top(answers: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -139,8 +139,7 @@ class UtilitySums:
         if (kind := trace.metadata.get(self.query_type)) is not None:
             self.query_types.setdefault(str(kind), _Group()).add(question, total.value, total.interval)
         if utility.references == "gold" and (holds := holds_reference(trace)) is not None:
-            group = self.gold_strings.setdefault(GOLD_STRING_NAMES[holds], _Group())
-            group.add(question, total.value, total.interval)
+            self.gold_strings.setdefault(GOLD_STRING_NAMES[holds], _Group()).add(question, total.value, total.interval)
 
     def summary(self) -> UtilitySummary | None:
         """Sum up; None where no result has a utility."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rag_cover import Passage
 from rag_cover.belief.readings import UNANSWERABLE
-from rag_cover.belief.stepwise_reading import Item, answer_in_steps, decide, likely_answers
-from rag_cover.decomposition.multihop.decisions import Decision, decision_of
+from rag_cover.belief.stepwise_reading import Item, answer_in_steps, likely_answers, settle_comparison
+from rag_cover.decomposition.multihop.comparison_rules import ComparisonRule, comparison_rule_of
 
 SHOWN = (Passage("a text"),)
 BORN = "When was the director of Jaws born?"
@@ -90,26 +90,26 @@ def test_questions_are_read_together_and_each_as_by_itself() -> None:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Who was born later, Homer or Plato?", Decision("Homer", "Plato", "more", names=True)),
-        ("Who is older, Homer or Plato?", Decision("Homer", "Plato", "less", names=True)),
-        ("Who is younger, Homer or Plato?", Decision("Homer", "Plato", "more", names=True)),
-        ("Which mountain is higher, K2 or Everest?", Decision("K2", "Everest", "more", names=True)),
-        ("Does Rome have more people than Oslo?", Decision("Rome", "Oslo", "more", names=False)),
-        ("Does Rome have fewer people than Oslo?", Decision("Rome", "Oslo", "less", names=False)),
-        ("Are Rome and Oslo located in the same country?", Decision("Rome", "Oslo", "same", names=False)),
+        ("Who was born later, Homer or Plato?", ComparisonRule("Homer", "Plato", "more", names=True)),
+        ("Who is older, Homer or Plato?", ComparisonRule("Homer", "Plato", "less", names=True)),
+        ("Who is younger, Homer or Plato?", ComparisonRule("Homer", "Plato", "more", names=True)),
+        ("Which mountain is higher, K2 or Everest?", ComparisonRule("K2", "Everest", "more", names=True)),
+        ("Does Rome have more people than Oslo?", ComparisonRule("Rome", "Oslo", "more", names=False)),
+        ("Does Rome have fewer people than Oslo?", ComparisonRule("Rome", "Oslo", "less", names=False)),
+        ("Are Rome and Oslo located in the same country?", ComparisonRule("Rome", "Oslo", "same", names=False)),
         ("Are Rome and Oslo capitals?", None),
         ("Who wrote Emma?", None),
         ("", None),
     ],
 )
-def test_decisions(question: str, expected: Decision | None) -> None:
-    assert decision_of(question) == expected
+def test_decisions(question: str, expected: ComparisonRule | None) -> None:
+    assert comparison_rule_of(question) == expected
 
 
 def test_same_is_yes_and_other_is_no() -> None:
-    same = Decision("Rome", "Oslo", "same", names=False)
+    same = ComparisonRule("Rome", "Oslo", "same", names=False)
 
-    decided = decide(same, {UNANSWERABLE: 0.0, "Italy": 1.0}, {UNANSWERABLE: 0.2, "Norway": 0.6, "Italian": 0.2})
+    decided = settle_comparison(same, {UNANSWERABLE: 0.0, "Italy": 1.0}, {UNANSWERABLE: 0.2, "Norway": 0.6, "Italian": 0.2})
 
     assert decided == pytest.approx({UNANSWERABLE: 0.2, "yes": 0.2, "no": 0.6})
 
@@ -121,7 +121,7 @@ answers = st.dictionaries(st.sampled_from(["1900", "1950", "May 1950", "2000", "
 
 @given(answers, answers, st.sampled_from(["less", "more", "same"]), st.booleans())
 def test_a_decision_is_a_distribution(first: dict[str, float], second: dict[str, float], *, takes: str, names: bool) -> None:
-    decided = decide(Decision("A", "B", takes, names), first, second)  # type: ignore[arg-type]
+    decided = settle_comparison(ComparisonRule("A", "B", takes, names), first, second)  # type: ignore[arg-type]
 
     assert sum(decided.values()) == pytest.approx(1)
     assert min(decided.values()) >= 0

@@ -12,7 +12,7 @@ from rag_cover.decomposition.multihop.predicates import ask_of_either
 from rag_cover.english.clauses import MARKS
 from rag_cover.english.lexicon import AUXILIARIES
 
-__all__ = ["Decision", "decision_of"]
+__all__ = ["ComparisonRule", "comparison_rule_of"]
 
 _SOONER = re.compile(r"\b(?:first|earlier|earliest|before|sooner|older|oldest|elder)\b")
 _LATER = re.compile(r"\b(?:later|latest|last|second|after|(?:more|most) recently|younger|youngest|newer|newest)\b")
@@ -26,7 +26,7 @@ _MORE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ComparisonRule:
     """What two answers are compared by.
 
     ``takes`` says which one wins: the ``less`` (or earlier), the ``more`` (or later), or, where it is asked whether both are
@@ -39,12 +39,12 @@ class Decision:
     names: bool
 
 
-def decision_of(question: str) -> Decision | None:
+def comparison_rule_of(question: str) -> ComparisonRule | None:
     """Read how the answers to the last two steps of a comparison decide it; None where that is unclear.
 
-    >>> decision_of("Who was born first, Homer or Plato?")
-    Decision(first='Homer', second='Plato', takes='less', names=True)
-    >>> decision_of("Are Rome and Oslo located in the same country?").takes
+    >>> comparison_rule_of("Who was born first, Homer or Plato?")
+    ComparisonRule(first='Homer', second='Plato', takes='less', names=True)
+    >>> comparison_rule_of("Are Rome and Oslo located in the same country?").takes
     'same'
     """
     text = " ".join(question.split()).rstrip(f" .{MARKS}")
@@ -56,10 +56,10 @@ def decision_of(question: str) -> Decision | None:
     asks_whether = text.split()[0].lower() in AUXILIARIES
     if pair.both:
         same = asks_whether and re.search(r"\b(?:same|share|shares)\b", pair.predicate)
-        return Decision(pair.first, pair.second, "same", names=False) if same else None
+        return ComparisonRule(pair.first, pair.second, "same", names=False) if same else None
     takes = _wins(pair)
     names = not (asks_whether and re.search(r"\bthan\b", text))
-    return Decision(pair.first, pair.second, takes, names) if takes else None
+    return ComparisonRule(pair.first, pair.second, takes, names) if takes else None
 
 
 def _wins(pair: ComparedThings) -> Literal["less", "more"] | None:
