@@ -1,7 +1,8 @@
 """An extractive reader as a Receiver: a receiver without prior knowledge, that needs no language model.
 
-It says what a passage says, word for word, which of two things a comparison takes, or that the question is unanswerable. With a_w = P(window w answers) as the
-judge sees it, o_w = a_w / (1 - a_w), and π_w the softmax of the span head over the spans of window w:
+It says what a passage says, word for word, which of two things a comparison takes, or that the question is unanswerable. With
+a_w = P(window w answers) as the judge sees it, o_w = a_w / (1 - a_w), and π_w the softmax of the span head over the spans of
+window w:
 
     P(unanswerable) = 1 - max_w a_w        P(span s) = max_w a_w · Σ_w (o_w / Σ_v o_v) π_w(s)
 
@@ -13,7 +14,7 @@ language model knew already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np

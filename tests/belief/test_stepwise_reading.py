@@ -119,7 +119,7 @@ answers = st.dictionaries(st.sampled_from(["1900", "1950", "May 1950", "2000", "
 )
 
 
-@given(answers, answers, st.sampled_from(["less", "more", "same"]), st.booleans())
+@given(first=answers, second=answers, takes=st.sampled_from(["less", "more", "same"]), names=st.booleans())
 def test_a_decision_is_a_distribution(first: dict[str, float], second: dict[str, float], *, takes: str, names: bool) -> None:
     decided = settle_comparison(ComparisonRule("A", "B", takes, names), first, second)  # type: ignore[arg-type]
 
