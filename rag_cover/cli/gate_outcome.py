@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET  # nosec B405  # which writes here, and reads nothing
 
-from rag_cover.coverage import Loss
-from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import format_count
 from rag_cover.summaries import ChangedQuestion, Comparison
 
-__all__ = ["MARKER", "GateOutcome", "GateRow", "find_cause"]
+__all__ = ["MARKER", "SHOWN", "GateOutcome", "GateRow"]
 
 MARKER = "<!-- rag_cover gate -->"
 """The first line of the Markdown: who posts it again finds the comment by it, and replaces it."""
+SHOWN = 10
+"""How many questions of which less is answered are listed."""
+_SHOWN_LOST = 3
 _LINES = 40
 _QUESTION = 160
-_TENTH = 10
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~@:>-])")
 
@@ -29,13 +29,14 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~@:>-])")
 class GateRow:
     """One gate: the option that set it, why it failed, None where it holds, and what a failure would have taken.
 
-    ``weak`` marks a gate that so few questions cannot fail.
+    ``weak`` marks a gate that so few questions cannot fail, ``excused`` one that fails with the flaky questions alone.
     """
 
     option: str
     problem: str | None
     note: str = ""
     weak: bool = False
+    excused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +60,24 @@ class GateOutcome:
         if not failed:
             weak = sum(row.weak for row in self.rows)
             unable = f"; too few questions to fail {'it' if weak == len(self.rows) == 1 else f'{weak} of them'}" if weak else ""
-            return f"Gate passed: {format_count(len(self.rows), 'gate')}, {self._questions_held}{unable}."
+            excused = sum(row.excused for row in self.rows)
+            with_flaky = f"; {excused} would fail with the flaky questions" if excused else ""
+            return f"Gate passed: {format_count(len(self.rows), 'gate')}, {self._questions_held}{unable}{with_flaky}."
         because = f"Cause: {self.cause}. " if self.cause else ""
-        return f"Gate failed: {because}{failed[0]}; {self._questions_held}."
+        left_out = f"; {held}" if (held := self._left_out) else ""
+        return f"Gate failed: {because}{failed[0]}{left_out}."
 
     @property
     def _questions_held(self) -> str:
-        """Say how many questions counted, how many are missing, and how many of those that counted are flaky."""
+        """Say how many questions counted, and what `_left_out` says."""
+        return ", ".join(filter(None, [format_count(self.comparison.questions, "question"), self._left_out]))
+
+    @property
+    def _left_out(self) -> str:
+        """Say how many questions are missing, and how many of those that counted are flaky."""
         missing, flaky = self.comparison.only_a, len(self.flaky)
-        left_out = [f"{missing} of the baseline missing in the candidate" if missing else "", f"{flaky} flaky" if flaky else ""]
-        return ", ".join([format_count(self.comparison.questions, "question"), *filter(None, left_out)])
+        said = [f"{missing} of the baseline missing in the candidate" if missing else "", f"{flaky} flaky" if flaky else ""]
+        return ", ".join(filter(None, said))
 
     @property
     def worse(self) -> tuple[ChangedQuestion, ...]:
@@ -132,39 +141,29 @@ class GateOutcome:
     def _questions(self) -> Iterator[str]:
         if self.worse:
             yield from ("", f"**{format_count(len(self.worse), 'question')} of which less is answered**", "")
-            yield from (f"- {_plain(question)}: {_plain(said)}" for question, said in map(_lost, self.worse[:10]))
-            if len(self.worse) > 10:  # noqa: PLR2004 - as shown
-                yield f"- and {len(self.worse) - 10} more"
+            for changed in self.worse[:SHOWN]:
+                lost = ", ".join(_code(each[:_QUESTION]) for each in changed.lost[:_SHOWN_LOST])
+                yield f"- {_code(changed.question[:_QUESTION])} no longer answers {lost}"
+            if len(self.worse) > SHOWN:
+                yield f"- and {len(self.worse) - SHOWN} more"
         if self.flaky:
             yield from ("", f"{format_count(len(self.flaky), 'question')} differ between two runs of the baseline.")
 
 
-def find_cause(comparison: Comparison, before: AnswerCounts | None, after: AnswerCounts | None) -> str | None:
-    """Name what there is most more of: answers that decline, or core sub-questions lost at a stage; None without more.
-
-    That answers decline is the cause only where most is lost behind the prompt: what was not retrieved is rightly declined.
-    """
-    more = {loss: comparison.losses_b.get(loss, 0) - comparison.losses_a.get(loss, 0) for loss in Loss}
-    loss = max(more, key=more.__getitem__)
-    behind_the_prompt = loss is Loss.UNUSED or more[loss] <= 0
-    if before and after and behind_the_prompt and after.declined > before.declined:
-        declined = after.declined - before.declined
-        if 2 * declined >= more[loss] and _TENTH * declined >= after.answers:
-            return f"{declined} more answers decline ({before.declined} before, {after.declined} now)"
-    unclear = comparison.unclear_b - comparison.unclear_a
-    if max(more[loss], unclear) <= 0:
-        return None
-    if unclear > more[loss]:
-        counts, where = (comparison.unclear_a, comparison.unclear_b), "lost at a stage that is unclear"
-    else:
-        counts, where = (comparison.losses_a.get(loss, 0), comparison.losses_b.get(loss, 0)), str(loss)
-    return f"{format_count(counts[1] - counts[0], 'core sub-question')} more {where} ({counts[0]} before, {counts[1]} now)"
-
-
 def _lost(changed: ChangedQuestion) -> tuple[str, str]:
-    return one_line(changed.question)[:_QUESTION], f"no longer answers {'; '.join(one_line(each) for each in changed.lost)}"[
-        :_QUESTION
-    ]
+    lost = "; ".join(one_line(each) for each in changed.lost)
+    return one_line(changed.question)[:_QUESTION], f"no longer answers {lost}"[:_QUESTION]
+
+
+def _code(text: str) -> str:
+    """Write a text of a trace as a code span: no link, address, mention or number in it becomes one.
+
+    >>> _code("see www.example.org, @you, `this`")
+    '`` see www.example.org, @you, `this` ``'
+    """
+    shown = one_line(text) or " "
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    return f"{fence} {shown} {fence}" if "`" in shown else f"{fence}{shown}{fence}"
 
 
 def _plain(text: str) -> str:

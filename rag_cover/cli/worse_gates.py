@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import typer
 
 from rag_cover.cli.console import say, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.coverage import Loss
+from rag_cover.cli.gate_causes import METRICS_OF_LOSSES
 from rag_cover.errors import nearest
 from rag_cover.reports.text import p_value_text
 from rag_cover.stats.intervals import SIGNIFICANT
 from rag_cover.summaries import Comparison, MetricComparison, OwnedMetric, metrics_of_installed
 
 __all__ = [
-    "METRICS_OF_LOSSES",
     "WorseGate",
     "WorseGateResult",
     "check_worse_gates",
@@ -28,17 +28,15 @@ __all__ = [
 ]
 
 _HINT = "--fail-if-worse"
-METRICS_OF_LOSSES = ("core_coverage", "core_retrieved", "core_use", "retrieval_headroom", "rating")
-"""Metrics whose cause is a loss of core sub-questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorseGateResult:
     """How one gate fared.
 
-    ``problem`` is None where it holds; ``visible`` is the difference that as many questions can show. ``needed`` is how many
-    questions a failure takes at least, None where there are as many. ``excused`` is the problem with all questions, where the
-    gate holds without those that differ between two runs of the baseline.
+    ``problem`` is None where it holds; ``visible`` is the difference that as many questions can show; ``near`` says how near to
+    failing it came. ``needed`` is how many questions a failure takes at least, None where there are as many. ``excused`` is
+    the problem with all questions, where the gate holds without those that differ between two runs of the baseline.
     """
 
     gate: WorseGate
@@ -46,6 +44,7 @@ class WorseGateResult:
     visible: float | None
     needed: int | None = None
     excused: str | None = None
+    near: str = ""
 
     @property
     def note(self) -> str:
@@ -54,7 +53,9 @@ class WorseGateResult:
             return f"too few questions to fail it: {self.needed} or more can"
         if self.excused is not None:
             return f"holds without the flaky questions; with all, {self.excused}"
-        return "" if self.visible is None else f"a difference of {self.visible:.2g} would show on as many questions"
+        if self.near or not self.visible:
+            return self.near
+        return f"a difference of about {self.visible:.2g} would show on as many questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +82,24 @@ class WorseGate:
                 self, f"{self.metric} is undefined on a side: it was not measured, or nothing counts in it", None
             )
         worst = _worst(found)
-        visible = None if worst is None else abs(worst - _worse_by(found))
+        visible = None if worst is None else abs(worst - _worse_by(found)) * _widening(level)
         failed = self.p_value(comparison) < level if self.margin is None else worst is None or worst > self.margin
         needed = _fewest_questions(level)
         return WorseGateResult(
             self,
-            _explain(found, self.margin, comparison) if failed else None,
+            _explain(found, self.margin) if failed else None,
             visible,
             needed if self.margin is None and found.questions < needed else None,
+            near="" if failed else self._nearness(found, worst, level),
         )
+
+    def _nearness(self, found: MetricComparison, worst: float | None, level: float) -> str:
+        """Say how near to failing a gate that holds came; empty where B is not worse."""
+        if self.margin is not None and worst is not None:
+            return f"no more than {max(0.0, worst):.2g} worse by the 95% interval"
+        if self.margin is not None or found.p_value is None or _worse_by(found) <= 0:
+            return ""
+        return f"{_worse_by(found):.2g} worse, {p_value_text(found.p_value)}: to fail, below {level:.2g}"
 
     def p_value(self, comparison: Comparison) -> float:
         """Return the two-sided p-value of B being worse, from 0 to 1; 1 where it is not worse, or nothing is tested."""
@@ -132,6 +142,12 @@ def _check_by_holm(gates: Sequence[WorseGate], comparison: Comparison) -> list[W
     return [gate.check(comparison, levels.get(gate, SIGNIFICANT)) for gate in gates]
 
 
+def _widening(level: float) -> float:
+    """Return by how much a 95% interval widens to one of another level, a probability of error from 0 to 1."""
+    quantile = NormalDist().inv_cdf
+    return quantile(1 - level / 2) / quantile(1 - SIGNIFICANT / 2)
+
+
 def _fewest_questions(level: float) -> int:
     """Return how many questions a permutation test needs at least for a two-sided p-value below a level, from 0 to 1.
 
@@ -151,16 +167,16 @@ def read_worse_gates(options: Iterable[str] | None) -> list[WorseGate]:
     return [_gate(option, known) for option in options or ()]
 
 
-def end_with_gates(results: Sequence[WorseGateResult], *, quiet: bool) -> None:
-    """Tell how the gates fared, the failed ones on stderr, and exit with 1 where one failed.
+def end_with_gates(results: Sequence[WorseGateResult], *, cause: str | None = None, quiet: bool) -> None:
+    """Tell how the gates fared, the failed ones on stderr, with the cause where one is known; exit with 1 where one failed.
 
     Raises:
         Exit: one failed.
     """
     for result in results:
         if result.problem is not None:
-            line = f"Gate failed: {result.problem} ({result.gate.option})."
-            warn(line, style="red")
+            because = f"Cause: {cause}. " if cause and result.gate.metric in METRICS_OF_LOSSES else ""
+            warn(f"Gate failed: {because}{result.problem} ({result.gate.option}).", style="red")
         else:
             say(f"Gate passed: {result.gate.option}{'; ' if result.note else ''}{result.note}.", quiet=quiet)
     if any(result.problem for result in results):
@@ -196,11 +212,10 @@ def _worst(found: MetricComparison) -> float | None:
     return -interval.lower if found.higher_is_better else interval.upper
 
 
-def _explain(found: MetricComparison, margin: float | None, comparison: Comparison) -> str:
+def _explain(found: MetricComparison, margin: float | None) -> str:
     a, b = (side.estimate if side else math.nan for side in (found.a, found.b))
     why = p_value_text(found.p_value) if margin is None and found.p_value is not None else _within(found, margin)
-    said = f"{found.name} went from {a:.3g} to {b:.3g} ({b - a:+.2g}{_interval(found)}, {why}, {found.questions:,} questions)"
-    return f"{said}{_cause(comparison)}" if found.name in METRICS_OF_LOSSES else said
+    return f"{found.name} went from {a:.3g} to {b:.3g} ({b - a:+.2g}{_interval(found)}, {why}, {found.questions:,} questions)"
 
 
 def _interval(found: MetricComparison) -> str:
@@ -215,13 +230,6 @@ def _within(found: MetricComparison, margin: float | None) -> str:
     if worst is None:
         return "one question alone leaves open how much worse"
     return f"it may be {worst:.2g} worse, which is more than {margin:g}"
-
-
-def _cause(comparison: Comparison) -> str:
-    """Name the loss that there are most more of."""
-    more = {loss: comparison.losses_b.get(loss, 0) - comparison.losses_a.get(loss, 0) for loss in Loss}
-    loss = max(more, key=more.__getitem__)
-    return f"; {loss}: {more[loss]:+d}" if more[loss] > 0 else ""
 
 
 def _gate(option: str, known: Mapping[str, OwnedMetric]) -> WorseGate:

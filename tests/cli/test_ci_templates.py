@@ -72,10 +72,24 @@ def test_the_action_fails_a_worse_change_and_leaves_comment_and_report(
 
     comment = (repository / "out/comment.md").read_text(encoding="utf-8")
     assert comment.startswith(f"{MARKER}\n### rag_cover: failed")
-    assert "Cause: 8 core sub-questions more" in comment.replace("\\", "")
+    assert "Cause: 8 more core sub-questions lost" in comment.replace("\\", "")
     assert (repository / "out/report.html").exists()
     assert (repository / "github_step_summary").read_text(encoding="utf-8").count(MARKER) == 2
     assert "comment=out/comment.md" in (repository / "github_output").read_text()
+
+
+def test_options_of_the_action_may_stand_on_several_lines(
+    source_tree: Path, repository: Path, shell: Callable[..., int]
+) -> None:
+    (step,) = yaml.safe_load((source_tree / "action.yml").read_text())["runs"]["steps"]
+    options = "--fail-under core_coverage=0.01\n--fail-under core_coverage=1.0\n"
+    (repository / "out").mkdir()
+    (repository / "out/comment.md").write_text("of an earlier run")
+
+    assert shell(step["run"], BASELINE="main.jsonl", CANDIDATE="worse.jsonl", OPTIONS=options, FOLDER="out") == 1
+    assert "core_coverage=1" in (repository / "out/comment.md").read_text()
+    assert shell(step["run"], BASELINE="main.jsonl", CANDIDATE="missing.jsonl", OPTIONS=options, FOLDER="out") == 3
+    assert not (repository / "out/comment.md").exists()
 
 
 def test_the_gitlab_job_does_the_same(source_tree: Path, repository: Path, shell: Callable[..., int]) -> None:

@@ -9,8 +9,14 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from markdown_it import MarkdownIt
 
+from rag_cover.cli.gate_causes import find_cause
 from rag_cover.cli.gate_outcome import MARKER
+from rag_cover.coverage import Loss
+from rag_cover.coverage.summary import AnswerCounts
+from rag_cover.summaries import Comparison
+from rag_cover.summaries.result import MetricComparison
 
 JUDGE = ("--judge", "words")
 Make = Callable[..., Path]
@@ -47,8 +53,8 @@ def gate(command: Callable[..., Any], main: Path, make: Make, folder: Path) -> C
 @pytest.mark.parametrize(
     ("found", "said", "cause"),
     [
-        (4, 4, "8 core sub-questions more not retrieved (0 before, 8 now)"),
-        (12, 4, "8 core sub-questions more in the prompt, not used (0 before, 8 now)"),
+        (4, 4, "8 more core sub-questions lost: not retrieved (0 before, 8 now)"),
+        (12, 4, "8 more core sub-questions lost: in the prompt, not used (0 before, 8 now)"),
     ],
 )
 def test_a_worse_candidate_fails_and_the_first_line_names_the_cause(
@@ -65,7 +71,7 @@ def test_the_same_again_passes_and_says_what_would_have_shown(gate: Callable[...
 
     assert done.exit_code == 0
     assert "Gate passed: 2 gates, 12 questions." in done.stdout
-    assert "a difference of 0." in done.stdout
+    assert "core_coverage: 0.083 worse, p = 1.00: to fail, below 0.05" in done.stdout
 
 
 def test_two_files_of_one_name_are_two_evaluations_and_nothing_is_left_behind(
@@ -186,7 +192,7 @@ def test_junit_is_well_formed_whatever_a_question_holds(command: Callable[..., A
 
 
 def test_the_comment_is_short_and_texts_make_no_markup(command: Callable[..., Any], folder: Path, make: Make) -> None:
-    hostile = " <img src=x> [a](http://evil) @everyone `x`"
+    hostile = " <img src=x> [a](http://evil) www.evil.example @everyone `x`"
     main = make(folder / "one.jsonl", _lines(30, found=30, said=30, told=hostile))
     pr = make(folder / "two.jsonl", _lines(30, found=4, said=4, told=hostile))
     path = folder / "comment.md"
@@ -197,8 +203,9 @@ def test_the_comment_is_short_and_texts_make_no_markup(command: Callable[..., An
     assert done.exit_code == 1
     assert text.startswith(f"{MARKER}\n### rag_cover: failed\n")
     assert len(text.splitlines()) <= 40
-    assert "<img" not in text
-    assert "](http" not in text
+    shown = MarkdownIt().render(text.removeprefix(MARKER))
+    assert not {tag for tag in ("<img", "<a ", "<p>@", "<em>") if tag in shown}
+    assert shown.count("@everyone `x`</code>") == shown.count("www.evil.example") == 10
     assert "\n- and 16 more\n" in text
 
 
@@ -210,3 +217,47 @@ def test_a_file_that_is_there_is_not_written_over(gate: Callable[..., Any], fold
 
     assert done.exit_code == 3
     assert kept.read_text() == "mine"
+
+
+def _comparison(before: dict[Loss, int], after: dict[Loss, int], *, retrieved: float, unclear: int = 0) -> Comparison:
+    metric = MetricComparison("core_retrieved", "", None, None, retrieved, None, 10, higher_is_better=True)
+    return Comparison("a", "b", 10, 0, 0, {"core_retrieved": metric}, before, after, (), (), 0, unclear)
+
+
+def _answers(declined: int) -> AnswerCounts:
+    return AnswerCounts(answers=10, declined=declined)
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "lost", "unclear", "declined", "cause"),
+    [
+        (-0.5, {Loss.NOT_RETRIEVED: 8}, 0, 8, "8 more core sub-questions lost: not retrieved (0 before, 8 now)"),
+        (0.0, {Loss.NOT_RETRIEVED: 8}, 0, 8, "8 more answers decline (0 before, 8 now)"),
+        (
+            0.0,
+            {Loss.NOT_RETRIEVED: 2},
+            3,
+            0,
+            "5 more core sub-questions lost in the answers: what was retrieved covers no less",
+        ),
+        (0.0, {Loss.DROPPED: 2, Loss.NOT_RETRIEVED: 2}, 3, 0, "2 more core sub-questions lost: retrieved, then dropped"),
+        (-0.5, {Loss.FAILED: 1}, 0, 0, "1 more core sub-question lost: retrieval failed (0 before, 1 now)"),
+        (-0.5, {Loss.NOT_RETRIEVED: 1}, 5, 0, "5 more core sub-questions lost at a stage that is unclear (0 before, 5 now)"),
+        (-0.5, {}, 0, 1, "1 more answer declines (0 before, 1 now)"),
+        (-0.5, {}, 0, 0, None),
+    ],
+)
+def test_the_cause_is_where_most_more_is_lost(
+    retrieved: float, lost: dict[Loss, int], unclear: int, declined: int, cause: str | None
+) -> None:
+    found = find_cause(_comparison({}, lost, retrieved=retrieved, unclear=unclear), _answers(0), _answers(declined))
+
+    assert (found is None) if cause is None else (found or "").startswith(cause)
+
+
+def test_a_gate_that_holds_says_how_near_it_came(gate: Callable[..., Any]) -> None:
+    near = gate(_lines(12, found=12, said=7), "--fail-if-worse", "core_coverage", "--fail-if-worse", "rating")
+    wide = gate(_lines(12, found=12, said=11), "--fail-if-worse", "core_coverage=0.9", "--force")
+
+    assert "worse, p = 0.06" in near.stdout
+    assert "no more than 0." in wide.stdout

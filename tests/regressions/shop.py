@@ -53,10 +53,10 @@ class Variant:
 
 
 regressions: Mapping[str, tuple[Variant, str]] = {
-    "smaller k": (Variant(k=1), "core sub-questions more not retrieved"),
-    "a filter that drops": (Variant(blocked="inventor"), "core sub-questions more retrieved, then dropped"),
-    "a worse prompt": (Variant(instruction=_BAD), "core sub-questions more in the prompt, not used"),
-    "a stale index": (Variant(passages=PASSAGES[: len(PASSAGES) // 3]), "core sub-questions more not retrieved"),
+    "smaller k": (Variant(k=1), "more core sub-questions lost: not retrieved"),
+    "a filter that drops": (Variant(blocked="inventor"), "more core sub-questions lost: retrieved, then dropped"),
+    "a worse prompt": (Variant(instruction=_BAD), "more core sub-questions lost: in the prompt, not used"),
+    "a stale index": (Variant(passages=PASSAGES[: len(PASSAGES) // 3]), "more core sub-questions lost: not retrieved"),
     "an abstaining model": (Variant(abstains=True), "more answers decline"),
 }
 """Ways in which a pipeline becomes worse, and the cause that a gate must name."""

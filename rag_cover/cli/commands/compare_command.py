@@ -13,6 +13,7 @@ import typer
 
 from rag_cover.cli.commands.pairwise import Contest
 from rag_cover.cli.console import print_json, say, screen
+from rag_cover.cli.gate_causes import find_cause
 from rag_cover.cli.inputs import output_name
 from rag_cover.cli.json_output import comparison_document, write_page
 from rag_cover.cli.option_groups import FileOptions, RedactionOptions, ScreenOptions
@@ -166,17 +167,18 @@ def _compare(
 ) -> None:
     comparison = compare(sides[0], sides[1], sub_questions=sub_questions)
     results = check_worse_gates(gates, comparison)
+    cause = find_cause(comparison, *(side.summary().answers for side in sides[:2])) if gates else None
     if report:
         write_page(report, partial(write_comparison, report, comparison))
     if as_json:
         gated = {"gates": gates_document(results)} if results else {}
         print_json(comparison_document(comparison) | {"report": str(report) if report else None} | gated)
-        end_with_gates(results, quiet=True)
+        end_with_gates(results, cause=cause, quiet=True)
         return
     screen(quiet=quiet).print(comparison_table(comparison))
     if report:
         say(f"Report: {report}", quiet=quiet)
-    end_with_gates(results, quiet=quiet)
+    end_with_gates(results, cause=cause, quiet=quiet)
 
 
 def _stores(files: Sequence[Path]) -> list[Path]:

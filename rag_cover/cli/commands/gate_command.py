@@ -12,7 +12,8 @@ import typer
 
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.gate_outcome import GateOutcome, GateRow, find_cause
+from rag_cover.cli.gate_causes import METRICS_OF_LOSSES, find_cause
+from rag_cover.cli.gate_outcome import SHOWN, GateOutcome, GateRow
 from rag_cover.cli.gates import read_gates
 from rag_cover.cli.json_output import write_page
 from rag_cover.cli.option_groups import FileOptions, GateOptions, ScreenOptions
@@ -20,7 +21,7 @@ from rag_cover.cli.options import INPUT, OUTPUT, FailIfWorse, Force, Judge, Labe
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import EvaluationRun, open_or_evaluate
-from rag_cover.cli.worse_gates import METRICS_OF_LOSSES, WorseGate, check_worse_gates, read_worse_gates
+from rag_cover.cli.worse_gates import WorseGate, check_worse_gates, read_worse_gates
 from rag_cover.errors import IncomparableError
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.comparison import compare
@@ -28,6 +29,7 @@ from rag_cover.importers import read_labels
 from rag_cover.question_keys import question_key
 from rag_cover.registry import Models
 from rag_cover.reports import comparison_table, write_comparison
+from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing
 from rag_cover.summaries import Comparison
@@ -129,7 +131,10 @@ def hold_gate(options: GateCommandOptions) -> None:
     held = check_worse_gates(worse, comparison, _compare_without(before, after, flaky.keys()))
     summary = after.summary()
     rows = [
-        *(GateRow(each.gate.option, each.problem, each.note, weak=each.needed is not None) for each in held),
+        *(
+            GateRow(each.gate.option, each.problem, each.note, weak=each.needed is not None, excused=each.excused is not None)
+            for each in held
+        ),
         *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
     ]
     if before.judge != after.judge:
@@ -166,8 +171,10 @@ def _show(outcome: GateOutcome, *, quiet: bool) -> None:
         warn(outcome.headline, style="red")
     for row in outcome.rows:
         say(f"  {'failed' if row.problem else 'passed'}  {row.option}: {row.problem or row.note or 'holds'}", quiet=quiet)
-    for changed in outcome.worse[:10]:
-        say(f"  less is answered of: {changed.question}", quiet=quiet)
+    for changed in outcome.worse[:SHOWN]:
+        say(f"  less is answered of: {one_line(changed.question)}", quiet=quiet)
+    if len(outcome.worse) > SHOWN:
+        say(f"  and of {format_count(len(outcome.worse) - SHOWN, 'more question')}", quiet=quiet)
     if outcome.flaky:
         say(f"  {format_count(len(outcome.flaky), 'question')} differ between two runs of the baseline", quiet=quiet)
     screen(quiet=quiet).print(comparison_table(outcome.comparison))
