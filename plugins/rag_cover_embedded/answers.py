@@ -226,6 +226,12 @@ class _Reading:
         return self.text.around(self.window, *self.span) if self.window and self.span else None
 
 
+def _is_part(asked: Asked) -> bool:
+    """Check whether a reply is judged by another question than the one it replies to."""
+    question, _, user_question = asked
+    return bool(user_question.strip()) and user_question.strip() != question.strip()
+
+
 class AnswerJudge:
     """Judges texts; ``proposing`` None reads every window of every text, in one round. ``known`` are logits of other passes."""
 
@@ -247,7 +253,30 @@ class AnswerJudge:
         self._firsts: VectorMemory[tuple[str, str], tuple[int, ...]] = VectorMemory(4_096)
 
     def judge(self, asked: Sequence[Asked]) -> list[WindowJudgment]:
-        """Judge texts by their questions; a blank text answers nothing, with probability 0."""
+        """Judge texts by their questions; a blank text answers nothing, with probability 0.
+
+        A reply to a question of several parts answers one of them only where it does so by itself, too: beside the user's
+        question, what answers the one part looks as if it answered the other. The lower probability counts.
+        """
+        judged = self.judge_once(asked)
+        in_parts = [row for row, found in enumerate(judged) if found.probability >= self._cuts[True] and _is_part(asked[row])]
+        alone = self.judge_once([(question, text, "") for question, text, _ in (asked[row] for row in in_parts)])
+        for row, found in zip(in_parts, alone, strict=True):
+            lower = min(judged[row].probability, self._as_reply(found.probability))
+            judged[row] = WindowJudgment(lower, judged[row].fragment if lower >= self._cuts[True] else None)
+        return judged
+
+    def _as_reply(self, probability: float) -> float:
+        """Map a passage's probability so that the passages' cut becomes that of replies."""
+        passages, replies = self._cuts[False], self._cuts[True]
+        if passages == replies:
+            return probability
+        odds = probability / (1 - probability) if probability < 1 else math.inf
+        odds *= (1 - passages) / passages * replies / (1 - replies)
+        return odds / (1 + odds) if odds < math.inf else 1.0
+
+    def judge_once(self, asked: Sequence[Asked]) -> list[WindowJudgment]:
+        """Judge each text by one reading."""
         judged: list[WindowJudgment] = [WindowJudgment(0.0, None)] * len(asked)
         for rows in _by_text(asked):
             readings = self._begin([asked[row] for row in rows])

@@ -18,7 +18,7 @@ from rag_cover_embedded.session import Session
 
 __all__ = ["FittedNumbers", "Weights", "sha256_of"]
 
-VERSION = 4
+VERSION = 5
 """Of how texts are read: cutting, flattening, windows. Another way is another judge."""
 FOLDER = Path(__file__).parent / "weights"
 
