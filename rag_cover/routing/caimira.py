@@ -20,7 +20,7 @@ from rag_cover.routing import irt
 from rag_cover.routing.files import load_skills, save_skills
 from rag_cover.routing.parameters import Parameters, feature_table
 from rag_cover.routing.responses import Responses
-from rag_cover.routing.training import Settings, Trained, fit_parameters
+from rag_cover.routing.training import Settings, Trained, Validation, cross_validate_strengths, fit_parameters
 
 __all__ = ["Caimira"]
 
@@ -110,20 +110,24 @@ class Caimira:
             InvalidValueError: embeddings that do not match, no response at all, or an agent without one.
             MissingExtraError: scipy is not installed.
         """
-        features = feature_table(embeddings)
-        _require(
-            len(features) == len(responses.questions),
-            f"{len(responses.questions)} questions need as many rows of embeddings, not {len(features)}",
-        )
-        _require_answers(responses)
-        settings = Settings(
-            self.dimensions, self.temperature, self.skill_penalty, self.difficulty_penalty, self.patience, self.seed,
-            self.shrinkage,
-        )  # fmt: skip
-        has_responses = ~np.isnan(responses.values).all(axis=1)
-        self._trained = fit_parameters(responses.agents, responses.values[has_responses], features[has_responses], settings)
+        values, features = _observed_rows(responses, embeddings)
+        self._trained = fit_parameters(responses.agents, values, features, self._settings)
         self._parameters, self.encoder = self._trained.parameters, encoder
         return self
+
+    def cross_validate(self, responses: Responses, embeddings: ArrayLike) -> Validation:
+        """Choose how strong the priors are, with the log-losses of held-out questions then; the model itself does not change.
+
+        Args:
+            responses: of n questions; those that nobody answered are left out.
+            embeddings: (n, d) features of these questions.
+
+        Raises:
+            InvalidValueError: as `fit` does.
+            MissingExtraError: scipy is not installed.
+        """
+        values, features = _observed_rows(responses, embeddings)
+        return cross_validate_strengths(values, features, self._settings)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -220,6 +224,13 @@ class Caimira:
         return model
 
     @property
+    def _settings(self) -> Settings:
+        return Settings(
+            self.dimensions, self.temperature, self.skill_penalty, self.difficulty_penalty, self.patience, self.seed,
+            self.shrinkage,
+        )  # fmt: skip
+
+    @property
     def _fitted(self) -> Parameters:
         if self._parameters is None:
             message = "this model knows no agent yet; call fit(…), or Caimira.load(…) one that was saved"
@@ -239,6 +250,18 @@ _SETTINGS = ("dimensions", "temperature", "skill_penalty", "difficulty_penalty",
 def _require(holds: bool, message: str) -> None:  # noqa: FBT001 - a condition, not a switch
     if not holds:
         raise InvalidValueError(message)
+
+
+def _observed_rows(responses: Responses, embeddings: ArrayLike) -> tuple[Floats, Floats]:
+    """Return values (n, a) and features (n, d) of the questions that somebody answered; refuse what cannot be learnt from."""
+    features = feature_table(embeddings)
+    _require(
+        len(features) == len(responses.questions),
+        f"{len(responses.questions)} questions need as many rows of embeddings, not {len(features)}",
+    )
+    _require_answers(responses)
+    has_responses = ~np.isnan(responses.values).all(axis=1)
+    return responses.values[has_responses], features[has_responses]
 
 
 def _require_answers(responses: Responses) -> None:
