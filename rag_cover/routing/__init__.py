@@ -14,8 +14,9 @@ from rag_cover.routing.responses import Responses
 from rag_cover.routing.routes import Route
 from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.skill_router import Probe, SkillModel, SkillRouter
+from rag_cover.routing.subjects import Subjects
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
-from rag_cover.routing.training_data import Outcomes, gather_outcomes
+from rag_cover.routing.training_data import Outcomes, gather_outcomes, subject_of
 
 __all__ = [
     "ROUTES",
@@ -41,6 +42,7 @@ __all__ = [
     "SkillModel",
     "SkillRecord",
     "SkillRouter",
+    "Subjects",
     "cluster_questions",
     "complexities_without_references",
     "complexity_evidence",
@@ -51,5 +53,6 @@ __all__ = [
     "gather_outcomes",
     "interpret_dimensions",
     "learn_skills",
+    "subject_of",
     "trace_frontier",
 ]
