@@ -110,14 +110,14 @@ class NothingLearnedError(RagCoverError, ValueError):
     ``gain`` is the means' log-loss less the skills', ``lower`` and ``upper`` its 95% interval over questions.
     """
 
-    def __init__(  # noqa: PLR0913 - facts by name
+    def __init__(
         self, *, log_loss: float, means_log_loss: float, gain: float, lower: float | None, upper: float | None, questions: int
     ) -> None:
         sure = "" if lower is None or upper is None else f" (95% interval {lower:+.3f} to {upper:+.3f})"
         super().__init__(
-            f"Nothing was learned: on {questions:,} held-out questions the log-loss of the skills, {log_loss:.3f}, is not clearly "
-            f"below that of each pipeline's mean, {means_log_loss:.3f}: a gain of {gain:+.3f}{sure}. The pipeline that is best on "
-            "average is the better choice; give more questions, or keep such skills with require_gain=False (--force)."
+            f"Nothing was learned: on {questions:,} held-out questions the log-loss of the skills, {log_loss:.3f}, is not "
+            f"clearly below that of each pipeline's mean, {means_log_loss:.3f}: a gain of {gain:+.3f}{sure}. The pipeline that is "
+            "best on average is the better choice; give more questions, or keep such skills with require_gain=False (--force)."
         )
         self.log_loss, self.means_log_loss, self.gain, self.lower, self.upper = log_loss, means_log_loss, gain, lower, upper
         self.questions = questions

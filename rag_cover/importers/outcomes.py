@@ -147,7 +147,9 @@ def _outcome(record: Record, name: str) -> float | None:
     value = record.data[name]
     number = _number(value)
     if number is None or not 0 <= number <= 1:
-        problem = f"{describe_value(value)} is no outcome; write a number from 0 to 1, true or false, or nothing where none is known"
+        problem = (
+            f"{describe_value(value)} is no outcome; write a number from 0 to 1, true or false, or nothing where it is unknown"
+        )
         raise _at(record, name, problem)
     return number
 
@@ -236,7 +238,7 @@ def _records(path: Path) -> Iterator[Record]:
         found = parquet_records(path)
     else:
         kinds = ", ".join(_TABLES + _JSON + _PARQUET)
-        problem = f"outcomes are read from {kinds}; rename the file to what it is (a pickle is never read: write it as CSV or JSONL)"
+        problem = f"outcomes are read from {kinds}; rename the file to what it is, or write a pickle as CSV or JSONL"
         raise InputError(problem, file=path)
     for record in found:
         if isinstance(record, InputError):
@@ -273,7 +275,7 @@ def _refuse_few(sheet: _Sheet, file: Path) -> None:
         raise InputError(problem, file=file)
     if len(models) == 1:
         message = (
-            f"{file} holds outcomes of one model, {next(iter(models))!r}; skills tell several apart. Add another model's outcomes on "
-            "the same questions."
+            f"{file} holds outcomes of one model, {next(iter(models))!r}; skills tell several apart. Add another model's outcomes "
+            "on the same questions."
         )
         raise IncomparableError(message)

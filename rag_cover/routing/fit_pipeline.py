@@ -49,8 +49,8 @@ def learn_skills(
     Args:
         outcomes: what `gather_outcomes` found, or `rag_cover.importers.read_outcomes` read.
         embedder: reads the questions; routing needs the same one.
-        dimensions: of the model; None: 1, and more (2, 3, 5) while each addition lowers the cross-validated log-loss by more than
-            one standard error.
+        dimensions: of the model; None: 1, and more (2, 3, 5) while each addition lowers the cross-validated log-loss by more
+            than one standard error.
         complexities: of the questions, in their order, judged without references as a router judges them; none: no adjustment.
         folds: of the cross-validation, by question.
         seed: seed of the random generator (fit and folds).
@@ -156,10 +156,11 @@ def _choice_words(choice: DimensionChoice, by_fold: Sequence[int]) -> tuple[str,
         return ()
     told = ", ".join(f"{m}: {loss:.4f}" for m, loss in choice.losses.items())
     folds = ", ".join(map(str, by_fold))
-    return (
-        f"Dimensions chosen by cross-validated log-loss: {choice.model.dimensions} ({told}), 1 unless more are clearly better; in "
-        f"the folds that the held-out figures come from: {folds}.",
+    words = (
+        f"Dimensions chosen by cross-validated log-loss: {choice.model.dimensions} ({told}), 1 unless more are clearly better; "
+        f"in the folds that the held-out figures come from: {folds}."
     )
+    return (words,)
 
 
 def _subject_words(subjects: Subjects, given: Sequence[str | None]) -> tuple[str, ...]:
@@ -170,10 +171,11 @@ def _subject_words(subjects: Subjects, given: Sequence[str | None]) -> tuple[str
     if not subjects.names:
         return (f"Subjects are not used: {known:,} questions have one, and no two of them are of ten questions at least.",)
     used = sum(subject in subjects.names for subject in given)
-    return (
-        f"Subjects are a feature of {used:,} of {len(given):,} questions: {', '.join(subjects.names)}. Others, and unknown ones "
-        "in routing, count as no subject.",
+    words = (
+        f"Subjects are a feature of {used:,} of {len(given):,} questions: {', '.join(subjects.names)}. Others, and unknown ones in "
+        "routing, count as no subject."
     )
+    return (words,)
 
 
 def _adjustment(

@@ -33,8 +33,8 @@ class HeldOut:
     """How well success is predicted on questions that were not fitted on, in nats per response: lower is better.
 
     ``gain`` is the agents' means' log-loss less the model's, with its 95% interval over questions; ``area`` is the area under
-    the ROC curve over all responses, None where all are right or all wrong. ``dimensions`` are those of each fold's model, which
-    were chosen without that fold's questions; empty in records of earlier versions, whose folds chose, too.
+    the ROC curve over all responses, None where all are right or all wrong. ``dimensions`` are those of each fold's model,
+    which were chosen without that fold's questions; empty in records of earlier versions, whose folds chose, too.
     """
 
     log_loss: float

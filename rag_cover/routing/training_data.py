@@ -50,8 +50,8 @@ class Outcomes:
 
     ``criterion`` says in words what counted as success; ``left_out`` counts traces by reason. ``retrieved`` are questions, in
     the order of the responses, with the passages of the pipeline that has most (``retrieved_by``); None where it has none.
-    ``subjects`` are the questions', None where it is not known; ``costs`` the pipelines', per question, empty where they are not
-    known. ``remarks`` are further notes of whoever read the outcomes.
+    ``subjects`` are the questions', None where it is not known; ``costs`` the pipelines', per question, empty where they are
+    not known. ``remarks`` are further notes of whoever read the outcomes.
     """
 
     responses: Responses
