@@ -115,9 +115,9 @@ class NothingLearnedError(RagCoverError, ValueError):
     ) -> None:
         sure = "" if lower is None or upper is None else f" (95% interval {lower:+.3f} to {upper:+.3f})"
         super().__init__(
-            f"Nothing was learned: on {questions:,} held-out questions the log-loss of the skills, {log_loss:.3f}, is not "
-            f"clearly below that of each pipeline's mean, {means_log_loss:.3f}: a gain of {gain:+.3f}{sure}. The pipeline that is "
-            "best on average is the better choice; give more questions, or keep such skills with require_gain=False (--force)."
+            f"Nothing was learned: on {questions:,} held-out questions the skills' log-loss, {log_loss:.3f}, is not clearly "
+            f"below that of each pipeline's mean, {means_log_loss:.3f}: a gain of {gain:+.3f}{sure}. Take the pipeline that is "
+            "best on average, give more questions, or keep such skills with require_gain=False (--force)."
         )
         self.log_loss, self.means_log_loss, self.gain, self.lower, self.upper = log_loss, means_log_loss, gain, lower, upper
         self.questions = questions

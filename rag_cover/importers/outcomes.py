@@ -147,9 +147,7 @@ def _outcome(record: Record, name: str) -> float | None:
     value = record.data[name]
     number = _number(value)
     if number is None or not 0 <= number <= 1:
-        problem = (
-            f"{describe_value(value)} is no outcome; write a number from 0 to 1, true or false, or nothing where it is unknown"
-        )
+        problem = f"{describe_value(value)} is no outcome; write a number from 0 to 1, true or false, or nothing"
         raise _at(record, name, problem)
     return number
 
@@ -275,7 +273,7 @@ def _refuse_few(sheet: _Sheet, file: Path) -> None:
         raise InputError(problem, file=file)
     if len(models) == 1:
         message = (
-            f"{file} holds outcomes of one model, {next(iter(models))!r}; skills tell several apart. Add another model's outcomes "
+            f"{file} holds outcomes of one model, {next(iter(models))!r}; skills tell several apart. Add another's, "
             "on the same questions."
         )
         raise IncomparableError(message)

@@ -49,8 +49,8 @@ def learn_skills(
     Args:
         outcomes: what `gather_outcomes` found, or `rag_cover.importers.read_outcomes` read.
         embedder: reads the questions; routing needs the same one.
-        dimensions: of the model; None: 1, and more (2, 3, 5) while each addition lowers the cross-validated log-loss by more
-            than one standard error.
+        dimensions: of the model; None: 1, and more (2, 3, 5) while each addition clearly lowers the cross-validated log-loss
+            (95% interval, over questions).
         complexities: of the questions, in their order, judged without references as a router judges them; none: no adjustment.
         folds: of the cross-validation, by question.
         seed: seed of the random generator (fit and folds).
@@ -172,8 +172,8 @@ def _subject_words(subjects: Subjects, given: Sequence[str | None]) -> tuple[str
         return (f"Subjects are not used: {known:,} questions have one, and no two of them are of ten questions at least.",)
     used = sum(subject in subjects.names for subject in given)
     words = (
-        f"Subjects are a feature of {used:,} of {len(given):,} questions: {', '.join(subjects.names)}. Others, and unknown ones in "
-        "routing, count as no subject."
+        f"Subjects are a feature of {used:,} of {len(given):,} questions: {', '.join(subjects.names)}. Others, and unknown "
+        "ones in routing, count as no subject."
     )
     return (words,)
 

@@ -147,7 +147,7 @@ def gather_outcomes(
 def subject_of(trace: Trace) -> str | None:
     """Return what a trace's question is filed under: ``subject`` or ``collection`` of its metadata, else its only tag.
 
-    >>> subject_of(Trace("Why?", metadata={"subject": "law"})), subject_of(Trace("Why?", tags=("law", "tort")))
+    >>> subject_of(Trace(question="Why?", metadata={"subject": "law"})), subject_of(Trace(question="Why?", tags=("law", "tort")))
     ('law', None)
     """
     said = next((value for key in _SUBJECTS if isinstance(value := trace.metadata.get(key), str) and value.strip()), None)

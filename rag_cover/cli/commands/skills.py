@@ -89,8 +89,8 @@ class SkillFitOptions:
     table: Annotated[
         Path | None,
         typer.Option(
-            help="In place of stores, a table of outcomes (CSV, TSV, JSONL, Parquet): question, model, outcome, and where known cost "
-            "and subject; or a column for each model, with costs in MODEL|total_cost.",
+            help="In place of stores, a table of outcomes (CSV, TSV, JSONL, Parquet): question, model, outcome, and cost and "
+            "subject where known; or a column for each model, with costs in MODEL|total_cost.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
