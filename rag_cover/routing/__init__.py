@@ -16,7 +16,7 @@ from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.skill_router import Probe, SkillModel, SkillRouter
 from rag_cover.routing.subjects import Subjects
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
-from rag_cover.routing.training_data import Outcomes, gather_outcomes, subject_of
+from rag_cover.routing.training_data import Outcomes, gather_outcomes, trace_subject
 
 __all__ = [
     "ROUTES",
@@ -53,6 +53,6 @@ __all__ = [
     "gather_outcomes",
     "interpret_dimensions",
     "learn_skills",
-    "subject_of",
     "trace_frontier",
+    "trace_subject",
 ]

@@ -25,7 +25,7 @@ from rag_cover.routing.responses import Responses, normalise_question
 from rag_cover.routing.subjects import agreed_subjects
 from rag_cover.traces import Trace
 
-__all__ = ["Outcomes", "gather_outcomes", "subject_of"]
+__all__ = ["Outcomes", "gather_outcomes", "trace_subject"]
 
 _CUT = 0.5  # of a scorer that is given references: its probability is calibrated
 _AT_ONCE = 256
@@ -144,11 +144,13 @@ def gather_outcomes(
     )
 
 
-def subject_of(trace: Trace) -> str | None:
+def trace_subject(trace: Trace) -> str | None:
     """Return what a trace's question is filed under: ``subject`` or ``collection`` of its metadata, else its only tag.
 
-    >>> subject_of(Trace(question="Why?", metadata={"subject": "law"})), subject_of(Trace(question="Why?", tags=("law", "tort")))
-    ('law', None)
+    >>> trace_subject(Trace(question="Why?", metadata={"subject": "law"}))
+    'law'
+    >>> trace_subject(Trace(question="Why?", tags=("law", "tort"))) is None
+    True
     """
     said = next((value for key in _SUBJECTS if isinstance(value := trace.metadata.get(key), str) and value.strip()), None)
     if said is not None:
@@ -167,7 +169,7 @@ def _row_of(item: TraceResult | tuple[str, TraceResult], key: str | None) -> _Ro
         coverage=_core_share(result.coverage),
         label=trace.metadata.get(key) if key is not None else None,
         retrieved=Retrieved(trace.question, chunks, result.complexity) if chunks else None,
-        subject=subject_of(trace),
+        subject=trace_subject(trace),
     )
 
 

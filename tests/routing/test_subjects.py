@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing import Caimira, Responses, Subjects, subject_of
+from rag_cover.routing import Caimira, Responses, Subjects, trace_subject
 from rag_cover.traces import Trace
 
 NAMES = st.sampled_from(["law", "maths", "art", "history"])
@@ -50,10 +50,10 @@ def test_subjects_are_kept_with_a_model(tmp_path: Path) -> None:
 
 
 def test_a_trace_names_its_subject_before_its_collection_and_its_only_tag() -> None:
-    assert subject_of(Trace(question="Why?", metadata={"subject": " law ", "collection": "acts"}, tags=("a",))) == "law"
-    assert subject_of(Trace(question="Why?", metadata={"subject": 3, "collection": "acts"})) == "acts"
-    assert subject_of(Trace(question="Why?", tags=("acts",))) == "acts"
-    assert subject_of(Trace(question="Why?")) is None
+    assert trace_subject(Trace(question="Why?", metadata={"subject": " law ", "collection": "acts"}, tags=("a",))) == "law"
+    assert trace_subject(Trace(question="Why?", metadata={"subject": 3, "collection": "acts"})) == "acts"
+    assert trace_subject(Trace(question="Why?", tags=("acts",))) == "acts"
+    assert trace_subject(Trace(question="Why?")) is None
 
 
 def test_as_many_subjects_as_questions_are_needed() -> None:

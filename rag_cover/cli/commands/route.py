@@ -21,7 +21,7 @@ from rag_cover.questions import Question
 from rag_cover.registry import Models, build_retriever
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter, subject_of
+from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter, trace_subject
 from rag_cover.stores.files import require_corpus
 from rag_cover.testsets.documents import load_documents
 
@@ -142,7 +142,7 @@ def _read_questions(texts: list[str] | None, path: Path | None, subject: str | N
         raise typer.BadParameter(message, param_hint="QUESTION")
     if subject is not None:
         return asked, [subject] * len(asked)
-    return asked, [*(None for _ in texts or ()), *map(subject_of, traces)]
+    return asked, [*(None for _ in texts or ()), *map(trace_subject, traces)]
 
 
 def _explain(router: ComplexityRouter | SkillRouter, question: Question, subject: str | None) -> str:

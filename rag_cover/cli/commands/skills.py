@@ -83,7 +83,7 @@ class SkillFitOptions:
             help="The store of an evaluation. May be repeated. A pipeline without a name is named after its store.",
             metavar="STORE",
             rich_help_panel=INPUT,
-            show_default=False,
+            show_default="none",
         ),
     ] = None
     table: Annotated[
