@@ -40,6 +40,7 @@ from rag_cover_embedded.training.splits import trains
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+SECTIONS = ("topics", "folds")
 OURS, MEAN, LOGISTIC, NEIGHBOURS = "skills", "each model's mean", "logistic regression", "100 nearest neighbours"
 
 
@@ -149,10 +150,13 @@ def main() -> None:
     parser.add_argument("--table", type=Path, help="a table of outcomes (default: NQ-open of the shared folder)")
     parser.add_argument("--topics", type=int, default=8, help="groups of questions (default: 8)")
     parser.add_argument("--part", choices=["train", "test"], default="test", help="of NQ-open, scored on (default: test)")
+    parser.add_argument("--sections", nargs="+", default=list(SECTIONS), choices=SECTIONS, help="(default: all)")
     options = parser.parse_args()
     sheet = sheet_of(options.table, options.data, options.judge, options.part, options.limit, options.seed)
-    compare("Topics held out", sheet, topics_of(sheet, options.topics, options.seed), options.seed)
-    compare("Questions held out", sheet, folds_of(range(len(sheet.fitted)), seed=options.seed), options.seed)
+    if "topics" in options.sections:
+        compare("Topics held out", sheet, topics_of(sheet, options.topics, options.seed), options.seed)
+    if "folds" in options.sections:
+        compare("Questions held out", sheet, folds_of(range(len(sheet.fitted)), seed=options.seed), options.seed)
 
 
 if __name__ == "__main__":
