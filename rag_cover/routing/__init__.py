@@ -8,8 +8,8 @@ from rag_cover.routing.descriptions import SkillDescription, describe_skills
 from rag_cover.routing.features import encode
 from rag_cover.routing.fit_pipeline import complexities_without_references, learn_skills
 from rag_cover.routing.frontiers import Frontier, PolicyPoint, trace_frontier
-from rag_cover.routing.interpretation import Dimension, FeatureEffect, interpret_dimensions
-from rag_cover.routing.interpretation_clusters import QuestionCluster, cluster_questions
+from rag_cover.routing.interpretation.clusters import QuestionCluster, cluster_questions
+from rag_cover.routing.interpretation.dimensions import Dimension, FeatureEffect, interpret_dimensions
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.routes import Route
 from rag_cover.routing.skill_report import HeldOut, SkillRecord

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.routing.costs import costs_of
 from rag_cover.routing.frontiers import Frontier, trace_frontier
-from rag_cover.routing.interpretation import Dimension, interpret_dimensions
-from rag_cover.routing.interpretation_clusters import QuestionCluster, cluster_questions, mean_success
+from rag_cover.routing.interpretation.clusters import QuestionCluster, cluster_questions, mean_success
+from rag_cover.routing.interpretation.dimensions import Dimension, interpret_dimensions
 from rag_cover.routing.skill_report import SkillRecord
 from rag_cover.stats.intervals import Interval
 
