@@ -133,7 +133,8 @@ def test_one_model_tells_nothing_apart(tmp_path: Path) -> None:
 )
 def test_long_and_wide_tables_of_the_same_outcomes_are_read_alike(tmp_path: Path, rows: list[tuple[str, str, float]]) -> None:
     known = {(question, model): outcome for question, model, outcome in rows}
-    questions, models = (list(dict.fromkeys(row[place] for row in rows)) for place in (0, 1))
+    questions = list(dict.fromkeys(question for question, _, _ in rows))
+    models = list(dict.fromkeys(model for _, model, _ in rows))
     wide = [{"question": q, **{m: known.get((q, m)) for m in models}} for q in questions]
     long = [{"question": q, "model": m, "outcome": known.get((q, m))} for q in questions for m in models]
 

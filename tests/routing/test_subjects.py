@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing import Caimira, Responses, Subjects, trace_subject
+from rag_cover.routing import Caimira, Responses, SkillRouter, Subjects, trace_subject
 from rag_cover.traces import Trace
+from tests.skilled import skills_by
+
+
+class Flat:
+    """Embeds all texts alike."""
+
+    fingerprint = "flat"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.tile(np.array([1.0, 0.0], dtype=np.float32), (len(texts), 1))
+
 
 NAMES = st.sampled_from(["law", "maths", "art", "history"])
 
@@ -57,15 +70,6 @@ def test_a_trace_names_its_subject_before_its_collection_and_its_only_tag() -> N
 
 
 def test_as_many_subjects_as_questions_are_needed() -> None:
-    from rag_cover.routing import SkillRouter
-    from tests.skilled import skills_by
-
-    class Flat:
-        fingerprint = "flat"
-
-        def embed(self, texts: list[str]) -> list[list[float]]:
-            return [[1.0, 0.0] for _ in texts]
-
     router = SkillRouter(skills_by(Flat()), None, embedder=Flat())
 
     with pytest.raises(InvalidValueError, match="2 questions need as many subjects"):
