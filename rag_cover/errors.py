@@ -23,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFailedError",
     "NotOfferedError",
+    "NothingLearnedError",
     "OutputExistsError",
     "PluginError",
     "RagCoverError",
@@ -101,6 +102,25 @@ class NotOfferedError(RagCoverError, LookupError):
 
 class UnfitModelError(RagCoverError, ValueError):
     """A model that was found and cannot serve as the kind it was opened as; a judge counts as not offering that kind then."""
+
+
+class NothingLearnedError(RagCoverError, ValueError):
+    """Skills that predict held-out questions not clearly better than each pipeline's mean; figures are nats per response.
+
+    ``gain`` is the means' log-loss less the skills', ``lower`` and ``upper`` its 95% interval over questions.
+    """
+
+    def __init__(
+        self, *, log_loss: float, means_log_loss: float, gain: float, lower: float | None, upper: float | None, questions: int
+    ) -> None:
+        sure = "" if lower is None or upper is None else f" (95% interval {lower:+.3f} to {upper:+.3f})"
+        super().__init__(
+            f"Nothing was learned: on {questions:,} held-out questions the skills' log-loss, {log_loss:.3f}, is not clearly "
+            f"below that of each pipeline's mean, {means_log_loss:.3f}: a gain of {gain:+.3f}{sure}. Take the pipeline that is "
+            "best on average, give more questions, or keep such skills with require_gain=False (--force)."
+        )
+        self.log_loss, self.means_log_loss, self.gain, self.lower, self.upper = log_loss, means_log_loss, gain, lower, upper
+        self.questions = questions
 
 
 class UnknownOptionError(RagCoverError, TypeError):

@@ -60,6 +60,7 @@ GUIDES = (
     "sub_questions",
     "utility",
     "complexity",
+    "skills",
     "augmentation",
     "set_queries",
     "pairwise",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rag_cover.routing.irt import cross_entropy, probabilities
 from rag_cover.routing.minimisation import minimise
 
-__all__ = ["agent_mean", "item_response", "logistic", "majority", "neighbours", "question_mean"]
+__all__ = ["agent_mean", "item_response", "logistic", "majority", "neighbours", "question_mean", "subject_mean"]
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +27,17 @@ def majority(values: Floats, asked: int) -> Floats:
 def agent_mean(values: Floats, asked: int) -> Floats:
     """Say each agent's share of right responses."""
     return np.tile(np.nanmean(values, axis=0), (asked, 1))
+
+
+def subject_mean(values: Floats, subjects: NDArray[np.str_], asked: NDArray[np.str_], *, prior: float = 5.0) -> Floats:
+    """Say each agent's share of right responses in the subject of each question asked, with some responses at its mean."""
+    means = np.nanmean(values, axis=0)
+    found = np.tile(means, (len(asked), 1))
+    for subject in set(asked.tolist()) & set(subjects.tolist()):
+        inside = values[subjects == subject]
+        counts = (~np.isnan(inside)).sum(axis=0)
+        found[asked == subject] = (np.nansum(inside, axis=0) + prior * means) / (counts + prior)
+    return found
 
 
 def question_mean(values: Floats) -> Floats:

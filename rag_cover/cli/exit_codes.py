@@ -18,6 +18,7 @@ from rag_cover.errors import (
     InputError,
     InvalidValueError,
     MissingExtraError,
+    NothingLearnedError,
     NotOfferedError,
     PluginError,
     RagCoverError,
@@ -43,7 +44,9 @@ class ExitCode(IntEnum):
 def exit_code_of(error: RagCoverError) -> ExitCode:
     """Return the exit code of an error, by its cause: the command line, a file, or a model."""
     match error:
-        case InputError() | StoreError() | IncomparableError() | CorruptFileError() | UnfitModelError():
+        case InputError() | StoreError() | IncomparableError() | CorruptFileError():
+            return ExitCode.BAD_INPUT
+        case UnfitModelError() | NothingLearnedError():
             return ExitCode.BAD_INPUT
         case BackendNotFoundError() | NotOfferedError() | UnknownOptionError() | MissingExtraError() | InvalidValueError():
             return ExitCode.USAGE

@@ -8,14 +8,15 @@ from rag_cover.routing.descriptions import SkillDescription, describe_skills
 from rag_cover.routing.features import encode
 from rag_cover.routing.fit_pipeline import complexities_without_references, learn_skills
 from rag_cover.routing.frontiers import Frontier, PolicyPoint, trace_frontier
-from rag_cover.routing.interpretation import Dimension, FeatureEffect, interpret_dimensions
-from rag_cover.routing.interpretation_clusters import QuestionCluster, cluster_questions
+from rag_cover.routing.interpretation.clusters import QuestionCluster, cluster_questions
+from rag_cover.routing.interpretation.dimensions import Dimension, FeatureEffect, interpret_dimensions
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.routes import Route
 from rag_cover.routing.skill_report import HeldOut, SkillRecord
 from rag_cover.routing.skill_router import Probe, SkillModel, SkillRouter
+from rag_cover.routing.subjects import Subjects
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
-from rag_cover.routing.training_data import Outcomes, gather_outcomes
+from rag_cover.routing.training_data import Outcomes, gather_outcomes, trace_subject
 
 __all__ = [
     "ROUTES",
@@ -41,6 +42,7 @@ __all__ = [
     "SkillModel",
     "SkillRecord",
     "SkillRouter",
+    "Subjects",
     "cluster_questions",
     "complexities_without_references",
     "complexity_evidence",
@@ -52,4 +54,5 @@ __all__ = [
     "interpret_dimensions",
     "learn_skills",
     "trace_frontier",
+    "trace_subject",
 ]

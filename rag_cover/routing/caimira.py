@@ -20,7 +20,8 @@ from rag_cover.routing import irt
 from rag_cover.routing.files import load_skills, save_skills
 from rag_cover.routing.parameters import Parameters, feature_table
 from rag_cover.routing.responses import Responses
-from rag_cover.routing.training import Settings, Trained, fit_parameters
+from rag_cover.routing.subjects import Subjects
+from rag_cover.routing.training import Settings, Trained, Validation, cross_validate_strengths, fit_parameters
 
 __all__ = ["Caimira"]
 
@@ -55,6 +56,7 @@ class Caimira:
     seed: int = 0
     shrinkage: float | None = None
     encoder: str | None = field(default=None, init=False)
+    subjects: Subjects = field(default=Subjects(), init=False)
     _parameters: Parameters | None = field(default=None, init=False, repr=False, compare=False)
     _trained: Trained | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -98,32 +100,39 @@ class Caimira:
         model.encoder = encoder
         return model
 
-    def fit(self, responses: Responses, embeddings: ArrayLike, *, encoder: str | None = None) -> Self:
+    def fit(
+        self, responses: Responses, embeddings: ArrayLike, *, encoder: str | None = None, subjects: Subjects | None = None
+    ) -> Self:
         """Learn skills, and what of a question's features makes it hard; the model itself changes, and is returned.
 
         Args:
             responses: of n questions; those that nobody answered are left out.
             embeddings: (n, d) features of these questions, as `rag_cover.routing.encode` makes them.
             encoder: the fingerprint of what made them, kept with the model.
+            subjects: whose columns the features end with, kept with the model; None: they end with none.
 
         Raises:
             InvalidValueError: embeddings that do not match, no response at all, or an agent without one.
             MissingExtraError: scipy is not installed.
         """
-        features = feature_table(embeddings)
-        _require(
-            len(features) == len(responses.questions),
-            f"{len(responses.questions)} questions need as many rows of embeddings, not {len(features)}",
-        )
-        _require_answers(responses)
-        settings = Settings(
-            self.dimensions, self.temperature, self.skill_penalty, self.difficulty_penalty, self.patience, self.seed,
-            self.shrinkage,
-        )  # fmt: skip
-        has_responses = ~np.isnan(responses.values).all(axis=1)
-        self._trained = fit_parameters(responses.agents, responses.values[has_responses], features[has_responses], settings)
-        self._parameters, self.encoder = self._trained.parameters, encoder
+        values, features = _observed_rows(responses, embeddings)
+        self._trained = fit_parameters(responses.agents, values, features, self._settings)
+        self._parameters, self.encoder, self.subjects = self._trained.parameters, encoder, subjects or Subjects()
         return self
+
+    def cross_validate(self, responses: Responses, embeddings: ArrayLike) -> Validation:
+        """Choose how strong the priors are, with the log-losses of held-out questions then; the model itself does not change.
+
+        Args:
+            responses: of n questions; those that nobody answered are left out.
+            embeddings: (n, d) features of these questions.
+
+        Raises:
+            InvalidValueError: as `fit` does.
+            MissingExtraError: scipy is not installed.
+        """
+        values, features = _observed_rows(responses, embeddings)
+        return cross_validate_strengths(values, features, self._settings)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -193,7 +202,7 @@ class Caimira:
             StoreError: they cannot be written.
         """
         settings = {name: getattr(self, name) for name in _SETTINGS}
-        save_skills(Path(path), self._sure(), settings, self.encoder)
+        save_skills(Path(path), self._sure(), settings, self.encoder, self.subjects)
 
     @classmethod
     def load(cls, path: Path | str, *, encoder: str | None = None, features: int | None = None) -> Self:
@@ -209,15 +218,23 @@ class Caimira:
             CorruptFileError: the files are damaged or do not belong together.
             UnfitModelError: the model was fitted with another encoder, or another size of vectors.
         """
-        parameters, settings, known = load_skills(Path(path), encoder, features)
-        model = cls(**settings)
-        model._parameters, model.encoder = parameters, known
+        found = load_skills(Path(path), encoder, features)
+        model = cls(**found.settings)
+        model._parameters, model.encoder, model.subjects = found.parameters, found.encoder, found.subjects
         return model
 
     def _with(self, parameters: Parameters) -> Self:
         model = replace(self)
-        model.encoder, model._parameters = self.encoder, parameters  # noqa: SLF001 - its own class
+        model.encoder, model.subjects = self.encoder, self.subjects
+        model._parameters = parameters  # noqa: SLF001 - its own class
         return model
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            self.dimensions, self.temperature, self.skill_penalty, self.difficulty_penalty, self.patience, self.seed,
+            self.shrinkage,
+        )  # fmt: skip
 
     @property
     def _fitted(self) -> Parameters:
@@ -239,6 +256,18 @@ _SETTINGS = ("dimensions", "temperature", "skill_penalty", "difficulty_penalty",
 def _require(holds: bool, message: str) -> None:  # noqa: FBT001 - a condition, not a switch
     if not holds:
         raise InvalidValueError(message)
+
+
+def _observed_rows(responses: Responses, embeddings: ArrayLike) -> tuple[Floats, Floats]:
+    """Return values (n, a) and features (n, d) of the questions that somebody answered; refuse what cannot be learnt from."""
+    features = feature_table(embeddings)
+    _require(
+        len(features) == len(responses.questions),
+        f"{len(responses.questions)} questions need as many rows of embeddings, not {len(features)}",
+    )
+    _require_answers(responses)
+    has_responses = ~np.isnan(responses.values).all(axis=1)
+    return responses.values[has_responses], features[has_responses]
 
 
 def _require_answers(responses: Responses) -> None:

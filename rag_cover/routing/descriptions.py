@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.routing.costs import costs_of
 from rag_cover.routing.frontiers import Frontier, trace_frontier
-from rag_cover.routing.interpretation import Dimension, interpret_dimensions
-from rag_cover.routing.interpretation_clusters import QuestionCluster, cluster_questions, mean_success
+from rag_cover.routing.interpretation.clusters import QuestionCluster, cluster_questions, mean_success
+from rag_cover.routing.interpretation.dimensions import Dimension, interpret_dimensions
 from rag_cover.routing.skill_report import SkillRecord
 from rag_cover.stats.intervals import Interval
 
@@ -79,7 +79,7 @@ def describe_skills(
         record: what it was learnt from.
         skills: (a, m) of the record's agents.
         intervals: (a, m, 2) their 95% intervals.
-        costs: of each agent, per question; None: no frontier.
+        costs: of each agent, per question; None: those of the record, and without any no frontier.
         clusters: into how many groups the questions are put.
         seed: seed of the random generator (clusters and the frontier's resamples).
 
@@ -87,7 +87,8 @@ def describe_skills(
         InvalidValueError: a cost of an unknown agent, or none of a known one.
     """
     responses = record.responses
-    prices = None if costs is None else costs_of(costs, responses.agents)
+    given = record.costs or None if costs is None else costs
+    prices = None if given is None else costs_of(given, responses.agents)
     effective = record.effective_difficulty
     found = cluster_questions(effective, responses.values, responses.agents, clusters=clusters, seed=seed)
     axes = tuple(int(place) for place in np.argsort(-effective.var(axis=0), kind="stable")[:2])

@@ -19,7 +19,7 @@ from rag_cover.english.lexicon import AUXILIARIES, QUESTION_WORDS, SIMPLE_PREPOS
 from rag_cover.english.words import words_of
 from rag_cover.errors import ModelFailedError
 from rag_cover.questions import Question
-from rag_cover.routing.interpretation_features import FORMS, MARKS, form_of
+from rag_cover.routing.interpretation.features import FORMS, MARKS, form_of
 
 __all__ = ["READABLE", "WEIGHT", "encode", "readable"]
 

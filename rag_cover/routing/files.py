@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError, UnfitModelError
 from rag_cover.routing.parameters import Parameters
+from rag_cover.routing.subjects import Subjects
 from rag_cover.stores.files import open_input, read_whole_file, replacing
 
-__all__ = ["load_skills", "save_skills"]
+__all__ = ["KeptSkills", "load_skills", "save_skills"]
 
 _SCHEMA = 1
+_NONE: Mapping[str, Any] = {"names": [], "shares": []}  # models of earlier versions tell no subjects apart
 _ARRAYS = (
     "skills",
     "relevance_weights",
@@ -32,7 +35,19 @@ _ARRAYS = (
 )
 
 
-def save_skills(path: Path, parameters: Parameters, settings: Mapping[str, object], encoder: str | None) -> None:
+@dataclass(frozen=True, slots=True)
+class KeptSkills:
+    """A model as it was read: its numbers, its settings, the fingerprint of its encoder, the subjects it tells apart."""
+
+    parameters: Parameters
+    settings: Mapping[str, Any]
+    encoder: str | None
+    subjects: Subjects
+
+
+def save_skills(
+    path: Path, parameters: Parameters, settings: Mapping[str, object], encoder: str | None, subjects: Subjects
+) -> None:
     """Write ``<path>.npz`` and ``<path>.json``; a suffix of either kind may be given and is left out."""
     packed = io.BytesIO()
     np.savez(packed, **{name: getattr(parameters, name) for name in _ARRAYS})
@@ -43,6 +58,7 @@ def save_skills(path: Path, parameters: Parameters, settings: Mapping[str, objec
         "features": parameters.features,
         "encoder": encoder,
         "settings": dict(settings),
+        "subjects": subjects.to_dict(),
         "sha256": hashlib.sha256(packed.getvalue()).hexdigest(),
     }
     numbers, text = _files(path)
@@ -52,8 +68,8 @@ def save_skills(path: Path, parameters: Parameters, settings: Mapping[str, objec
         file.write((json.dumps(about, ensure_ascii=False, indent=1) + "\n").encode())
 
 
-def load_skills(path: Path, encoder: str | None, features: int | None) -> tuple[Parameters, dict[str, Any], str | None]:
-    """Read parameters, settings and the encoder's fingerprint; see `Caimira.load` for what is refused."""
+def load_skills(path: Path, encoder: str | None, features: int | None) -> KeptSkills:
+    """Read what `save_skills` wrote; see `Caimira.load` for what is refused."""
     numbers, text = _files(path)
     about = _about(text)
     with open_input(numbers) as file:
@@ -62,13 +78,14 @@ def load_skills(path: Path, encoder: str | None, features: int | None) -> tuple[
         message = f"{numbers} is not what {text.name} was written with: it is damaged or of another model; save the model again"
         raise CorruptFileError(message)
     try:
-        parameters = _parameters(about, raw)
-        known, settings = about["encoder"], dict(about["settings"])
+        found = KeptSkills(
+            _parameters(about, raw), dict(about["settings"]), about["encoder"], Subjects.from_dict(about.get("subjects", _NONE))
+        )
     except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as broken:
         message = f"{text} and {numbers.name} do not hold a skill model ({broken}); save the model again"
         raise CorruptFileError(message) from broken
-    _require_fit(path, known, encoder, parameters.features, features)
-    return parameters, settings, known
+    _require_fit(path, found.encoder, encoder, found.parameters.features - len(found.subjects.names), features)
+    return found
 
 
 def _files(path: Path) -> tuple[Path, Path]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder, Failure, Scorer, fingerprint_of
 from rag_cover.complexity import Complexity, complexities_of
-from rag_cover.errors import InputError
+from rag_cover.errors import InputError, NothingLearnedError
 from rag_cover.routing.caimira import Caimira
 from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
+from rag_cover.routing.dimension_choice import DIMENSIONS, DimensionChoice, choose_dimensions, predict_nested, sum_losses
 from rag_cover.routing.features import encode
-from rag_cover.routing.irt import cross_entropy
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.skill_report import HeldOut, SkillRecord
+from rag_cover.routing.subjects import Subjects
 from rag_cover.routing.training_data import Outcomes
 from rag_cover.stats.classification import area_under_roc
 from rag_cover.stats.folds import folds_of
@@ -27,8 +27,6 @@ __all__ = ["complexities_without_references", "learn_skills"]
 
 Floats = NDArray[np.float64]
 
-CHOICES = (1, 2, 3, 5)
-"""Dimensions that are tried where none are named."""
 _LEAST = 20
 _EDGE = 1e-6  # a probability nearer to 0 or 1 has no logit
 
@@ -41,20 +39,27 @@ def learn_skills(
     complexities: Sequence[Complexity | None] = (),
     folds: int = 5,
     seed: int = 0,
+    require_gain: bool = True,
 ) -> tuple[Caimira, SkillRecord]:
     """Fit skills to outcomes, and judge them on questions that were held out.
 
+    The held-out figures are of nested folds: each question is predicted by a model whose dimensions were chosen, and which was
+    fitted, without the questions of its fold.
+
     Args:
-        outcomes: what `gather_outcomes` found.
+        outcomes: what `gather_outcomes` found, or `rag_cover.importers.read_outcomes` read.
         embedder: reads the questions; routing needs the same one.
-        dimensions: of the model; None: the fewest of 1, 2, 3 and 5 whose cross-validated log-loss is within one standard error
-            of the best.
+        dimensions: of the model; None: 1, and more (2, 3, 5) while each addition clearly lowers the cross-validated log-loss
+            (95% interval, over questions).
         complexities: of the questions, in their order, judged without references as a router judges them; none: no adjustment.
         folds: of the cross-validation, by question.
         seed: seed of the random generator (fit and folds).
+        require_gain: refuse skills whose gain in held-out log-loss over the pipelines' means is not clear (95% interval, over
+            questions), unless an adjustment by complexity clearly helps; otherwise they are returned all the same.
 
     Raises:
         InputError: fewer than twenty questions.
+        NothingLearnedError: the gain is not clearly above 0, and was required.
         InvalidValueError: what `Caimira.fit` refuses.
     """
     responses = outcomes.responses
@@ -62,25 +67,28 @@ def learn_skills(
         found = len(responses.questions)
         problem = f"skills need outcomes of {_LEAST} questions at least, not {found}; evaluate the pipelines on more"
         raise InputError(problem)
+    subjects = Subjects.from_questions(outcomes.subjects)
     features = np.asarray(encode(responses.questions, embedder), dtype=np.float64)
-
-    def fitter(m: int) -> Callable[[Responses, Floats], Caimira]:
-        return lambda some, rows: Caimira(dimensions=m, seed=seed).fit(some, rows, encoder=fingerprint_of(embedder))
-
-    tried = CHOICES if dimensions is None else (dimensions,)
-    held_out = {m: _cross_validate(responses, features, fitter(m), folds, seed) for m in tried}
-    chosen, choice = _choose_dimensions(responses, held_out)
-    model, predicted = fitter(chosen)(responses, features), held_out[chosen]
+    if subjects.names:
+        features = np.hstack([features, subjects.columns(outcomes.subjects)])
+    tried = DIMENSIONS if dimensions is None else (dimensions,)
+    predicted, chosen = predict_nested(responses, features, tried=tried, folds=folds, seed=seed)
+    held_out = _score_held_out(responses, predicted, chosen, folds, seed)
     adjustment, notes = _adjustment(responses, predicted, complexities, seed)
+    if require_gain and adjustment is None:
+        _refuse_no_gain(held_out)
+    choice = choose_dimensions(responses, features, tried=tried, seed=seed)
+    model = choice.model.fit(responses, features, encoder=fingerprint_of(embedder), subjects=subjects)
     record = SkillRecord(
         criterion=outcomes.criterion,
         responses=responses,
         relevance=model.relevance(features),
         difficulty=model.difficulty(features),
         predicted=predicted,
-        held_out=_score_held_out(responses, predicted, folds, seed),
+        held_out=held_out,
         adjustment=adjustment,
-        notes=(*outcomes.notes, *choice, *notes),
+        notes=(*outcomes.notes, *_choice_words(choice, chosen), *_subject_words(subjects, outcomes.subjects), *notes),
+        costs=outcomes.costs,
     )
     return model, record
 
@@ -104,56 +112,31 @@ def complexities_without_references(outcomes: Outcomes, scorer: Scorer | None) -
     return found
 
 
-def _choose_dimensions(responses: Responses, held_out: Mapping[int, Floats]) -> tuple[int, tuple[str, ...]]:
-    """Choose the fewest dimensions within one standard error of the best (Hastie et al. 2009, section 7.10), and say why."""
-    if len(held_out) == 1:
-        return next(iter(held_out)), ()
-    losses = {m: _losses_by_question(responses, predicted) for m, predicted in held_out.items()}
-    means = {m: float(loss.mean()) for m, loss in losses.items()}
-    best = min(means, key=means.__getitem__)
-    chosen = min(
-        m for m, loss in losses.items() if means[m] - means[best] <= (loss - losses[best]).std() / math.sqrt(len(loss))
-    )
-    told = ", ".join(f"{m}: {mean:.4f}" for m, mean in means.items())
-    return chosen, (
-        f"Dimensions chosen by held-out log-loss, the fewest within one standard error of the best: {chosen} ({told}).",
-    )
+def _refuse_no_gain(held_out: HeldOut) -> None:
+    """Refuse skills that predict held-out questions not clearly better than each pipeline's mean does.
+
+    Raises:
+        NothingLearnedError: says how good both are, and what to do.
+    """
+    gain = held_out.gain
+    if gain.lower is None or gain.lower <= 0:
+        raise NothingLearnedError(
+            log_loss=held_out.log_loss,
+            means_log_loss=held_out.agent_means_log_loss,
+            gain=gain.estimate,
+            lower=gain.lower,
+            upper=gain.upper,
+            questions=gain.n,
+        )
 
 
-def _losses_by_question(responses: Responses, predicted: Floats) -> Floats:
-    """Return (n,) mean log-losses of the questions that have responses, in nats."""
-    counts = (~np.isnan(responses.values)).sum(axis=1)
-    return np.asarray((_sum_losses(responses, predicted) / np.maximum(counts, 1))[counts > 0])
-
-
-def _sum_losses(responses: Responses, predicted: Floats) -> Floats:
-    """Return (n,) log-losses, summed over the responses of each question, in nats."""
-    losses = cross_entropy(logits_of(predicted, edge=_EDGE), np.nan_to_num(responses.values))
-    return np.asarray(np.where(np.isnan(responses.values), 0, losses).sum(axis=1))
-
-
-def _cross_validate(
-    responses: Responses, features: Floats, fit: Callable[[Responses, Floats], Caimira], folds: int, seed: int
-) -> Floats:
-    """Predict each question by a model fitted without it; an agent without other responses as the others on average."""
-    predicted = np.zeros_like(responses.values)
-    for held in folds_of(range(len(features)), folds, seed=seed):
-        known = np.asarray(~np.isnan(responses.values[~held]).all(axis=0))
-        names = [agent for agent, there in zip(responses.agents, known, strict=True) if there]
-        predictions = fit(responses.of_questions(~held).of_agents(names), features[~held]).predict(features[held])
-        rows = np.repeat(predictions.mean(axis=1, keepdims=True), len(known), axis=1)
-        rows[:, known] = predictions
-        predicted[held] = rows
-    return predicted
-
-
-def _score_held_out(responses: Responses, predicted: Floats, folds: int, seed: int) -> HeldOut:
+def _score_held_out(responses: Responses, predicted: Floats, dimensions: tuple[int, ...], folds: int, seed: int) -> HeldOut:
     values, seen = responses.values, ~np.isnan(responses.values)
     means = np.zeros_like(predicted)
     for held in folds_of(range(len(values)), folds, seed=seed):
         right, counts = np.nansum(values[~held], axis=0), seen[~held].sum(axis=0)
         means[held] = (right + 1) / (counts + 2)  # Laplace's rule, so that no agent is certain
-    losses = [_sum_losses(responses, said) for said in (means, predicted)]
+    losses = [sum_losses(responses, said) for said in (means, predicted)]
     rows = np.column_stack([*losses, seen.sum(axis=1)])
     totals = rows.sum(axis=0) / rows[:, 2].sum()
     gain = jackknife(rows, lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., 2])
@@ -163,7 +146,36 @@ def _score_held_out(responses: Responses, predicted: Floats, folds: int, seed: i
         agent_means_log_loss=float(totals[0]),
         gain=gain or Interval(float(totals[0] - totals[1]), None, None, len(rows)),
         area=area_under_roc(predicted[seen], values[seen] >= 0.5, questions.tolist()),  # noqa: PLR2004 - more right than wrong
+        dimensions=dimensions,
     )
+
+
+def _choice_words(choice: DimensionChoice, by_fold: Sequence[int]) -> tuple[str, ...]:
+    """Say which dimensions were chosen and why; nothing where they were named."""
+    if len(choice.losses) <= 1:
+        return ()
+    told = ", ".join(f"{m}: {loss:.4f}" for m, loss in choice.losses.items())
+    folds = ", ".join(map(str, by_fold))
+    words = (
+        f"Dimensions chosen by cross-validated log-loss: {choice.model.dimensions} ({told}), 1 unless more are clearly better; "
+        f"in the folds that the held-out figures come from: {folds}."
+    )
+    return (words,)
+
+
+def _subject_words(subjects: Subjects, given: Sequence[str | None]) -> tuple[str, ...]:
+    """Say which subjects are told apart; nothing where no question has one."""
+    known = sum(subject is not None for subject in given)
+    if not known:
+        return ()
+    if not subjects.names:
+        return (f"Subjects are not used: {known:,} questions have one, and no two of them are of ten questions at least.",)
+    used = sum(subject in subjects.names for subject in given)
+    words = (
+        f"Subjects are a feature of {used:,} of {len(given):,} questions: {', '.join(subjects.names)}. Others, and unknown "
+        "ones in routing, count as no subject."
+    )
+    return (words,)
 
 
 def _adjustment(

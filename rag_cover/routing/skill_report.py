@@ -1,14 +1,14 @@
 """What skills were learnt from, kept beside them: responses, what the model makes of each question, and how good it is.
 
-Predictions are held out: each question's comes from a model that was fitted without it, so that figures and frontiers made
-of them do not flatter.
+Predictions are held out: each question's comes from a model that was chosen and fitted without it, so that figures and
+frontiers made of them do not flatter.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,13 +33,15 @@ class HeldOut:
     """How well success is predicted on questions that were not fitted on, in nats per response: lower is better.
 
     ``gain`` is the agents' means' log-loss less the model's, with its 95% interval over questions; ``area`` is the area under
-    the ROC curve over all responses, None where all are right or all wrong.
+    the ROC curve over all responses, None where all are right or all wrong. ``dimensions`` are those of each fold's model,
+    which were chosen without that fold's questions; empty in records of earlier versions, whose folds chose, too.
     """
 
     log_loss: float
     agent_means_log_loss: float
     gain: Interval
     area: Interval | None
+    dimensions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +49,7 @@ class SkillRecord:
     """Beside a skill model with m dimensions of a agents: its n questions, and what it makes of them.
 
     ``relevance`` and ``difficulty`` are (n, m), ``predicted`` (n, a) is held out; ``adjustment`` is None where complexity was
-    not known or did not help, and ``notes`` say so.
+    not known or did not help, and ``notes`` say so. ``costs`` are the agents' per question, where the outcomes came with them.
     """
 
     criterion: str
@@ -58,6 +60,7 @@ class SkillRecord:
     held_out: HeldOut
     adjustment: Adjustment | None = None
     notes: tuple[str, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def effective_difficulty(self) -> Floats:
@@ -102,6 +105,7 @@ class SkillRecord:
             "held_out": asdict(self.held_out),
             "adjustment": self.adjustment.to_dict() if self.adjustment else None,
             "notes": list(self.notes),
+            "costs": dict(self.costs),
         }
 
     @classmethod
@@ -112,6 +116,7 @@ class SkillRecord:
             raise ValueError(message)
         values = np.array([[np.nan if value is None else value for value in row] for row in data["values"]], dtype=np.float64)
         held_out = dict(data["held_out"])
+        held_out["dimensions"] = tuple(held_out.get("dimensions", ()))
         return cls(
             criterion=data["criterion"],
             responses=Responses(data["agents"], data["questions"], values),
@@ -121,6 +126,7 @@ class SkillRecord:
             held_out=HeldOut(**(held_out | {name: _interval(held_out[name]) for name in ("gain", "area")})),
             adjustment=Adjustment.from_dict(data["adjustment"]) if data["adjustment"] else None,
             notes=tuple(data["notes"]),
+            costs={str(name): float(cost) for name, cost in data.get("costs", {}).items()},
         )
 
 

@@ -23,6 +23,7 @@ from rag_cover.routing.frontiers import Frontier, Policy, trace_frontier
 from rag_cover.routing.irt import probabilities
 from rag_cover.routing.routes import Route, as_question
 from rag_cover.routing.selection_rules import best_trade, best_within, cheapest_reaching
+from rag_cover.routing.subjects import Subjects
 from rag_cover.stats.logistic import logits_of
 
 __all__ = ["Probe", "SkillModel", "SkillRouter"]
@@ -99,25 +100,45 @@ class SkillRouter:
         self._caimira, self._embedder, self._adjustment, self._probe = caimira, embedder, adjustment, probe
         self._refuse_wishes()
 
-    def route(self, question: Question | str) -> Route:
+    def route(self, question: Question | str, *, subject: str | None = None) -> Route:
         """Choose a question's agent; ``probability`` is its predicted success, ``scores`` those of all agents.
+
+        Args:
+            question: what is asked.
+            subject: what it is filed under; one that the skills do not know counts as none.
 
         Raises:
             ModelFailedError: the embedder, or the probe's scorer, failed.
         """
-        return self.routes([question])[0]
+        return self.routes([question], subjects=[subject])[0]
 
-    def routes(self, questions: Sequence[Question | str], complexities: Sequence[Complexity] | None = None) -> list[Route]:
+    def routes(
+        self,
+        questions: Sequence[Question | str],
+        complexities: Sequence[Complexity] | None = None,
+        *,
+        subjects: Sequence[str | None] | None = None,
+    ) -> list[Route]:
         """Choose the agent of each question; complexities that are known already are not asked for."""
-        predicted = self.predict(questions, complexities)
+        predicted = self.predict(questions, complexities, subjects=subjects)
         return [self._route(row, int(place)) for row, place in zip(predicted, self._choose(predicted), strict=True)]
 
-    def predict(self, questions: Sequence[Question | str], complexities: Sequence[Complexity] | None = None) -> Floats:
-        """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used."""
+    def predict(
+        self,
+        questions: Sequence[Question | str],
+        complexities: Sequence[Complexity] | None = None,
+        *,
+        subjects: Sequence[str | None] | None = None,
+    ) -> Floats:
+        """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used.
+
+        Raises:
+            InvalidValueError: subjects that are not as many as questions.
+        """
         if not questions:
             return np.zeros((0, len(self.agents)))
         asked = [as_question(question) for question in questions]
-        predicted = np.asarray(self._caimira.predict(self._encode(asked), agents=self.agents), dtype=np.float64)
+        predicted = np.asarray(self._caimira.predict(self._encode(asked, subjects), agents=self.agents), dtype=np.float64)
         if self._adjustment is None:
             return predicted
         known = complexities if complexities is not None else [self._complexity(question) for question in asked]
@@ -125,11 +146,11 @@ class SkillRouter:
             self._adjustment.adjust(logits_of(predicted, edge=_EDGE), complexity_evidence(known), agents=self.agents)
         )
 
-    def explain(self, question: Question | str) -> str:
+    def explain(self, question: Question | str, *, subject: str | None = None) -> str:
         """Describe in lines for people who is asked and why: every agent's chance and cost, and what the question is about."""
         asked = as_question(question)
-        route = self.route(asked)
-        encoded = self._encode([asked])
+        route = self.route(asked, subject=subject)
+        encoded = self._encode([asked], [subject])
         relevance, difficulty = self._caimira.relevance(encoded)[0], self._caimira.difficulty(encoded)[0]
         width = max(map(len, self.agents))
         order = np.argsort([-route.scores[agent] for agent in self.agents], kind="stable")
@@ -166,8 +187,14 @@ class SkillRouter:
         chance = f"{route.scores[self.agents[place]]:.2f}"
         return f"{chance}  {self.costs[place]:g}" if self.priced else chance
 
-    def _encode(self, questions: Sequence[Question]) -> Floats:
-        return np.asarray(encode([question.text for question in questions], self._embedder), dtype=np.float64)
+    def _encode(self, questions: Sequence[Question], subjects: Sequence[str | None] | None) -> Floats:
+        given = [None] * len(questions) if subjects is None else subjects
+        if len(given) != len(questions):
+            message = f"{len(questions)} questions need as many subjects (None where it is not known), not {len(given)}"
+            raise InvalidValueError(message)
+        encoded = np.asarray(encode([question.text for question in questions], self._embedder), dtype=np.float64)
+        known = getattr(self._caimira, "subjects", None)  # a model of one's own need not tell subjects apart
+        return np.hstack([encoded, known.columns(given)]) if isinstance(known, Subjects) else encoded
 
     def _complexity(self, question: Question) -> Complexity:
         if self._probe is None:  # refused when the router was made

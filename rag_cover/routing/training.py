@@ -22,13 +22,14 @@ from rag_cover.routing.parameters import Parameters
 from rag_cover.routing.uncertainty import skill_covariances
 from rag_cover.stats.folds import folds_of
 
-__all__ = ["Settings", "Trained", "fit_parameters"]
+__all__ = ["Settings", "Trained", "Validation", "cross_validate_strengths", "fit_parameters"]
 
 Floats = NDArray[np.float64]
 
 _STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 _PATIENCE = 2  # weaker priors that are tried after the best
 _FOLDS = 3
+_CLEARLY = 3.0  # standard errors by which a fold's losses are higher where no other fold is tried
 _HELD_OUT = 5  # one question in so many, where the fit is stopped early
 _OUTWEIGHED = 10.0  # strength times questions, below which a prior holds nothing that few questions leave open
 _LEAST = 20  # questions, below which none can be spared to choose by
@@ -86,13 +87,31 @@ class Trained:
         return replace(self.parameters, covariances=found)
 
 
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The strength of the priors that predicts held-out questions best, and (n,) their mean log-losses with it, in nats.
+
+    ``losses`` is empty where too few questions were there to choose by.
+    """
+
+    strength: float
+    losses: Floats
+
+
+def cross_validate_strengths(values: Floats, features: Floats, settings: Settings) -> Validation:
+    """Choose how strong the priors are for responses (n, a) to questions with features (n, d), in three folds of questions."""
+    spanned, _ = _project_on_span((features - features.mean(axis=0)) / _scale(features))
+    observed = observations_of(spanned, values)
+    return _choose_strength(observed, Layout(values.shape[1], settings.dimensions, spanned.shape[1]), settings)
+
+
 def fit_parameters(agents: Sequence[str], values: Floats, features: Floats, settings: Settings) -> Trained:
     """Fit responses (n, a) by features (n, d), every row and column with a response."""
     centre, scale = features.mean(axis=0), _scale(features)
     spanned, basis = _project_on_span((features - centre) / scale)
     observed = observations_of(spanned, values)
     layout = Layout(values.shape[1], settings.dimensions, spanned.shape[1])
-    strength = _choose_strength(observed, layout, settings) if settings.shrinkage is None else settings.shrinkage
+    strength = _choose_strength(observed, layout, settings).strength if settings.shrinkage is None else settings.shrinkage
     point = (
         _best_end(observed, layout, settings, strength) if strength else _fit_with_early_stopping(observed, layout, settings)
     )
@@ -117,26 +136,50 @@ def _fit(
     return minimise(objective, start, iterations=_ITERATIONS, tolerance=tolerance)
 
 
-def _choose_strength(observed: Observations, layout: Layout, settings: Settings) -> float:
+def _choose_strength(observed: Observations, layout: Layout, settings: Settings) -> Validation:
     """Weaken the priors until held-out questions are predicted no better; 1 where too few questions are there."""
-    if len(observed.labels) < _LEAST:
-        return 1.0
-    folds = [
-        (observed.of(~held), observed.of(held)) for held in folds_of(range(len(observed.labels)), _FOLDS, seed=settings.seed)
-    ]
-    losses: dict[float, float] = {}
+    n = len(observed.labels)
+    if n < _LEAST:
+        return Validation(1.0, np.zeros(0))
+    folds = list(folds_of(range(n), _FOLDS, seed=settings.seed))
+    losses: dict[float, Floats] = {}
+    means: dict[float, float] = {}
     best = _STRENGTHS[0]
-    for strength in (each for each in _STRENGTHS if each * len(observed.labels) >= _OUTWEIGHED):
-        losses[strength] = sum(_loss_between(kept, held, layout, settings, strength) for kept, held in folds)
-        best = min(losses, key=losses.__getitem__)
-        if list(losses).index(best) + _PATIENCE < len(losses):
+    for strength in (each for each in _STRENGTHS if each * n >= _OUTWEIGHED):
+        losses[strength] = _losses_until_worse(observed, folds, layout, settings, strength, than=losses.get(best))
+        means[strength] = float(losses[strength].sum() / observed.seen.sum())
+        best = min(means, key=means.__getitem__)
+        if list(means).index(best) + _PATIENCE < len(means):
             break
-    return best
+    return Validation(best, losses[best] / observed.seen.sum(axis=1))
 
 
-def _loss_between(kept: Observations, held: Observations, layout: Layout, settings: Settings, strength: float) -> float:
+def _losses_until_worse(
+    observed: Observations,
+    folds: Sequence[NDArray[np.bool_]],
+    layout: Layout,
+    settings: Settings,
+    strength: float,
+    *,
+    than: Floats | None,
+) -> Floats:
+    """Return (n,) log-losses of held-out questions; infinite after a fold where they are clearly higher than others'.
+
+    Weak priors take most of the time, and a fold is enough to see that they are too weak.
+    """
+    losses = np.full(len(observed.labels), np.inf)
+    for held in folds:
+        losses[held] = _losses_between(observed.of(~held), observed.of(held), layout, settings, strength)
+        if than is not None:
+            excess = losses[held] - than[held]
+            if excess.mean() > _CLEARLY * excess.std() / np.sqrt(len(excess)):
+                break
+    return losses
+
+
+def _losses_between(kept: Observations, held: Observations, layout: Layout, settings: Settings, strength: float) -> Floats:
     point = _fit(kept, layout, settings, strength, starting_point(layout, settings.seed), _ROUGH)
-    return _validation_loss(held, layout, point, settings.temperature)
+    return _sum_losses_at(held, layout, point, settings.temperature)
 
 
 def _fit_with_early_stopping(observed: Observations, layout: Layout, settings: Settings) -> Floats:
@@ -169,10 +212,15 @@ class _Watch:
 
 
 def _validation_loss(held: Observations, layout: Layout, point: Floats, temperature: float) -> float:
+    return float(_sum_losses_at(held, layout, point, temperature).sum() / held.seen.sum())
+
+
+def _sum_losses_at(held: Observations, layout: Layout, point: Floats, temperature: float) -> Floats:
+    """Return (n,) the log-losses of each question's responses, summed."""
     skills, weights, bias, content = layout.split(point)
     relevances = relevance(held.features, weights, bias, temperature)
     logits = relevances @ skills.T - (relevances * (held.features @ content.T)).sum(axis=1, keepdims=True)
-    return float((held.seen * cross_entropy(logits, held.labels)).sum() / held.seen.sum())
+    return np.asarray((held.seen * cross_entropy(logits, held.labels)).sum(axis=1))
 
 
 def _split_held_out(observed: Observations, seed: int) -> tuple[Observations, Observations]:

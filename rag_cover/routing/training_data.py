@@ -22,14 +22,17 @@ from rag_cover.errors import IncomparableError, InputError, InvalidValueError, M
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Question, Role
 from rag_cover.routing.responses import Responses, normalise_question
+from rag_cover.routing.subjects import agreed_subjects
+from rag_cover.traces import Trace
 
-__all__ = ["Outcomes", "gather_outcomes"]
+__all__ = ["Outcomes", "gather_outcomes", "trace_subject"]
 
 _CUT = 0.5  # of a scorer that is given references: its probability is calibrated
 _AT_ONCE = 256
 _LABEL = "label:"
 _NO_PIPELINE = "names no pipeline"
 _NO_ANSWER = "has no answer"
+_SUBJECTS = ("subject", "collection")  # keys of a trace's metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Outcomes:
 
     ``criterion`` says in words what counted as success; ``left_out`` counts traces by reason. ``retrieved`` are questions, in
     the order of the responses, with the passages of the pipeline that has most (``retrieved_by``); None where it has none.
+    ``subjects`` are the questions', None where it is not known; ``costs`` the pipelines', per question, empty where they are
+    not known. ``remarks`` are further notes of whoever read the outcomes.
     """
 
     responses: Responses
@@ -57,13 +62,16 @@ class Outcomes:
     repeated: int
     retrieved: tuple[Retrieved | None, ...] = ()
     retrieved_by: str | None = None
+    subjects: tuple[str | None, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Note what was left out and what was averaged."""
         left = [f"{count:,} of {self.traces:,} traces left out: {reason}." for reason, count in self.left_out.items()]
         again = f"Averaged, because a pipeline answered the same question again: {self.repeated:,} of its answers."
-        return (*left, again) if self.repeated else tuple(left)
+        return (*left, *([again] if self.repeated else []), *self.remarks)
 
 
 @dataclass(slots=True)
@@ -76,6 +84,7 @@ class _Row:
     coverage: float | None
     label: object
     retrieved: Retrieved | None
+    subject: str | None
 
 
 @dataclass(slots=True)
@@ -121,6 +130,7 @@ def gather_outcomes(
     _refuse_one(tally)
     responses = Responses.from_observations(tally.observed)
     by, retrieved = _collect_retrieved(rows, responses)
+    keys = [normalise_question(text) for text in responses.questions]
     return Outcomes(
         responses=responses,
         success=criterion,
@@ -130,7 +140,22 @@ def gather_outcomes(
         repeated=len(tally.observed) - responses.observed,
         retrieved=retrieved,
         retrieved_by=by,
+        subjects=agreed_subjects(((normalise_question(row.question.text), row.subject) for row in rows), keys),
     )
+
+
+def trace_subject(trace: Trace) -> str | None:
+    """Return what a trace's question is filed under: ``subject`` or ``collection`` of its metadata, else its only tag.
+
+    >>> trace_subject(Trace(question="Why?", metadata={"subject": "law"}))
+    'law'
+    >>> trace_subject(Trace(question="Why?", tags=("law", "tort"))) is None
+    True
+    """
+    said = next((value for key in _SUBJECTS if isinstance(value := trace.metadata.get(key), str) and value.strip()), None)
+    if said is not None:
+        return said.strip()
+    return trace.tags[0].strip() if len(trace.tags) == 1 else None
 
 
 def _row_of(item: TraceResult | tuple[str, TraceResult], key: str | None) -> _Row:
@@ -144,6 +169,7 @@ def _row_of(item: TraceResult | tuple[str, TraceResult], key: str | None) -> _Ro
         coverage=_core_share(result.coverage),
         label=trace.metadata.get(key) if key is not None else None,
         retrieved=Retrieved(trace.question, chunks, result.complexity) if chunks else None,
+        subject=trace_subject(trace),
     )
 
 

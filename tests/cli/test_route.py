@@ -203,6 +203,7 @@ def test_a_corpus_without_an_adjustment_is_said_to_change_nothing(
         (("route", " "), "this one is blank"),
         (("route", "Why?"), "route by what?"),
         (("route", "Why?", "--target", "0.5"), "give --skills, too"),
+        (("route", "Why?", "--subject", "law"), "give --skills, too"),
         (("route", "Why?", "--target", "1.5"), "--target"),
     ],
 )

@@ -114,7 +114,7 @@ def test_skills_that_learned_nothing_are_not_kept_without_force(command: Command
     forced = command(*words, "--force")
 
     assert (refused.exit_code, kept) == (3, False)
-    assert "Nothing was learned: on held-out questions the log-loss of the skills" in refused.stderr
+    assert "Nothing was learned: on 60 held-out questions the skills' log-loss" in refused.stderr
     assert forced.exit_code == 0
     assert (folder / "skills.record.json").exists()
 
@@ -126,6 +126,64 @@ def test_the_document_tells_how_good_predictions_are(command: Command, stores: l
     assert (document["questions"], document["responses"]) == (60, 120)
     assert document["held_out"]["log_loss"] < document["held_out"]["agent_means_log_loss"]
     assert {agent["name"] for agent in document["agents"]} == {"times", "people"}
+
+
+def outcome_table(path: Path, n: int = 60) -> None:
+    """Write who is right on times and on people, with costs, as another tool has it; the words say nothing of it."""
+    rows = [
+        f"{place},thing {place},{('times', 'people')[place % 2]},{_right(place, 0)},1,{_right(place, 1)},3"
+        for place in range(n)
+    ]
+    path.write_text("\n".join(["sample_id,prompt,eval_name,a,a|total_cost,b,b|total_cost", *rows]), encoding="utf-8")
+
+
+def _right(place: int, good_at: int) -> int:
+    return int(place % 2 == good_at or place % 7 == 0)
+
+
+def test_skills_are_learnt_from_a_table_with_its_subjects_and_costs(command: Command, folder: Path) -> None:
+    outcome_table(folder / "table.csv")
+
+    done = command("skills", "fit", "--table", "table.csv", *MODELS, "--json")
+    routes = [
+        json.loads(command("route", "thing 8", "--skills", "skills", *MODELS, "--subject", subject, "--json").stdout)["routes"]
+        for subject in ("times", "people")
+    ]
+    by_cost = command("route", "thing 8", "--skills", "skills", *MODELS, "--target", "0.1", "--json")
+
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert any(note.startswith("Subjects are a feature of 60 of 60 questions: people, times.") for note in document["notes"])
+    assert document["frontier"] is not None
+    assert len(document["held_out"]["dimensions"]) == 5
+    assert [route["route"] for (route,) in routes] == ["a", "b"]
+    assert json.loads(by_cost.stdout)["routes"][0]["route"] == "a"
+
+
+def test_a_bad_cell_of_a_table_is_told_with_its_place(command: Command, folder: Path) -> None:
+    (folder / "table.csv").write_text("question,model,outcome\nWho?,a,1\nWho?,b,good\n", encoding="utf-8")
+
+    done = command("skills", "fit", "--table", "table.csv", *MODELS)
+
+    assert done.exit_code == 3
+    assert "table.csv, line 3" in done.stderr
+    assert "outcome: the string 'good' is no outcome" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "learn from what?"),
+        (("--table", "table.csv", "--store", "run.sqlite"), "leave out --store"),
+        (("--table", "table.csv", "--success", "correct"), "leave out --store"),
+        (("--table", "table.csv", "--complexity"), "leave out --store"),
+    ],
+)
+def test_one_source_of_outcomes_is_needed(command: Command, words: tuple[str, ...], said: str) -> None:
+    done = command("skills", "fit", *words, *MODELS)
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())
 
 
 def test_without_references_coverage_counts(command: Command, folder: Path, make: Callable[..., Path]) -> None:

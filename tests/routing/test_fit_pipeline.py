@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover.complexity import Complexity
-from rag_cover.errors import InputError
+from rag_cover.errors import InputError, NothingLearnedError
 from rag_cover.questions import Passage, Question
-from rag_cover.routing import Outcomes, Responses, complexities_without_references, learn_skills
+from rag_cover.routing import Outcomes, Responses, SkillRouter, complexities_without_references, learn_skills
 from rag_cover.routing.training_data import Retrieved
 from rag_cover.testing import KeywordScorer
 
@@ -71,7 +72,8 @@ def test_complexity_that_tells_nothing_is_left_out_and_it_is_said() -> None:
     rng = np.random.default_rng(1)
     values = (rng.random((N, 2)) < 0.5).astype(float)
 
-    _, record = learn_skills(outcomes(values), Kinds(), dimensions=1, complexities=[complexity(each) for each in rng.random(N)])
+    unknown = [complexity(each) for each in rng.random(N)]
+    _, record = learn_skills(outcomes(values), Kinds(), dimensions=1, complexities=unknown, require_gain=False)
 
     assert record.adjustment is None
     assert "left out, since that is no clear gain" in record.notes[-1]
@@ -82,7 +84,7 @@ def test_an_agent_that_was_asked_little_is_foretold_as_the_others_where_it_must_
     values = np.array([[float(place % 2 == 0), np.nan] for place in range(40)])
     values[3, 1] = 1.0
 
-    _, record = learn_skills(outcomes(values), Kinds(), dimensions=1)
+    _, record = learn_skills(outcomes(values), Kinds(), dimensions=1, require_gain=False)
 
     assert np.isfinite(record.predicted).all()
 
@@ -114,18 +116,52 @@ def test_the_fewest_dimensions_that_do_as_well_are_chosen_and_told() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     able = np.random.default_rng(0).random((N, 2)) < [0.8, 0.3]
 
-    model, record = learn_skills(outcomes(able.astype(float)), Kinds())
+    model, record = learn_skills(outcomes(able.astype(float)), Kinds(), require_gain=False)
 
     assert model.dimensions == 1
     (note,) = (note for note in record.notes if note.startswith("Dimensions chosen"))
-    assert "one standard error of the best: 1 (1: " in note
+    assert note.startswith("Dimensions chosen by cross-validated log-loss: 1 (1: ")
+    assert record.held_out.dimensions == (1,) * 5
 
 
 def test_dimensions_that_are_named_are_kept() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     able = np.random.default_rng(0).random((N, 2)) < [0.8, 0.3]
 
-    model, record = learn_skills(outcomes(able.astype(float)), Kinds(), dimensions=3)
+    model, record = learn_skills(outcomes(able.astype(float)), Kinds(), dimensions=3, require_gain=False)
 
     assert model.dimensions == 3
     assert not any("chosen" in note for note in record.notes)
+
+
+def test_skills_without_a_clear_gain_are_refused_with_the_figures() -> None:
+    pytest.importorskip("scipy", reason="needs rag-cover[skills]")
+    chance = (np.random.default_rng(0).random((N, 2)) < 0.5).astype(float)
+
+    with pytest.raises(NothingLearnedError, match="Nothing was learned: on 120 held-out questions") as refused:
+        learn_skills(outcomes(chance), Kinds(), dimensions=1)
+
+    assert refused.value.lower is not None
+    assert refused.value.lower <= 0
+    assert refused.value.gain == pytest.approx(refused.value.means_log_loss - refused.value.log_loss)
+    assert pickle.loads(pickle.dumps(refused.value)).questions == N  # noqa: S301 - our own
+
+
+def test_a_subject_that_decides_is_learned_where_the_words_say_nothing() -> None:
+    pytest.importorskip("scipy", reason="needs rag-cover[skills]")
+    subjects = tuple("law" if place % 3 else "maths" for place in range(N))
+    values = np.array([[float(subject == "law"), float(place % 4 > 0)] for place, subject in enumerate(subjects)])
+    values[::11] = 1 - values[::11]
+    texts = [f"who was number {place}" for place in range(N)]
+    table = Outcomes(Responses(["a", "b"], texts, values), "table", "said so", N, {}, 0, subjects=subjects)
+
+    model, record = learn_skills(table, Kinds())
+    router = SkillRouter(model, None, embedder=Kinds())
+    law, maths, cooking, none = router.predict(["who was it"] * 4, subjects=["law", "maths", "cooking", None])
+
+    assert record.held_out.gain.lower is not None
+    assert record.held_out.gain.lower > 0
+    assert law[0] > maths[0] + 0.3
+    assert cooking.tolist() == none.tolist()
+    assert maths[0] < none[0] < law[0]
+    assert any(note.startswith("Subjects are a feature of 120 of 120 questions: law, maths.") for note in record.notes)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing.interpretation import interpret_dimensions
-from rag_cover.routing.interpretation_clusters import cluster_questions
-from rag_cover.routing.interpretation_features import form_of, readable_features
+from rag_cover.routing.interpretation.clusters import cluster_questions
+from rag_cover.routing.interpretation.dimensions import interpret_dimensions
+from rag_cover.routing.interpretation.features import form_of, readable_features
 from rag_cover.stats.logistic import fit_logistic
 
 N = 300

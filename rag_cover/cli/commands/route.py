@@ -21,7 +21,7 @@ from rag_cover.questions import Question
 from rag_cover.registry import Models, build_retriever
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter
+from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter, trace_subject
 from rag_cover.stores.files import require_corpus
 from rag_cover.testsets.documents import load_documents
 
@@ -48,6 +48,15 @@ class RouteOptions:
         ),
     ] = None
     costs: CostTable = None
+    subject: Annotated[
+        str | None,
+        typer.Option(
+            help="By skill: what the questions are filed under; a subject that the skills do not know counts as none.",
+            metavar="NAME",
+            rich_help_panel=INPUT,
+            show_default="that of each question in the file",
+        ),
+    ] = None
     target: Annotated[
         float | None,
         typer.Option(
@@ -108,29 +117,36 @@ def route_questions(options: RouteOptions) -> None:
 
       rag-cover route --questions questions.jsonl --skills skills --json
     """
-    asked = _read_questions(options.question, options.questions)
+    asked, subjects = _read_questions(options.question, options.questions, options.subject)
     router = _router(options)
     if not options.screen.as_json and len(asked) == 1:
-        say(router.explain(asked[0]), quiet=options.screen.quiet)
+        say(_explain(router, asked[0], subjects[0]), quiet=options.screen.quiet)
         return
-    routes = router.routes(asked)
+    routes = router.routes(asked, subjects=subjects) if isinstance(router, SkillRouter) else router.routes(asked)
     if options.screen.as_json:
         print_json({"routes": [{"question": each.text, **route.to_dict()} for each, route in zip(asked, routes, strict=True)]})
     else:
         screen(quiet=options.screen.quiet).print(_table(asked, routes))
 
 
-def _read_questions(texts: list[str] | None, path: Path | None) -> list[Question]:
+def _read_questions(texts: list[str] | None, path: Path | None, subject: str | None) -> tuple[list[Question], list[str | None]]:
+    """Return what is asked, and what each question is filed under."""
     for text in texts or ():
         if not text.strip():
             message = "a question needs a text; this one is blank"
             raise typer.BadParameter(message, param_hint="QUESTION")
-    asked = [Question(text) for text in texts or ()]
-    asked += [trace.question for trace in open_traces(TraceFile(path))] if path else []
+    traces = list(open_traces(TraceFile(path))) if path else []
+    asked = [*(Question(text) for text in texts or ()), *(trace.question for trace in traces)]
     if not asked:
         message = "give a question, or a file of them with --questions"
         raise typer.BadParameter(message, param_hint="QUESTION")
-    return asked
+    if subject is not None:
+        return asked, [subject] * len(asked)
+    return asked, [*(None for _ in texts or ()), *map(trace_subject, traces)]
+
+
+def _explain(router: ComplexityRouter | SkillRouter, question: Question, subject: str | None) -> str:
+    return router.explain(question, subject=subject) if isinstance(router, SkillRouter) else router.explain(question)
 
 
 def _router(options: RouteOptions) -> ComplexityRouter | SkillRouter:
@@ -140,8 +156,8 @@ def _router(options: RouteOptions) -> ComplexityRouter | SkillRouter:
         BadParameter: they ask for none, or do not go together.
     """
     if options.skills is None:
-        if any(each is not None for each in (options.costs, options.target, options.budget)):
-            message = "costs, a target and a budget choose between pipelines; give --skills, too"
+        if any(each is not None for each in (options.costs, options.subject, options.target, options.budget)):
+            message = "costs, a subject, a target and a budget choose between pipelines; give --skills, too"
             raise typer.BadParameter(message, param_hint="--skills")
         if options.corpus is None:
             message = "route by what? Give --corpus passages.jsonl (retrieval complexity), --skills SKILLS, or both"
@@ -167,10 +183,11 @@ def _complexity_router(corpus: Path, options: RouteOptions) -> ComplexityRouter:
 
 
 def _skill_router(skills: Path, options: RouteOptions, probe: ComplexityRouter | None) -> SkillRouter:
-    if options.costs is None and (options.target is not None or options.budget is not None):
+    record = SkillRecord.load(skills)
+    costs = read_costs(options.costs) if options.costs else record.costs or None
+    if costs is None and (options.target is not None or options.budget is not None):
         message = "a target or a budget needs --costs costs.json: what each pipeline costs"
         raise typer.BadParameter(message, param_hint="--costs")
-    record = SkillRecord.load(skills)
     embedder = open_embedder_or_judge(options.models)
     if probe is not None and record.adjustment is None:
         warn("These skills hold no adjustment by complexity, so --corpus changes nothing; 'rag-cover skills fit' says why.")
@@ -179,7 +196,7 @@ def _skill_router(skills: Path, options: RouteOptions, probe: ComplexityRouter |
     try:
         return SkillRouter(
             _load_router(skills, embedder),
-            read_costs(options.costs) if options.costs else None,
+            costs,
             embedder=embedder,
             target=options.target,
             budget=options.budget,

@@ -19,13 +19,15 @@ from rag_cover.cli.option_groups import ScreenOptions
 from rag_cover.cli.options import INPUT, MEASURING, OUTPUT, Force, Judge
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
-from rag_cover.errors import InputError, NotOfferedError, UnfitModelError
+from rag_cover.errors import InputError, NotOfferedError
 from rag_cover.evaluation import Evaluation
+from rag_cover.importers import read_outcomes
 from rag_cover.measures import TraceResult
 from rag_cover.registry import Models
 from rag_cover.reports import skills_table, write_skills
 from rag_cover.routing import (
     Caimira,
+    Outcomes,
     SkillDescription,
     SkillRecord,
     complexities_without_references,
@@ -66,7 +68,7 @@ CostTable = Annotated[
         help='What each pipeline costs per question, in any unit, as JSON: {"small": 1, "large": 6.5}.',
         metavar="FILE",
         rich_help_panel=INPUT,
-        show_default="none",
+        show_default="those of the table that skills were learnt from",
     ),
 ]
 
@@ -76,14 +78,24 @@ class SkillFitOptions:
     """The options of ``rag-cover skills fit``."""
 
     store: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             help="The store of an evaluation. May be repeated. A pipeline without a name is named after its store.",
             metavar="STORE",
             rich_help_panel=INPUT,
-            show_default=False,
+            show_default="none",
         ),
-    ]
+    ] = None
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            help="In place of stores, a table of outcomes (CSV, TSV, JSONL, Parquet): question, model, outcome, and cost and "
+            "subject where known; or a column for each model, with costs in MODEL|total_cost.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default="none",
+        ),
+    ] = None
     success: Annotated[
         str | None,
         typer.Option(
@@ -121,7 +133,7 @@ class SkillFitOptions:
             min=1,
             metavar="N",
             rich_help_panel=MEASURING,
-            show_default="the fewest of 1, 2, 3, 5 that predict as well as any",
+            show_default="1, or 2, 3, 5 where more predict clearly better",
         ),
     ] = None
     judge: Judge = "embedded"
@@ -136,26 +148,46 @@ class SkillFitOptions:
     screen: ScreenOptions
 
     def learn(self) -> tuple[Caimira, SkillRecord]:
-        """Learn the skills from what the stores hold.
+        """Learn the skills from what the stores or the table hold.
 
         Raises:
-            RagCoverError: a store cannot be read, or holds too little to learn from.
+            RagCoverError: a store or the table cannot be read, or holds too little to learn from.
+            BadParameter: stores and a table, none of them, or options of stores with a table.
         """
         models = Models(judge=self.judge, embedder=self.embedder)
+        outcomes, scorer = self._read_table() if self.table else self._gather(models)
+        known = complexities_without_references(outcomes, scorer if self.complexity else None)
+        return learn_skills(
+            outcomes,
+            open_embedder_or_judge(models),
+            dimensions=self.dimensions,
+            complexities=known,
+            require_gain=not self.force,
+        )
+
+    def _read_table(self) -> tuple[Outcomes, None]:
+        if self.store or self.success is not None or self.complexity:
+            message = "a table says itself what succeeded, and holds no passages: leave out --store, --success and --complexity"
+            raise typer.BadParameter(message, param_hint="--table")
+        return read_outcomes(self.table or Path()), None
+
+    def _gather(self, models: Models) -> tuple[Outcomes, Scorer | None]:
+        if not self.store:
+            message = "learn from what? Give --store STORE (evaluated traces) or --table FILE (outcomes)"
+            raise typer.BadParameter(message, param_hint="--store")
         judged = self.success in (None, "correct") or self.complexity
         scorer: Scorer | None = models.open(["scorer"]).get("scorer") if judged else None
-        outcomes = gather_outcomes(_results(self.store), success=self.success, scorer=scorer, share=self.share)
-        known = complexities_without_references(outcomes, scorer if self.complexity else None)
-        return learn_skills(outcomes, open_embedder_or_judge(models), dimensions=self.dimensions, complexities=known)
+        return gather_outcomes(_results(self.store), success=self.success, scorer=scorer, share=self.share), scorer
 
 
 @skills_app.command("fit")
 @expand_options
 def fit_skills(options: SkillFitOptions) -> None:
-    """Learn from evaluated traces which pipeline answers what: the skills that [bold]rag-cover route[/bold] chooses by.
+    """Learn from evaluated traces, or a table, which pipeline answers what, as [bold]rag-cover route[/bold] needs it.
 
     Two pipelines at least must have been asked the same questions. How good the predictions are is measured on questions
-    that were held out. Fitting needs scipy, which the extra 'skills' brings; routing does not.
+    that were held out; skills that are not clearly better there than each pipeline's mean are refused. Fitting needs scipy,
+    which the extra 'skills' brings; routing does not.
 
     [bold]Examples[/bold]
 
@@ -163,13 +195,13 @@ def fit_skills(options: SkillFitOptions) -> None:
 
       rag-cover skills fit --store run.sqlite --success label:thumbs_up
 
+      rag-cover skills fit --table outcomes.csv
+
       rag-cover route "Who found it?" --skills skills
     """
     out = options.out
     refuse_existing(record_path(out), out.with_name(f"{out.name}.npz"), force=options.force)
     model, record = options.learn()
-    if not options.force:
-        _refuse_nothing_learned(record)
     model.save(out)
     record.save(out)
     description = _describe(model, record, None)
@@ -178,23 +210,6 @@ def fit_skills(options: SkillFitOptions) -> None:
         return
     screen(quiet=options.screen.quiet).print(skills_table(description))
     say(f"Skills: {out} (see them with 'rag-cover skills report {out}')", quiet=options.screen.quiet)
-
-
-def _refuse_nothing_learned(record: SkillRecord) -> None:
-    """Refuse skills that predict held-out questions no better than each pipeline's mean does.
-
-    Raises:
-        UnfitModelError: says how good both are, and what to do.
-    """
-    held_out = record.held_out
-    if held_out.log_loss < held_out.agent_means_log_loss:
-        return
-    message = (
-        f"Nothing was learned: on held-out questions the log-loss of the skills, {held_out.log_loss:.3f}, is not below that "
-        f"of each pipeline's mean, {held_out.agent_means_log_loss:.3f}. The pipeline that is best on average is the better "
-        "choice, and nothing was saved; give more questions, or save it all the same with --force."
-    )
-    raise UnfitModelError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,6 +313,8 @@ def _document(description: SkillDescription) -> dict[str, Any]:
             "log_loss": record.held_out.log_loss,
             "agent_means_log_loss": record.held_out.agent_means_log_loss,
             "gain": [record.held_out.gain.estimate, record.held_out.gain.lower, record.held_out.gain.upper],
+            "area": record.held_out.area.estimate if record.held_out.area else None,
+            "dimensions": list(record.held_out.dimensions),
         },
         "adjusted_by_complexity": record.adjustment is not None,
         "frontier": description.frontier.to_dict() if description.frontier else None,

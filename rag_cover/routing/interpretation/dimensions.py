@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.routing.interpretation_features import ReadableFeatures, readable_features
+from rag_cover.routing.interpretation.features import ReadableFeatures, readable_features
 from rag_cover.stats.logistic import fit_logistic
 from rag_cover.stats.paired import holm
 

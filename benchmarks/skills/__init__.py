@@ -1,0 +1,1 @@
+"""Skills of pipelines and models, learnt from tables of outcomes."""
