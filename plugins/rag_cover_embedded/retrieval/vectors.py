@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover_embedded.products import multiply_transposed
 from rag_cover_embedded.retrieval.encoding import Vectorised
 from rag_cover_embedded.retrieval.fusion import Places, rank_scores
 
@@ -103,6 +104,6 @@ class Vectors:
         parts = [self.signs[self.bounds[piece] : self.bounds[piece + 1]] for piece in pieces]
         positive = np.unpackbits(np.concatenate(parts), axis=1).astype(np.float32)
         starts = np.cumsum([0, *map(len, parts[:-1])])
-        best = np.maximum.reduceat(positive @ query.T, starts, axis=0)
+        best = np.maximum.reduceat(multiply_transposed(positive, query), starts, axis=0)
         similar: Floats = (2 * best - query.sum(axis=1)) / np.float32(WIDTH**0.5)
         return similar
