@@ -109,8 +109,8 @@ def unjudged_way(chosen_on: Collection, measured: Collection) -> dict[str, list[
 
 
 def answering(retriever: Retriever, scorer: Scorer) -> Callable[[str | SetQuery], SetAnswer]:
-    """Answer as `rag_cover.setqueries` comes."""
-    return SetAnswerer(retriever=retriever, scorer=scorer).answer
+    """Answer as `rag_cover.setqueries` comes, with everything judged: rankings hold what was left out, too."""
+    return SetAnswerer(retriever=retriever, scorer=scorer, exhaustive=True).answer
 
 
 def found_for(answer: Callable[[str | SetQuery], SetAnswer], asked: str | SetQuery) -> Found:
@@ -148,12 +148,12 @@ def show_speed(judge: str, sizes: Sequence[int], timed: int) -> None:
         scorer = open_scorer(judge)
         answerer = SetAnswerer(retriever=retriever, scorer=scorer, workers=1)
         costs = [_cost(answerer, retriever, question) for question in _spread(built.questions, timed + 1)][1:]
-        pairs, retrieval, whole = np.median(np.array(costs), axis=0)
+        pairs, retrieval, whole, processor = np.median(np.array(costs), axis=0)
         mean = float(np.mean([cost[0] for cost in costs]))
-        rows.append(
-            [f"{size:,}", f"{mean:.0f}", f"{pairs:.0f}", f"{retrieval:.3f}", f"{whole - retrieval:.3f}", f"{whole:.3f}"]
-        )
+        seconds = (retrieval, whole - retrieval, whole, processor, float(np.mean([cost[3] for cost in costs])))
+        rows.append([f"{size:,}", f"{mean:.0f}", f"{pairs:.0f}", *(f"{each:.3f}" for each in seconds)])
     header = ["entities", "pairs judged, mean", "median", "retrieval, s", "judging and all else, s", "whole, s (medians)"]
+    header += ["processor, s, median", "mean"]
     show(f"Cost of a query: {timed} questions, one at a time, gold expressions", header, rows)
 
 
@@ -199,12 +199,12 @@ class Timed:
         return found
 
 
-def _cost(answerer: SetAnswerer, retriever: Timed, question: SetQuestion) -> tuple[float, float, float]:
-    """Return the pairs judged, and the seconds of retrieval and of everything."""
+def _cost(answerer: SetAnswerer, retriever: Timed, question: SetQuestion) -> tuple[float, float, float, float]:
+    """Return the pairs judged, the seconds of retrieval and of everything, and the processor's seconds of everything."""
     retriever.seconds = 0.0
-    began = time.perf_counter()
+    began, processor = time.perf_counter(), time.process_time()
     got = answerer.answer(question.query)
-    return float(got.judged), retriever.seconds, time.perf_counter() - began
+    return float(got.judged), retriever.seconds, time.perf_counter() - began, time.process_time() - processor
 
 
 def _spread(questions: Sequence[SetQuestion], count: int) -> list[SetQuestion]:

@@ -22,7 +22,7 @@ __all__ = ["Session", "feed"]
 
 Floats = NDArray[np.float32]
 
-BATCH_TOKENS = 512  # small enough for the caches of one core
+BATCH_TOKENS = 256  # small enough for the caches of one core, beside the weights of a layer
 _PER_TOKEN = frozenset({"tokens", "span", "relevance"})
 _OF_TOKENS = _PER_TOKEN | {"embedding"}
 """Outputs made of vectors of all tokens."""

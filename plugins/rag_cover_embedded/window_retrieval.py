@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from rag_cover.texts import group_lengths
 from rag_cover_embedded.inputs import CLS, SEP, Encoded
+from rag_cover_embedded.products import multiply_transposed
 from rag_cover_embedded.segments import SegmentedText, Window
 from rag_cover_embedded.session import Session
 
@@ -78,8 +79,8 @@ def similarities(session: Session, texts: Sequence[SegmentedText], questions: Se
         encoded = [_text_mode(texts[place].ids[texts[place].tokens(chunk)]) for place, chunk in slab]
         for (place, chunk), (tokens,) in zip(slab, session.run(encoded, ["tokens"]), strict=True):
             starts = texts[place].bounds[slice(*chunk)] - texts[place].bounds[chunk[0]]
-            similar = questions[place] @ _unit(tokens[1:-1]).T
-            found[place][:, slice(*chunk)] = np.maximum.reduceat(similar, starts, axis=1)
+            similar = multiply_transposed(_unit(tokens[1:-1]), questions[place])
+            found[place][:, slice(*chunk)] = np.maximum.reduceat(similar, starts, axis=0).T
     return found
 
 

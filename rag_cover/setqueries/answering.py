@@ -1,8 +1,9 @@
-"""Set queries answered: a search for each atom, one batch of judgments, set algebra on calibrated probabilities.
+"""Set queries answered: a search for each atom, judgments in few batches, set algebra on calibrated probabilities.
 
 Malaviya et al., "QUEST" (ACL 2023), §4, names what retrievers lack: they treat an intersection as a union and pass over what is
 negated. Here every atom is searched for by itself, deeper where it is intersected; whatever was found is judged by every atom,
-negated ones among them; and what is kept is all that is probable enough, not the first k.
+negated ones among them, unless it cannot belong any more (`rounds`); and what is kept is all that is probable enough, not the
+first k.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from rag_cover.searching import Searches
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.answers import Candidate, SetAnswer
 from rag_cover.setqueries.calibration import MembershipCalibration, membership_calibration_for
-from rag_cover.setqueries.candidates import DEPTH, EntityOf, depths_of, entity_name, pool_candidates
+from rag_cover.setqueries.candidates import DEPTH, EntityOf, Pooled, depths_of, entity_name, pool_candidates
 from rag_cover.setqueries.deciding import Verdicts, decide
 from rag_cover.setqueries.explanations import budget_note, notes_on_searches, reading_notes
 from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.setqueries.memberships import contradictory
 from rag_cover.setqueries.parsing import ParsedQuery, parse
+from rag_cover.setqueries.rounds import Rounds, judge_in_rounds
 from rag_cover.traces import RetrievalStep
 
 __all__ = ["MOST_PAIRS", "Parser", "SetAnswerer", "answer"]
@@ -52,6 +54,7 @@ class SetAnswerer:
     explained: int = 20
     entity_of: EntityOf = entity_name
     workers: int = 8
+    exhaustive: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anything is searched for."""
@@ -80,7 +83,9 @@ class SetAnswerer:
         found = pool_candidates(parsed.query, {atom: step.passages for atom, step in steps.items()}, self.entity_of)
         judged = within(found, len(parsed.atoms), self.max_pairs)
         judge = MembershipJudge(self.scorer, calibration)
-        verdicts = judge.judge(judged, {atom: _wording_of(parsed, atom) for atom in parsed.atoms})
+        words = {atom: _wording_of(parsed, atom) for atom in parsed.atoms}
+        rounds = self._judge(judge, parsed.query, judged, words, threshold)
+        verdicts = rounds.verdicts
         decisions = decide(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
         fragments = self._fragments(parsed, [*decisions.kept, *decisions.others[: self.explained]], verdicts)
         decisions = decisions.explain({key: each for key, each in fragments.items() if isinstance(each, str)})
@@ -92,7 +97,7 @@ class SetAnswerer:
             steps=tuple({step.id: step for step in steps.values()}.values()),
             threshold=threshold,
             combination=calibration.combination,
-            judged=sum(len(each.passages) for each in judged) * len(parsed.atoms),
+            judged=rounds.pairs,
             unjudged=unjudged,
             failures=_failures(steps, [*verdicts.values(), *fragments.values()]),
             notes=(
@@ -123,6 +128,14 @@ class SetAnswerer:
             raise ModelFailedError(message)
         return steps
 
+    def _judge(
+        self, judge: MembershipJudge, query: SetQuery, candidates: Sequence[Pooled], words: Mapping[str, str], threshold: float
+    ) -> Rounds:
+        if self.exhaustive:
+            return Rounds(judge.judge(candidates, words), sum(len(each.passages) for each in candidates) * len(words))
+        combination = judge.calibration.combination
+        return judge_in_rounds(query, candidates, judge, words, combination=combination, threshold=threshold)
+
     def _fragments(
         self, parsed: ParsedQuery, some: Sequence[Candidate], verdicts: Verdicts
     ) -> dict[tuple[str, str], str | Failure | None]:
@@ -133,7 +146,7 @@ class SetAnswerer:
             (evidence.atom, each.name): AtomPassage(_wording_of(parsed, evidence.atom), verdict.passage)
             for each in some
             for evidence in each.evidence
-            if evidence.matched and isinstance(verdict := verdicts[evidence.atom, each.name], Judged)
+            if evidence.matched and isinstance(verdict := verdicts.get((evidence.atom, each.name)), Judged)
         }
         found = fragments_of(pairs.values(), self.locator)
         return {key: found[pair] for key, pair in pairs.items()}
@@ -153,6 +166,7 @@ def answer(  # noqa: PLR0913  # all but two by name
     explained: int = 20,
     entity_of: EntityOf = entity_name,
     workers: int = 8,
+    exhaustive: bool = False,
 ) -> SetAnswer:
     """Answer a question with set operations in it: everything that belongs, with the evidence for each atom.
 
@@ -171,6 +185,8 @@ def answer(  # noqa: PLR0913  # all but two by name
         explained: of how many candidates that were left out the telling words are sought, too.
         entity_of: names the entity that a passage is about; by default, and where it gives no name, its title, else its id.
         workers: how many searches run at a time.
+        exhaustive: judge every candidate by every atom. By default one that cannot belong any more is not judged further: the
+            entities and their evidence are the same, and what was left out has upper bounds for probabilities.
 
     Raises:
         InvalidValueError: a blank question, one that names nothing to start from, over 20 atoms, or a number out of range.
@@ -188,6 +204,7 @@ def answer(  # noqa: PLR0913  # all but two by name
         explained=explained,
         entity_of=entity_of,
         workers=workers,
+        exhaustive=exhaustive,
     )
     return answerer.answer(question)
 

@@ -39,6 +39,7 @@ class AtomEvidence:
         fragment: the words of it that tell; None where none were sought, or none were found.
         rank: where the atom's own search found the candidate, from 1; None where it did not.
         matched: the probability counts as a match where the answer is decided; None where there is none.
+        skipped: it was not judged by this atom, since it could not belong whatever the verdict.
     """
 
     atom: str
@@ -48,6 +49,7 @@ class AtomEvidence:
     fragment: str | None = None
     rank: int | None = None
     matched: bool | None = None
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Candidate:
     Attributes:
         name: the entity.
         passages: its passages that were found, by the searches' ranks.
-        probability: P(it belongs to the query); None where an atom could not be judged.
+        probability: P(it belongs to the query), the most that it can be where some atom was skipped; None where an atom could
+            not be judged.
         evidence: of each atom, in the query's order.
         reason: a sentence: why it is in, or left out.
     """
@@ -82,7 +85,7 @@ class SetAnswer:
     Attributes:
         parsed: what the question was read as.
         entities: what belongs to the query, the likeliest first; exhaustive as far as the searches went.
-        left_out: the other candidates, the likeliest first; last those that could not be judged.
+        left_out: the other candidates, by the most that their probability can be; last those that could not be judged.
         steps: each atom's search, in the atoms' order; one that failed carries its error.
         threshold: an entity is kept if its probability is above this.
         combination: how atoms' probabilities were combined.

@@ -19,12 +19,12 @@ from rag_cover.setqueries.answers import AtomEvidence, Candidate
 from rag_cover.setqueries.candidates import Pooled
 from rag_cover.setqueries.explanations import reason_for
 from rag_cover.setqueries.judging import Judged
-from rag_cover.setqueries.memberships import Combination, membership
+from rag_cover.setqueries.memberships import Combination, highest_membership
 
-__all__ = ["Decided", "Verdicts", "decide"]
+__all__ = ["Decided", "Verdicts", "decide", "intervals_of"]
 
 Verdicts = Mapping[tuple[str, str], Judged | Failure]
-"""What was judged, by (atom, candidate's name)."""
+"""What was judged, by (atom, candidate's name); an atom that could change nothing about a candidate may be left out."""
 
 Floats = NDArray[np.float64]
 _LIKELY = 0.5
@@ -60,21 +60,34 @@ class Decided:
 def decide(
     query: SetQuery, judged: Sequence[Pooled], verdicts: Verdicts, *, combination: Combination, threshold: float
 ) -> Decided:
-    """Decide about candidates; those with an atom that could not be judged have no probability, and come last."""
-    whole = [each.name for each in judged if all(isinstance(verdicts[atom, each.name], Judged) for atom in query.atoms)]
-    columns = {atom: np.array([_probability(verdicts[atom, name]) or 0.0 for name in whole]) for atom in query.atoms}
-    values = membership(query, columns, combination=combination)
+    """Decide about candidates; those with an atom that could not be judged have no probability, and come last.
+
+    Of a candidate that was not judged by every atom the probability is an upper bound (`highest_membership`).
+    """
+    whole = [each.name for each in judged if not any(isinstance(verdicts.get((a, each.name)), Failure) for a in query.atoms)]
+    intervals = {atom: intervals_of([verdicts.get((atom, name)) for name in whole]) for atom in query.atoms}
+    values = highest_membership(query, intervals, combination=combination)
     known = dict(zip(whole, values.tolist(), strict=True))
     bars = _bars(query, threshold if combination == "minimum" else _LIKELY)
     turned = {}
-    for atom, column in columns.items():
-        opposite = dict(columns) | {atom: (~bars[atom].matches(column)).astype(np.float64)}
-        turned[atom] = (membership(query, opposite, combination=combination) > threshold) != (values > threshold)
+    for atom, (low, high) in intervals.items():
+        opposite = (~bars[atom].matches(high)).astype(np.float64)
+        turns = highest_membership(query, intervals | {atom: (opposite, opposite)}, combination=combination) > threshold
+        turned[atom] = (low == high) & (turns != (values > threshold))
     turning = {name: tuple(atom for atom, turns in turned.items() if turns[place]) for place, name in enumerate(whole)}
     candidates = [_candidate(bars, each, verdicts, known.get(each.name)) for each in judged]
     ordered = sorted(candidates, key=lambda each: -1.0 if each.probability is None else each.probability, reverse=True)
     kept = tuple(each for each in ordered if each.probability is not None and each.probability > threshold)
     return Decided(kept, tuple(ordered[len(kept) :]), turning)
+
+
+def intervals_of(verdicts: Sequence[Judged | Failure | None]) -> tuple[Floats, Floats]:
+    """Return the least and the highest probabilities: both are the judge's, or 0 and 1 where it has none."""
+    known = [each.probability if isinstance(each, Judged) else None for each in verdicts]
+    return (
+        np.array([0.0 if value is None else value for value in known], dtype=np.float64),
+        np.array([1.0 if value is None else value for value in known], dtype=np.float64),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +115,13 @@ def _adding(query: SetQuery, *, adds: bool = True) -> Iterator[str]:
 
 
 def _candidate(bars: Mapping[str, _Bar], found: Pooled, verdicts: Verdicts, probability: float | None) -> Candidate:
-    evidence = tuple(_evidence(bar, atom, found, verdicts[atom, found.name]) for atom, bar in bars.items())
+    evidence = tuple(_evidence(bar, atom, found, verdicts.get((atom, found.name))) for atom, bar in bars.items())
     return Candidate(found.name, found.passages, probability, evidence)
 
 
-def _evidence(bar: _Bar, atom: str, found: Pooled, verdict: Judged | Failure) -> AtomEvidence:
-    if isinstance(verdict, Failure):
-        return AtomEvidence(atom, None, bar.negated, rank=found.ranks.get(atom))
+def _evidence(bar: _Bar, atom: str, found: Pooled, verdict: Judged | Failure | None) -> AtomEvidence:
+    if not isinstance(verdict, Judged):
+        return AtomEvidence(atom, None, bar.negated, rank=found.ranks.get(atom), skipped=verdict is None)
     return AtomEvidence(
         atom=atom,
         probability=verdict.probability,
@@ -117,7 +130,3 @@ def _evidence(bar: _Bar, atom: str, found: Pooled, verdict: Judged | Failure) ->
         rank=found.ranks.get(atom),
         matched=bool(bar.matches(np.array(verdict.probability))),
     )
-
-
-def _probability(verdict: Judged | Failure) -> float | None:
-    return verdict.probability if isinstance(verdict, Judged) else None

@@ -21,8 +21,9 @@ def reason_for(
     evidence: Sequence[AtomEvidence], turning: Collection[str], *, kept: bool, probability: float | None = None
 ) -> str:
     """Name the atoms that decided: the turning ones, else those that speak for the outcome, else all together."""
-    if missing := [each.atom for each in evidence if each.probability is None]:
+    if missing := [each.atom for each in evidence if each.probability is None and not each.skipped]:
         return f"could not be judged by {' and '.join(map(repr, missing))}"
+    evidence = [each for each in evidence if not each.skipped]
     decisive = [each for each in evidence if each.atom in turning] or [each for each in evidence if _supports(each, kept=kept)]
     together = "" if decisive or probability is None else f"; together {probability:.2f}"
     return "; ".join(map(_says, decisive or evidence)) + together
@@ -101,7 +102,10 @@ def _explain_no_match(
     values = [(value, one.name) for one in candidates for value in [_probabilities(one).get(atom)] if value is not None]
     best, name = max(values)
     turned = sum(_turns(query, atom, one, threshold, combination) for one in candidates)
-    none = f"none of {len(values)} candidates matches" if len(values) > 1 else "the one candidate does not match"
+    judged = " judged by it" if any(each.skipped and each.atom == atom for one in candidates for each in one.evidence) else ""
+    none = (
+        f"none of {len(values)} candidates{judged} matches" if len(values) > 1 else f"the one candidate{judged} does not match"
+    )
     surely = " surely enough" if best > _EVEN else ""
     meaning = _despite(query, atom, turned, threshold) if turned else _therefore(query, atom)
     return f"{none} {atom!r}{surely}, {meaning}; nearest is {_short(name)} ({best:.2f})"
@@ -125,8 +129,11 @@ def _despite(query: SetQuery, atom: str, turned: int, threshold: float) -> str:
 
 
 def _turns(query: SetQuery, atom: str, candidate: Candidate, threshold: float, combination: Combination) -> bool:
-    """Check whether a candidate's outcome would be another one if the atom were certain not to hold of it."""
-    if candidate.probability is None:
+    """Check whether a candidate's outcome would be another one if the atom were certain not to hold of it.
+
+    Of a candidate that was not judged by every atom it is not known, and not claimed.
+    """
+    if candidate.probability is None or any(each.skipped for each in candidate.evidence):
         return False
     without = {each: [value] for each, value in (_probabilities(candidate) | {atom: 0.0}).items()}
     value = membership(query, without, combination=combination)[0]

@@ -1,4 +1,4 @@
-"""Which candidates belong to which atoms: every (passage, atom) pair in one batch.
+"""Which candidates belong to which atoms: many (passage, atom) pairs in one batch.
 
 A negated atom is judged as any other: evidence *for* it is what removes a candidate. An entity belongs to an atom as far as the
 passage that speaks most for it says so.
@@ -85,13 +85,17 @@ class MembershipJudge:
         Returns:
             What was found, by (atom, candidate's name).
         """
+        return self.judge_each([(each, atoms) for each in candidates])
+
+    def judge_each(self, wanted: Sequence[tuple[Pooled, Mapping[str, str]]]) -> dict[tuple[str, str], Judged | Failure]:
+        """Judge each candidate by atoms of its own, in one batch, as `judge` does; without candidates nobody is asked."""
         pairs = {
-            AtomPassage(asked, passage): None for each in candidates for passage in each.passages for asked in atoms.values()
+            AtomPassage(asked, passage): None for each, atoms in wanted for passage in each.passages for asked in atoms.values()
         }
         found = self.memberships(list(pairs))
         return {
             (atom, each.name): _best([(passage, found[AtomPassage(asked, passage)]) for passage in each.passages])
-            for each in candidates
+            for each, atoms in wanted
             for atom, asked in atoms.items()
         }
 

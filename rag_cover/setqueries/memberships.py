@@ -17,9 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery, value_for_atom
 
-__all__ = ["COMBINATIONS", "Combination", "contradictory", "equivalent", "membership"]
+__all__ = ["COMBINATIONS", "Combination", "Interval", "contradictory", "equivalent", "highest_membership", "membership"]
 
 Floats = NDArray[np.float64]
+
+Interval = tuple[ArrayLike, ArrayLike]
+"""The least and the highest probabilities of candidates, (n,) each."""
 
 Combination = Literal["product", "minimum", "geometric", "lukasiewicz"]
 COMBINATIONS: Sequence[Combination] = get_args(Combination)
@@ -104,6 +107,21 @@ def membership(query: SetQuery, probabilities: Mapping[str, ArrayLike], *, combi
     return _combine(query, columns, _NORMS[combination])
 
 
+def highest_membership(query: SetQuery, intervals: Mapping[str, Interval], *, combination: Combination = "product") -> Floats:
+    """Return upper bounds of candidates' memberships, (n,), whose atoms' probabilities lie in intervals.
+
+    The bound is the highest membership itself where no atom both adds members and takes them away; it is `membership` where
+    every probability is known.
+
+    >>> highest_membership(SetQuery.atom("A") - "B", {"A": ([0.5], [0.5]), "B": ([0.0], [1.0])}).tolist()
+    [0.5]
+    """
+    arrays = {
+        atom: (np.asarray(low, dtype=np.float64), np.asarray(high, np.float64)) for atom, (low, high) in intervals.items()
+    }
+    return _bounds(query, arrays, _NORMS[combination])[1]
+
+
 def contradictory(query: SetQuery) -> bool:
     r"""Check whether nothing can belong to a query, whatever its atoms are: ``A \ A`` say.
 
@@ -169,6 +187,17 @@ def _combine(query: SetQuery, columns: Mapping[str, Floats], norm: _Norm) -> Flo
             return norm.every(parts)
         case _:
             return norm.every(np.concatenate([parts[:1], 1 - parts[1:]]))
+
+
+def _bounds(query: SetQuery, intervals: Mapping[str, tuple[Floats, Floats]], norm: _Norm) -> tuple[Floats, Floats]:
+    """Return the bounds of memberships: every combination rises with each of its parts."""
+    if query.text is not None:
+        return intervals[query.text]
+    first, *others = (_bounds(part, intervals, norm) for part in query.parts)
+    if query.operator == "difference":
+        others = [(1 - high, 1 - low) for low, high in others]
+    join = norm.some if query.operator == "union" else norm.every
+    return join(np.stack([first[0], *(low for low, _ in others)])), join(np.stack([first[1], *(high for _, high in others)]))
 
 
 def _column(atom: str, values: ArrayLike) -> Floats:

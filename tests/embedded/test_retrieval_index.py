@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import pickletools
@@ -16,6 +17,7 @@ from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval.encoding import Encoder
+from rag_cover_embedded.retrieval.index import corpus_digest
 
 pytestmark = pytest.mark.usefixtures("judge")  # skips where there are no weights, and keeps the network open between tests
 
@@ -220,3 +222,10 @@ def test_nothing_is_written_to_the_error_stream(index: Path, capsys: pytest.Capt
     EmbeddedRetriever(RIVERS, index)
 
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_corpus_is_hashed_as_the_json_of_titles_and_texts() -> None:
+    passages = [Passage('"Ä"\n\\ \ud800', title=None), *(Passage(f"text {number}", title="Łódź") for number in range(300))]
+    written = "".join(json.dumps([each.title or "", each.text]) for each in passages)
+
+    assert corpus_digest(passages) == hashlib.sha256(written.encode()).hexdigest()

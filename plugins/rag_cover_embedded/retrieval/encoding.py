@@ -50,9 +50,9 @@ class Encoder:
         self._session: Session = weights.session()
         self._tokenizer: Tokenizer = open_tokenizer(weights.tokenizer)
         self.vocabulary = self._tokenizer.get_vocab_size()
-        self._says = np.array(
-            [any(map(str.isalnum, self._tokenizer.id_to_token(token) or "")) for token in range(self.vocabulary)]
-        )
+        self._says = np.zeros(self.vocabulary, dtype=np.bool_)
+        words = self._tokenizer.get_vocab()
+        self._says[[place for word, place in words.items() if word.isalnum() or any(map(str.isalnum, word))]] = True
 
     def pieces(self, passages: Sequence[Passage], first: int = 0) -> Iterator[TextPiece]:
         """Cut passages into pieces of at most 254 tokens, by sentences; ``first`` is the number of the first passage.

@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any, Protocol, Self
 from uuid import uuid4
@@ -51,14 +52,15 @@ class Index:
         return cls(Keywords.of(passages), _vectors(passages, encoder, lambda _, shape, kind: np.empty(shape, kind)))
 
     @classmethod
-    def open_or_build(cls, passages: Sequence[Passage], encoder: Encoder, folder: Path) -> Self:
-        """Open the index that a folder holds, or build it there first.
+    def open_or_build(cls, passages: Sequence[Passage], encoder: Encoder, folder: Path, digest: str | None = None) -> Self:
+        """Open the index that a folder holds, or build it there first; ``digest`` is the passages' where it is known.
 
         Raises:
             StoreError: the folder holds something else, or the index of another corpus or encoder; or it cannot be written.
             CorruptFileError: the index is damaged.
         """
-        about = {"format": FORMAT, "corpus": corpus_digest(passages), "passages": len(passages), "encoder": encoder.fingerprint}
+        corpus = digest or corpus_digest(passages)
+        about = {"format": FORMAT, "corpus": corpus, "passages": len(passages), "encoder": encoder.fingerprint}
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             _build(passages, encoder, folder, about)
         _refuse_other(folder, about)
@@ -75,9 +77,14 @@ class Index:
 def corpus_digest(passages: Sequence[Passage]) -> str:
     """Hash what is searched of a corpus: titles and texts, in their order."""
     digest = hashlib.sha256()
-    for passage in passages:
-        digest.update(json.dumps([passage.title or "", passage.text]).encode())
+    for start in range(0, len(passages), SLAB):
+        digest.update("".join(map(_as_json, passages[start : start + SLAB])).encode())
     return digest.hexdigest()
+
+
+def _as_json(passage: Passage) -> str:
+    """Write what is searched of a passage as ``json.dumps`` writes a list, in a fifth of the time."""
+    return f"[{encode_basestring_ascii(passage.title or '')}, {encode_basestring_ascii(passage.text)}]"
 
 
 def _build(passages: Sequence[Passage], encoder: Encoder, folder: Path, about: Mapping[str, Any]) -> None:

@@ -42,13 +42,14 @@ class EmbeddedRetriever:
             message = "A retriever needs at least one passage to find; this corpus is empty."
             raise InvalidValueError(message)
         self._encoder = Encoder(Weights.open())
+        digest = corpus_digest(self._passages)
         kept = (
             Index.of(self._passages, self._encoder)
             if index is None
-            else Index.open_or_build(self._passages, self._encoder, index)
+            else Index.open_or_build(self._passages, self._encoder, index, digest)
         )
         self._keywords, self._vectors = kept.keywords, kept.vectors
-        self.fingerprint = f"{self._encoder.fingerprint}:hybrid-1:{corpus_digest(self._passages)[:16]}"
+        self.fingerprint = f"{self._encoder.fingerprint}:hybrid-1:{digest[:16]}"
 
     def retrieve(self, query: str, *, k: int) -> tuple[Passage, ...]:
         """Return at most k passages, best first, as they came but for ``score``.
