@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
 
 from pydantic import ValidationError
 
@@ -10,7 +11,10 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
 
-__all__ = ["make_question_context", "question_context_from", "refuse_closed", "refuse_unkept", "refuse_unusable"]
+__all__ = ["MeasuringIn", "make_question_context", "question_context_from", "refuse_closed", "refuse_unkept", "refuse_unmeasured", "refuse_unusable"]
+
+MeasuringIn = Literal["thread", "process"]
+"""Where a recording measures."""
 
 _SAID = ("text", "id", "references", "sub_questions", "metadata", "tags", "thread_id", "user_id")
 
@@ -107,6 +111,34 @@ def refuse_unkept(measures: Sequence[object] | None, *, traces: object, store: o
     if traces is not None and redact:
         message = "a trace file keeps texts, and these are to be redacted; name a store for the results instead (store=…)"
         raise InvalidValueError(message)
+
+
+def refuse_unmeasured(
+    measuring: object, *, measures: Sequence[object] | None, store: object, redact: object, on_result: object
+) -> None:
+    """Refuse a way of measuring that there is none of, and what a process of its own cannot do.
+
+    Raises:
+        InvalidValueError: it is neither of the two, or goes with no store, no measures, ``redact`` or ``on_result``.
+    """
+    if measuring not in get_args(MeasuringIn):
+        known = " or ".join(map(repr, get_args(MeasuringIn)))
+        message = f"measuring is {measuring!r}; it is {known}.{nearest(str(measuring), get_args(MeasuringIn))}"
+        raise InvalidValueError(message)
+    if measuring == "thread":
+        return
+    if store is None:
+        problem = "keeps results in a store, and none is named; give one (store=…)"
+    elif measures is not None and not measures:
+        problem = "needs something to measure, and measures is empty; leave one of the two out"
+    elif redact:
+        problem = "keeps the texts of traces in files until they are measured, and these are to be redacted"
+    elif on_result is not None:
+        problem = "measures where on_result cannot be called; read the store (rag_cover.Evaluation.open), or leave it out"
+    else:
+        return
+    message = f"measuring='process' {problem}, or measure here (measuring='thread')"
+    raise InvalidValueError(message)
 
 
 def refuse_unusable(*, sampling: object, capacity: object, keep: object, references: object, on_result: object) -> None:
