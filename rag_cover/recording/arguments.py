@@ -11,7 +11,15 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
 
-__all__ = ["MeasuringIn", "make_question_context", "question_context_from", "refuse_closed", "refuse_unkept", "refuse_unmeasured", "refuse_unusable"]
+__all__ = [
+    "MeasuringIn",
+    "make_question_context",
+    "question_context_from",
+    "refuse_closed",
+    "refuse_unkept",
+    "refuse_unmeasured",
+    "refuse_unusable",
+]
 
 MeasuringIn = Literal["thread", "process"]
 """Where a recording measures."""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from rag_cover.backends import Failure
 from rag_cover.errors import RagCoverError
@@ -284,9 +284,7 @@ class _OpenSegment:
             raise
         return cls(path, JournalReader(path, progress.position), writer, progress)
 
-    def keep(
-        self, lines: Sequence[bytes], results: Sequence[tuple[str, TraceResult]], judged_by: Mapping[str, Any]
-    ) -> None:
+    def keep(self, lines: Sequence[bytes], results: Sequence[tuple[str, TraceResult]], judged_by: Mapping[str, Any]) -> None:
         """Add the results of lines to the part, together with how far the segment is measured by then."""
         after = replace(
             self.progress,
@@ -345,7 +343,7 @@ class _Telling:
         self._output = output
         self._lock = threading.Lock()
 
-    def __call__(self, kind: Literal["ready", "begun", "measured", "failed"] | str, facts: Mapping[str, Any]) -> None:
+    def __call__(self, kind: str, facts: Mapping[str, Any]) -> None:
         line = json.dumps({"say": kind, **facts}).encode() + b"\n"
         with self._lock, suppress(OSError):  # the host is gone
             os.write(self._output, line)

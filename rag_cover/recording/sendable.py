@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle  # nosec B403  # only written here
 from dataclasses import fields
+from typing import Any
 
 from rag_cover.errors import InvalidValueError
 from rag_cover.evaluation.plan import EvaluationPlan
@@ -34,7 +35,7 @@ _UNSENDABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, Recu
 class _Pickler(pickle.Pickler):
     """Refuses what another process would look for in its own main program."""
 
-    def reducer_override(self, value: object) -> object:
+    def reducer_override(self, value: object) -> Any:
         """Leave everything else to pickle."""
         if getattr(value, "__module__", None) == "__main__" and hasattr(value, "__qualname__"):
             message = f"{getattr(value, '__qualname__', value)} is defined in the program that runs, not in a module"

@@ -30,8 +30,8 @@ class PartWriter:
     """Adds results to a store by a part of this process's own (`rag_cover.stores.store_parts`).
 
     The part is begun with the first results; a process that is forked off begins another one. A ``place`` is a part that the
-    caller has locked, and goes on with. What is added is on disk when `add` returns. Closing merges the part, unless another process writes the store at that moment: then the next that opens the
-    store does.
+    caller has locked, and goes on with. What is added is on disk when `add` returns. Closing merges the part, unless another
+    process writes the store at that moment: then the next that opens the store does.
 
     Raises:
         StoreError: the store or its folder cannot be written, or the store holds results of other measures, or redacted in
@@ -40,6 +40,7 @@ class PartWriter:
 
     _part: Store | None
     _place: tuple[Path, HeldLock] | None
+    _is_described: bool
 
     def __init__(
         self,

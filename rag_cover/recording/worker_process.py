@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import WeakMethod, WeakValueDictionary
@@ -35,6 +35,7 @@ _BOOT = (
 )
 """What the process runs: it finds modules where its host does, and does not run the host's own program again."""
 
+
 @dataclass(slots=True)
 class _Deaths:
     """When the process died: how often, how often in a row without having measured anything, and on which trace."""
@@ -42,7 +43,7 @@ class _Deaths:
     count: int = 0
     in_a_row: int = 0
     begun: tuple[str, int] | None = None
-    suspect: Suspect = Suspect("", 0, 0)
+    suspect: Suspect = field(default_factory=lambda: Suspect("", 0, 0))
 
     def add(self) -> None:
         """Note that the process died."""
@@ -78,6 +79,8 @@ class WorkerProcess:
         InvalidValueError: another recording of this process measures into the store by a process already.
         StoreError: the store or its folder cannot be written, or the store holds results of other measures.
     """
+
+    is_closed: bool
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Traces that wait to be measured by another process: journals in the folder of a store's parts (`rag_cover.stores.store_parts`).
+"""Traces that wait to be measured by another process: journals among the parts of a store (`rag_cover.stores.store_parts`).
 
 A process that records writes its traces, one a line, to a journal of its own, cut into segments ``<name>-000000.jsonl`` and so
 on, and holds the lock ``<name>.host.lock`` as long as it lives: where that lock is free, no more lines come. Each segment is
@@ -51,13 +51,10 @@ class JournalWriter:
             OSError: it cannot be written.
         """
         file = self._segment()
-        try:
-            if (written := os.write(file, line)) < len(line):
-                message = f"the disk is full: {written} of {len(line)} bytes were written"
-                raise OSError(errno.ENOSPC, message)
-        except OSError:
+        if (written := os.write(file, line)) < len(line):
             os.ftruncate(file, self._size)
-            raise
+            message = f"the disk is full: {written} of {len(line)} bytes were written"
+            raise OSError(errno.ENOSPC, message)
         self._size += len(line)
 
     def close(self) -> None:
