@@ -20,6 +20,8 @@ from rag_cover.recording.sinks import PartWriter
 from rag_cover.stores.journals import JournalWriter, find_segments
 from rag_cover.stores.store_parts import parts_folder
 
+NO_SUSPECT = Suspect("", 0, 0)
+
 
 class Heard:
     """Remembers what the host is told."""
@@ -65,7 +67,7 @@ def _add(writer: JournalWriter, *ids: str) -> None:
 
 
 def _measure(
-    store: Path, journal: str, heard: Heard, *, plan: EvaluationPlan | None = None, suspect: Suspect = Suspect("", 0, 0)
+    store: Path, journal: str, heard: Heard, *, plan: EvaluationPlan | None = None, suspect: Suspect = NO_SUSPECT
 ) -> int:
     over = threading.Event()
     over.set()

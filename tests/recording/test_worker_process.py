@@ -21,6 +21,7 @@ from rag_cover.errors import InvalidValueError, StoreError
 from rag_cover.measures import Measure, measure_of
 from rag_cover.recording import Recording, worker_process
 from rag_cover.recording.worker_process import WorkerProcess
+from rag_cover.stores.journals import JournalWriter
 from rag_cover.testing import KeywordScorer
 from tests.recording.parts import ask
 
@@ -242,7 +243,8 @@ print(recording.counts.measured)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.slow
-def test_a_process_that_is_forked_off_has_its_traces_measured_by_a_process_of_its_own(measure: Measure, store: Path) -> None:
+@pytest.mark.usefixtures("measure")
+def test_a_process_that_is_forked_off_has_its_traces_measured_by_a_process_of_its_own(store: Path) -> None:
     begun = [sys.executable, "-c", FORKING]
     done = subprocess.run(begun, cwd=store.parent, capture_output=True, text=True, check=False, timeout=120)
 
@@ -266,7 +268,8 @@ time.sleep(60)
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 @pytest.mark.slow
-def test_the_process_ends_with_its_host_though_a_fork_of_that_lives(measure: Measure, store: Path) -> None:
+@pytest.mark.usefixtures("measure")
+def test_the_process_ends_with_its_host_though_a_fork_of_that_lives(store: Path) -> None:
     begun = [sys.executable, "-c", PREFORK]
     with subprocess.Popen(begun, cwd=store.parent, stdout=subprocess.PIPE, text=True, start_new_session=True) as host:
         assert host.stdout is not None
@@ -372,7 +375,7 @@ def test_a_trace_that_cannot_be_written_is_dropped_told_and_counted(
         raise OSError(message)
 
     with _recording(measure, store) as recording, caplog.at_level(logging.WARNING):
-        monkeypatch.setattr(worker_process.JournalWriter, "append", full)
+        monkeypatch.setattr(JournalWriter, "append", full)
         ask(recording)
         assert recording.counts.dropped == 1
 
