@@ -49,7 +49,7 @@ def answer(
 ) -> None:
     """Answer questions until standard input is closed."""
     over = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+    threading.Thread(target=_wait_for_end, args=(over,), daemon=True).start()
     start, number = time.perf_counter(), 0
     while not over.is_set():
         time.sleep(max(0.0, start + number / rate - time.perf_counter()))
@@ -60,6 +60,11 @@ def answer(
         without = _timed(plain, question)
         os.write(out, json.dumps([name, with_it, without]).encode() + b"\n")
         number += 1
+
+
+def _wait_for_end(over: threading.Event) -> None:
+    sys.stdin.read()
+    over.set()
 
 
 def _timed(ask: Callable[[str], object], question: str) -> float:

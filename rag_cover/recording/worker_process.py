@@ -30,10 +30,10 @@ _READ_BYTES = 65_536
 _BOTH = 2
 _NAME = "rag-cover-process"
 _BOOT = (
-    "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
+    "import json, os, sys; getattr(os, 'nice', int)(5); sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
     "from rag_cover.recording.journal_evaluation import main; main()"
 )
-"""What the process runs: it finds modules where its host does, and does not run the host's own program again."""
+"""What the process runs: it gives way to its host, finds modules where that does, and does not run the host's program again."""
 
 
 @dataclass(slots=True)
