@@ -67,10 +67,11 @@ def _wait_for_end(over: threading.Event) -> None:
     over.set()
 
 
-def _timed(ask: Callable[[str], object], question: str) -> float:
-    began = time.perf_counter()
+def _timed(ask: Callable[[str], object], question: str) -> tuple[float, float]:
+    """Return how long a question took, and how much of that its thread worked, in milliseconds."""
+    began, worked = time.perf_counter(), time.thread_time()
     ask(question)
-    return 1000 * (time.perf_counter() - began)
+    return 1000 * (time.perf_counter() - began), 1000 * (time.thread_time() - worked)
 
 
 def main() -> None:

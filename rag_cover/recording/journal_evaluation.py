@@ -30,7 +30,7 @@ from rag_cover.stores.journals import JournalReader, clear_journal, find_segment
 from rag_cover.stores.locks import HeldLock, acquire, lock_beside
 from rag_cover.traces import Trace
 
-__all__ = ["BLOCK", "DIED", "JournalEvaluation", "Orders", "Progress", "Suspect", "main"]
+__all__ = ["BLOCK", "DIED", "JournalEvaluation", "JournalProgress", "Orders", "Suspect", "measure_for_host"]
 
 BLOCK = 16
 """How many traces are measured at a time."""
@@ -47,7 +47,7 @@ Tell = Callable[[str, Mapping[str, Any]], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class JournalProgress:
     """How far a segment is measured: in bytes and in traces, of which some failed on a measure, or could not be read."""
 
     position: int = 0
@@ -55,8 +55,8 @@ class Progress:
     failed: int = 0
     unreadable: int = 0
 
-    def __add__(self, other: Progress) -> Progress:
-        return Progress(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+    def __add__(self, other: JournalProgress) -> JournalProgress:
+        return JournalProgress(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ class _OpenSegment:
     path: Path
     reader: JournalReader
     writer: PartWriter
-    progress: Progress
+    progress: JournalProgress
 
     @classmethod
     def claim(cls, path: Path, store: Path, plan: EvaluationPlan, seed: int) -> Self | None:
@@ -278,7 +278,7 @@ class _OpenSegment:
             return None
         try:
             writer = PartWriter(store, measures=plan.names, seed=seed, place=(part, lock))
-            progress = Progress(**writer.part_meta.get(_PROGRESS, {}))
+            progress = JournalProgress(**writer.part_meta.get(_PROGRESS, {}))
         except BaseException:
             lock.release()
             raise
@@ -310,7 +310,7 @@ class _OpenSegment:
         self.writer.close()
 
 
-def main() -> None:
+def measure_for_host() -> None:
     """Measure for the process that began this one, until that closes the standard input of this one, or ends."""
     for name in ("SIGINT", "SIGTERM"):  # meant for the host, which ends this process
         signal.signal(getattr(signal, name), signal.SIG_IGN)

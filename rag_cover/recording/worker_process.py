@@ -17,7 +17,7 @@ from weakref import WeakMethod, WeakValueDictionary
 
 from rag_cover.errors import EngineError, InvalidValueError
 from rag_cover.forks import reset_after_fork
-from rag_cover.recording.journal_evaluation import Orders, Progress, Suspect
+from rag_cover.recording.journal_evaluation import JournalProgress, Orders, Suspect
 from rag_cover.recording.sinks import PartWriter
 from rag_cover.stores.journals import JournalWriter
 from rag_cover.traces import Trace
@@ -31,7 +31,7 @@ _BOTH = 2
 _NAME = "rag-cover-process"
 _BOOT = (
     "import json, os, sys; getattr(os, 'nice', int)(5); sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
-    "from rag_cover.recording.journal_evaluation import main; main()"
+    "from rag_cover.recording.journal_evaluation import measure_for_host; measure_for_host()"
 )
 """What the process runs: it gives way to its host, finds modules where that does, and does not run the host's program again."""
 
@@ -122,7 +122,7 @@ class WorkerProcess:
         self._deaths = _Deaths()
         self._written = 0
         self._segment = ""
-        self._earlier, self._current = Progress(), Progress()
+        self._earlier, self._current = JournalProgress(), JournalProgress()
 
     def begin(self) -> None:
         """Begin the process now, unless it runs.
@@ -302,10 +302,10 @@ class WorkerProcess:
                 case "begun":
                     self._deaths.begun = (said["segment"], said["traces"])
                 case "measured":
-                    self._note_progress(said.pop("segment"), Progress(**said), journal)
+                    self._note_progress(said.pop("segment"), JournalProgress(**said), journal)
             self._changed.notify_all()
 
-    def _note_progress(self, segment: str, progress: Progress, journal: str) -> None:
+    def _note_progress(self, segment: str, progress: JournalProgress, journal: str) -> None:
         self._deaths.note_progress()
         if not segment.startswith(f"{journal}-"):
             return  # of a host that is gone
