@@ -67,7 +67,8 @@ class Recording:
     Whoever answers questions hands over what happened in microseconds; a thread of the recording's own makes traces of it and
     measures them. Recordings of the same measures and models share a thread; one that is neither closed nor held any more is
     gone once it has measured what waits. Nothing that goes wrong here reaches the pipeline: it is counted (`counts`), kept
-    (`errors`) and logged (logger ``rag_cover.recording``).
+    (`errors`) and logged (logger ``rag_cover.recording``). With ``measuring="process"`` a trace is made and written at once,
+    and measured by another process.
 
     Args:
         models: the models that are asked; local ones unless given.

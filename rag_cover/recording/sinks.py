@@ -14,8 +14,10 @@ from rag_cover.errors import StoreError
 from rag_cover.forks import reset_after_fork
 from rag_cover.measures import TraceResult
 from rag_cover.private_files import open_private
+from rag_cover.recording.notifications import LOG
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.stores import Store, StoredMeta
+from rag_cover.stores.journals import has_abandoned
 from rag_cover.stores.locks import HeldLock
 from rag_cover.stores.store_parts import make_parts_folder, new_part
 from rag_cover.traces import Trace
@@ -148,6 +150,8 @@ class RecordingSinks:
         self._reset()
         reset_after_fork(self._reset)
         self._file = None if traces is None else _open_file(Path(traces))
+        if store is not None and has_abandoned(Path(store)):
+            LOG.warning("traces wait at %s to be measured: record with measuring='process', which measures them, too", store)
         self._store = None if store is None else PartWriter(Path(store), measures=measures, seed=seed, redaction=redaction)
 
     def _reset(self) -> None:

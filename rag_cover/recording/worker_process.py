@@ -103,6 +103,7 @@ class WorkerProcess:
         PartWriter(self._store, measures=measures, seed=seed).close()  # what is refused is refused now, and here
         self.is_closed = False
         self._pipes: list[int] = []
+        self._journal: JournalWriter | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._reset()
         reset_after_fork(self._reset)
@@ -114,9 +115,10 @@ class WorkerProcess:
             self._process.returncode = 0  # somebody else's child
         while self._pipes:  # or the process would not notice that its host is over
             os.close(self._pipes.pop())
+        if self._journal is not None:
+            self._journal.close()
         self._changed = threading.Condition()  # over a lock that may be taken twice: a stream that is collected offers, too
-        self._journal: JournalWriter | None = None
-        self._process = None
+        self._journal = self._process = None
         self._watcher: threading.Thread | None = None
         self._is_sent = self._is_ready = self._is_given_up = False
         self._deaths = _Deaths()
@@ -169,7 +171,7 @@ class WorkerProcess:
                 "measured": sum(each.traces for each in parts) - unreadable,
                 "failed": sum(each.failed for each in parts),
                 "unreadable": unreadable,
-                "restarts": self._deaths.count,
+                "process_deaths": self._deaths.count,
             }
 
     def wait_until_ready(self, timeout_s: float | None = None) -> None:
@@ -276,7 +278,8 @@ class WorkerProcess:
         while heard := os.read(read, _READ_BYTES):
             *lines, rest = (rest + heard).split(b"\n")
             for line in lines:
-                self._hear(json.loads(line), journal)
+                with suppress(ValueError, KeyError, TypeError):  # what else was printed there before it was heard
+                    self._hear(json.loads(line), journal)
         code = process.wait()
         with self._changed:
             self._is_sent = False

@@ -20,7 +20,16 @@ from rag_cover.private_files import open_private
 from rag_cover.stores.locks import HeldLock, acquire, lock_beside
 from rag_cover.stores.store_parts import JOURNAL, claim_name, parts_folder, remove_parts_folder
 
-__all__ = ["JournalReader", "JournalWriter", "clear_journal", "find_segments", "is_abandoned", "lock_abandoned", "part_of"]
+__all__ = [
+    "JournalReader",
+    "JournalWriter",
+    "clear_journal",
+    "find_segments",
+    "has_abandoned",
+    "is_abandoned",
+    "lock_abandoned",
+    "part_of",
+]
 
 _SEGMENT_BYTES = 4_000_000
 _BLOCK_BYTES = 256_000
@@ -131,6 +140,14 @@ def lock_abandoned(store: Path, *, besides: str) -> Iterator[tuple[Path, HeldLoc
         name = _name_of(segment)
         if name != besides and (lock := _lock_of_host(store, name)) is not None:
             yield segment, lock
+
+
+def has_abandoned(store: Path) -> bool:
+    """Tell whether traces wait beside a store that no living process recorded."""
+    for _, lock in lock_abandoned(store, besides=""):
+        lock.release()
+        return True
+    return False
 
 
 def is_abandoned(store: Path, name: str) -> bool:

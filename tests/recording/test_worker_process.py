@@ -82,7 +82,7 @@ def test_a_process_measures_what_is_recorded_and_closing_waits_for_it(measure: M
         on_disk = len(store.with_name("traces.jsonl").read_text().splitlines())
 
     results = Evaluation.open(store).results
-    assert (counts.measured, counts.waiting, counts.lost, counts.restarts) == (40, 0, 0, 0)
+    assert (counts.measured, counts.waiting, counts.lost, counts.process_deaths) == (40, 0, 0, 0)
     assert ([result.trace.id for result in results], on_disk) == (asked, 40)
     assert [result.trace for result in results] == list(recording.traces)
     assert results[0].measured["words"].values == {"value": 4.0}
@@ -106,7 +106,7 @@ def test_a_process_that_is_killed_is_begun_again_and_nothing_is_lost_or_double(
         counts = recording.counts
 
     assert _ids(store) == asked
-    assert (counts.measured, counts.restarts) == (60, 1)
+    assert (counts.measured, counts.process_deaths) == (60, 1)
     told = "the process that measures was ended by SIGKILL; it is begun again, and goes on where it was"
     assert [error.message for error in recording.errors] == [f"measuring: {told}"]
     assert told in caplog.text
@@ -122,7 +122,7 @@ def test_a_trace_that_ends_the_process_fails_and_all_others_are_measured(measure
 
     failures = {result.trace.question.text: list(result.failures) for result in Evaluation.open(store).results}
     assert failures == {"First?": [], "Deadly?": ["words"], "Last?": []}
-    assert (counts.measured, counts.failed, counts.restarts) == (3, 1, 4)
+    assert (counts.measured, counts.failed, counts.process_deaths) == (3, 1, 4)
     assert {error.message.partition(";")[0] for error in recording.errors} == {
         "measuring: the process that measures ended with status 4"
     }
@@ -141,7 +141,7 @@ def test_a_process_that_cannot_begin_is_given_up_and_what_waits_is_left_to_the_n
         counts = recording.counts
     unusable.unlink()
 
-    assert (flushed, counts.waiting, counts.measured, counts.restarts) == (False, 2, 0, 2)
+    assert (flushed, counts.waiting, counts.measured, counts.process_deaths) == (False, 2, 0, 2)
     assert "2 times by now without having measured anything: it is not begun again" in recording.errors[-1].message
     assert "2 answers were not measured when the recording was closed: they wait at" in caplog.text
 
@@ -357,6 +357,21 @@ def test_a_second_recording_into_the_same_store_is_refused_until_the_first_is_cl
 
     first.close(PATIENCE_S)
     _recording(measure, store).close(PATIENCE_S)
+
+
+def test_a_thread_does_not_measure_what_waits_for_a_process_and_says_so(
+    measure: Measure, store: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker_process, "_MOST_DEATHS", 1)
+    store.with_name("unusable").touch()
+    with _recording(measure, store) as recording:
+        ask(recording)
+    caplog.clear()
+
+    Recording(measures=[measure], store=store).close()
+
+    assert "to be measured: record with measuring='process'" in caplog.text
+    assert _ids(store) == []
 
 
 def test_a_store_of_other_measures_is_refused_at_the_start(measure: Measure, store: Path) -> None:
