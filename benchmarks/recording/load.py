@@ -104,7 +104,7 @@ def main() -> None:
         offered(pipeline.ask, rate=20, seconds=1, threads=options.threads)  # what is slow the first time alone
         for case, seconds, how in (
             ("measured", options.seconds, {}),
-            ("measured by a process", options.seconds, {"measuring": "process"}),
+            ("measured by a process", options.seconds, {"measuring": "process", "capacity": 100_000}),
             ("recorded alone", options.seconds, {"measured": False}),
             ("overload", options.overload_seconds, {"capacity": 50, "slow_s": 0.2}),
         ):

@@ -155,8 +155,9 @@ def refuse_unusable(*, sampling: object, capacity: object, keep: object, referen
     Raises:
         InvalidValueError: a share outside [0, 1], a number below 1, references that are no mapping to texts, or no function.
     """
-    numbers = isinstance(sampling, int | float) and isinstance(capacity, int) and isinstance(keep, int)
-    if not numbers or not 0 <= sampling <= 1 or capacity < 1 or keep < 1:  # type: ignore[operator]  # numbers by now
+    numbers = isinstance(sampling, int | float) and isinstance(capacity, int | None) and isinstance(keep, int)
+    too_small = numbers and (keep < 1 or (capacity is not None and capacity < 1))  # type: ignore[operator]  # numbers by now
+    if not numbers or too_small or not 0 <= sampling <= 1:  # type: ignore[operator]  # a number by now
         message = f"sampling is a number in [0, 1], capacity and keep at least 1; got {sampling!r}, {capacity!r} and {keep!r}"
         raise InvalidValueError(message)
     if references is not None and not isinstance(references, Mapping):

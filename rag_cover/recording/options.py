@@ -41,7 +41,7 @@ class RecordingOptions(TypedDict, total=False):
             are sent.
         sampling: share of the questions that are recorded, in [0, 1]; ``seed`` decides which.
         capacity: how many questions may wait to be measured, at least 1. When as many wait, further ones are dropped and
-            counted (`Recording.counts`).
+            counted (`Recording.counts`). None: 1,000, and 100,000 where a process of its own measures: they wait on disk.
         keep: how many results and traces stay in memory, at least 1: the latest.
         pipeline: name of the pipeline in the traces; None: the name of the outermost run, what a chain or a graph without one
             is made of, or the class of the outermost engine.
@@ -60,7 +60,7 @@ class RecordingOptions(TypedDict, total=False):
     on_result: Callable[[TraceResult], object] | None
     measuring: MeasuringIn
     sampling: float
-    capacity: int
+    capacity: int | None
     keep: int
     pipeline: str | None
     own_sub_questions: bool

@@ -58,6 +58,7 @@ LIVE_MODELS = Models(receiver="embedded")
 """What a recording asks by default: all of it local."""
 
 _ERRORS = 1000
+_CAPACITY: Mapping[MeasuringIn, int] = {"thread": 1000, "process": 100_000}
 
 
 @document_options(RecordingOptions)
@@ -90,7 +91,7 @@ class Recording:
         on_result: Callable[[TraceResult], object] | None = None,
         measuring: MeasuringIn = "thread",
         sampling: float = 1.0,
-        capacity: int = 1000,
+        capacity: int | None = None,
         keep: int = 10_000,
         pipeline: str | None = None,
         own_sub_questions: bool = True,
@@ -113,14 +114,15 @@ class Recording:
         self._worker = Worker(
             self._work,
             partial(self.fail, where="recording"),
-            capacity=capacity,
+            capacity=capacity or _CAPACITY["thread"],
             name="rag-cover-recording",
             key=equality_key((None if measures is None else tuple(measures), models if self._plan else None)),
         )
         self._process = None
         if measuring == "process" and self._plan is not None and store is not None:
             packed, path = pack_plan(self._plan), Path(store)
-            self._process = WorkerProcess(packed, names, path, seed=seed, capacity=capacity, failed=self.fail)
+            most = capacity or _CAPACITY["process"]
+            self._process = WorkerProcess(packed, names, path, seed=seed, capacity=most, failed=self.fail)
         self._unclosed = finalize(self, _close_unheld, self._worker, self._keeping, self._process)
         self._unclosed.atexit = False
         self._most_kept = keep
