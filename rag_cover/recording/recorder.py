@@ -46,7 +46,7 @@ from rag_cover.recording.shutdown import close_at_exit, unregister
 from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.recording.telemetry import place
 from rag_cover.recording.trace_builder import References, TraceBuilder
-from rag_cover.recording.worker import Worker
+from rag_cover.recording.worker import Worker, WorkerThread
 from rag_cover.recording.worker_process import WorkerProcess
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
@@ -123,7 +123,7 @@ class Recording:
             packed, path = pack_plan(self._plan), Path(store)
             most = capacity or _CAPACITY["process"]
             self._process = WorkerProcess(packed, names, path, seed=seed, capacity=most, failed=self.fail)
-        self._unclosed = finalize(self, _close_unheld, self._worker, self._keeping, self._process)
+        self._unclosed = finalize(self, _close_unheld, self._worker.shared, self._keeping, self._process)
         self._unclosed.atexit = False
         self._most_kept = keep
         self._reset()
@@ -483,9 +483,9 @@ class Recording:
             self._counts[name] += number
 
 
-def _close_unheld(worker: Worker[TraceDraft], keeping: RecordingSinks, process: WorkerProcess | None) -> None:
+def _close_unheld(thread: WorkerThread, keeping: RecordingSinks, process: WorkerProcess | None) -> None:
     """Close what a recording wrote to that nobody closed, once what waits is measured; a process does so by itself."""
-    worker.shared.run_later(keeping.close)
+    thread.run_later(keeping.close)
     if process is not None:
         process.close(0)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
@@ -149,6 +151,23 @@ def test_a_process_that_cannot_begin_is_given_up_and_what_waits_is_left_to_the_n
         following.open_models()
     assert _ids(store) == asked
     assert following.errors == ()
+
+
+@pytest.mark.slow
+def test_a_recording_that_nobody_holds_is_measured_and_gone(measure: Measure, store: Path) -> None:
+    recording = _recording(measure, store)
+    recording.open_models()
+    asked = ask(recording)
+    gone, process = weakref.ref(recording), recording._process
+    del recording
+    gc.collect()
+
+    assert gone() is None
+    assert process is not None
+    assert process._watcher is not None
+    process._watcher.join(PATIENCE_S)
+    assert not process._watcher.is_alive()
+    assert _ids(store) == [asked]
 
 
 def test_more_than_may_wait_is_dropped_and_counted(
@@ -371,7 +390,6 @@ def test_a_thread_does_not_measure_what_waits_for_a_process_and_says_so(
     Recording(measures=[measure], store=store).close()
 
     assert "to be measured: record with measuring='process'" in caplog.text
-    assert _ids(store) == []
 
 
 def test_a_store_of_other_measures_is_refused_at_the_start(measure: Measure, store: Path) -> None:
