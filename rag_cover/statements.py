@@ -88,14 +88,16 @@ class EntailedStatements:
 def judge_statements(judge: object, items: Iterable[StatementItem]) -> Mapping[StatementItem, StatementVerdict]:
     """Ask a judge about every distinct item, in one call; without items it is not asked.
 
-    A judge that tells statements itself is asked as it is, one that entails by way of `EntailedStatements`.
+    What a text states word for word, as a sentence or line of its own, it states, without asking. A judge that tells statements itself is asked as it is, one that entails by way of `EntailedStatements`.
 
     Raises:
         ModelFailedError: it can do neither, or returned another number of verdicts.
     """
-    distinct = tuple(dict.fromkeys(items))
+    wanted = tuple(dict.fromkeys(items))
+    said = {item: StatementVerdict(1.0, fragment=span) for item in wanted if (span := _said_in(item)) is not None}
+    distinct = tuple(item for item in wanted if item not in said)
     if not distinct:
-        return {}
+        return said
     able = judge if isinstance(judge, StatementJudge) else EntailedStatements(judge) if isinstance(judge, Entailer) else None
     if able is None:
         message = (
@@ -107,7 +109,17 @@ def judge_statements(judge: object, items: Iterable[StatementItem]) -> Mapping[S
     if len(verdicts) != len(distinct):
         message = f"{type(judge).__name__} returned {len(verdicts)} verdicts on {len(distinct)} statements"
         raise ModelFailedError(message)
-    return dict(zip(distinct, verdicts, strict=True))
+    return said | dict(zip(distinct, verdicts, strict=True))
+
+
+def _said_in(item: StatementItem) -> Span | None:
+    """Find the sentence that is the statement, up to case, white space and the mark at its end; None where none is."""
+    statement = _plain(item.statement)
+    return next((span for span in sentences(item.text) if _plain(span.of(item.text)) == statement), None) if statement else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).lstrip("-*• ").rstrip(" .!;")
 
 
 def _nearest_sentences(item: StatementItem) -> list[Span]:

@@ -69,7 +69,7 @@ def evaluate_pipeline(
         progress: show a bar, or a function that is called with the `Progress` after every question.
         feedback: where every score is sent, such as a ``langsmith.Client()``; see `RagCoverCallbackHandler`.
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them, but
-            for ``sampling``, ``capacity`` and ``keep``.
+            for ``sampling``, ``capacity``, ``keep`` and ``measuring``.
 
     Returns:
         The results in the order of the questions. With a store, all that it holds.

@@ -64,7 +64,7 @@ def evaluate_pipeline(
             holds results is refused.
         progress: show a bar, or a function that is called with the `Progress` after every question.
         **options: the models and the options of the recording, as `ModelOptions` and `RecordingOptions` describe them, but
-            for ``sampling``, ``capacity`` and ``keep``.
+            for ``sampling``, ``capacity``, ``keep`` and ``measuring``.
 
     Returns:
         The results in the order of the questions. With a store, all that it holds.

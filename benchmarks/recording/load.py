@@ -11,8 +11,9 @@ without of ``--seconds`` each, so that either side has ``--seconds`` in all.
 Latency counts from when a request was due, so that waiting for a free thread is in it; lateness is by how much the generator
 itself was behind its schedule. Lost: sent, and neither in the store nor counted as dropped.
 
-In the second case traces are only recorded, into a trace file, to be measured by another process. The third is above what the
-queue can take: it holds 50, and the judge waits for 0.2 s with each block.
+In the second case a process of its own measures (``measuring="process"``), which begins anew with each stretch. In the third
+traces are only recorded, into a trace file, to be measured later. The fourth is above what the queue can take: it holds 50, and
+the judge waits for 0.2 s with each block.
 
 Data: none.
 """
@@ -103,6 +104,7 @@ def main() -> None:
         offered(pipeline.ask, rate=20, seconds=1, threads=options.threads)  # what is slow the first time alone
         for case, seconds, how in (
             ("measured", options.seconds, {}),
+            ("measured by a process", options.seconds, {"measuring": "process", "capacity": 100_000}),
             ("recorded alone", options.seconds, {"measured": False}),
             ("overload", options.overload_seconds, {"capacity": 50, "slow_s": 0.2}),
         ):

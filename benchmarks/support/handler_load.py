@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,13 @@ PASSAGES = ("The sky is blue because air scatters light.", "At sunset the sky is
 
 @dataclass(frozen=True)
 class Kept:
-    """Where a recording keeps what it saw, how many may wait for it, and whether it measures them or keeps traces alone."""
+    """Where a recording keeps what it saw, how many may wait for it, and whether it measures them, and where."""
 
     folder: Path
     capacity: int = 1000
     slow_s: float = 0.0
     measured: bool = True
+    measuring: Literal["thread", "process"] = "thread"
 
     @property
     def store(self) -> Path:
@@ -52,6 +53,7 @@ class Kept:
             "store": self.store if self.measured else None,
             "traces": self.traces,
             "capacity": self.capacity,
+            "measuring": self.measuring,
         }
 
     def held(self) -> int:

@@ -127,6 +127,12 @@ _INDIRECT = re.compile(
 _ORDER = re.compile(
     r"(?:please\ )?(?:tell\ me\ about|describe|explain|discuss|summari[sz]e|outline)\ (?P<x>[^?]+)", re.VERBOSE | re.IGNORECASE
 )
+_LISTS = re.compile(
+    r"(?:please\ )?(?:list|enumerate|mention|(?:give|tell|show)(?:\ me|\ us)|provide(?:\ me\ with)?)\ "
+    r"(?P<x>(?:the|all|some|any|both|a|an|\w+s|two|three|four|five|six|seven|eight|nine|ten|\d+)\b[^?]*)",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ASKED_FOR = re.compile(r"(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest)\b(?!\ of\b)", re.VERBOSE | re.IGNORECASE)
 _VERSUS = re.compile(
     r"(?P<order>compare\ )?(?P<x>[^?]+?)\ (?:vs\.?|versus|(?(order)(?:and|with|to)|vs))\ (?P<y>[^?]+)",
     re.VERBOSE | re.IGNORECASE,
@@ -180,6 +186,8 @@ def finish_question(part: str) -> str:
     ('How is climate change affecting the earth?', 'How do Python and Java compare?')
     >>> finish_question("Explain inflation.")
     'What is important to know about inflation?'
+    >>> finish_question("List three side effects of ibuprofen."), finish_question("Name the Beatles.")
+    ('What are three side effects of ibuprofen?', 'Name the Beatles?')
 
     A follow-up without a verb stays itself: what it asks was said before.
 
@@ -199,6 +207,10 @@ def _direct(text: str) -> str:
     if (match := _VERSUS.fullmatch(text)) and is_noun_phrase(match["x"]) and is_noun_phrase(match["y"]):
         return f"how do {match['x']} and {match['y']} compare"
     if _FOLLOW_UP.match(text):
+        return text
+    if (match := _LISTS.fullmatch(text)) and _LATIN.fullmatch(match["x"]) and is_noun_phrase(match["x"]):
+        return f"what {'are' if is_plural(match['x']) else 'is'} {match['x']}"
+    if _ASKED_FOR.match(text) and not text.lower().startswith("tell me about"):
         return text
     match = _ORDER.fullmatch(text)
     topic = match["x"] if match else text

@@ -39,7 +39,7 @@ AsyncAsk = Callable[[str], Awaitable[object]]
 
 RecordingType = TypeVar("RecordingType", bound=Recording)
 
-_OWN = ("sampling", "capacity", "keep")
+_OWN = ("sampling", "capacity", "keep", "measuring")
 """Options of a recording that a dataset decides: every question is asked, and kept."""
 _MOST_WAITING = 64
 _PATIENCE_S = 5.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
 
 from pydantic import ValidationError
 
@@ -10,7 +11,18 @@ from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
 
-__all__ = ["make_question_context", "question_context_from", "refuse_closed", "refuse_unkept", "refuse_unusable"]
+__all__ = [
+    "MeasuringIn",
+    "make_question_context",
+    "question_context_from",
+    "refuse_closed",
+    "refuse_unkept",
+    "refuse_unmeasured",
+    "refuse_unusable",
+]
+
+MeasuringIn = Literal["thread", "process"]
+"""Where a recording measures."""
 
 _SAID = ("text", "id", "references", "sub_questions", "metadata", "tags", "thread_id", "user_id")
 
@@ -109,14 +121,43 @@ def refuse_unkept(measures: Sequence[object] | None, *, traces: object, store: o
         raise InvalidValueError(message)
 
 
+def refuse_unmeasured(
+    measuring: object, *, measures: Sequence[object] | None, store: object, redact: object, on_result: object
+) -> None:
+    """Refuse a way of measuring that there is none of, and what a process of its own cannot do.
+
+    Raises:
+        InvalidValueError: it is neither of the two, or goes with no store, no measures, ``redact`` or ``on_result``.
+    """
+    if measuring not in get_args(MeasuringIn):
+        known = " or ".join(map(repr, get_args(MeasuringIn)))
+        message = f"measuring is {measuring!r}; it is {known}.{nearest(str(measuring), get_args(MeasuringIn))}"
+        raise InvalidValueError(message)
+    if measuring == "thread":
+        return
+    if store is None:
+        problem = "keeps results in a store, and none is named; give one (store=…)"
+    elif measures is not None and not measures:
+        problem = "needs something to measure, and measures is empty; leave one of the two out"
+    elif redact:
+        problem = "keeps the texts of traces in files until they are measured, and these are to be redacted"
+    elif on_result is not None:
+        problem = "measures where on_result cannot be called; read the store (rag_cover.Evaluation.open), or leave it out"
+    else:
+        return
+    message = f"measuring='process' {problem}, or measure here (measuring='thread')"
+    raise InvalidValueError(message)
+
+
 def refuse_unusable(*, sampling: object, capacity: object, keep: object, references: object, on_result: object) -> None:
     """Refuse settings that nothing could be recorded by.
 
     Raises:
         InvalidValueError: a share outside [0, 1], a number below 1, references that are no mapping to texts, or no function.
     """
-    numbers = isinstance(sampling, int | float) and isinstance(capacity, int) and isinstance(keep, int)
-    if not numbers or not 0 <= sampling <= 1 or capacity < 1 or keep < 1:  # type: ignore[operator]  # numbers by now
+    numbers = isinstance(sampling, int | float) and isinstance(capacity, int | None) and isinstance(keep, int)
+    too_small = numbers and (keep < 1 or (capacity is not None and capacity < 1))  # type: ignore[operator]  # numbers by now
+    if not numbers or too_small or not 0 <= sampling <= 1:  # type: ignore[operator]  # a number by now
         message = f"sampling is a number in [0, 1], capacity and keep at least 1; got {sampling!r}, {capacity!r} and {keep!r}"
         raise InvalidValueError(message)
     if references is not None and not isinstance(references, Mapping):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from rag_cover.measures import Measure, TraceResult
+from rag_cover.recording.arguments import MeasuringIn
 from rag_cover.recording.trace_builder import References
 from rag_cover.redaction import Redaction
 
@@ -32,9 +33,15 @@ class RecordingOptions(TypedDict, total=False):
         store: path of a result store that every result is added to; a store that an earlier recording began is continued.
             Several processes may name one store: each writes a part of its own beside it, and opening the store merges them.
         on_result: function that is called with every `TraceResult`, on the recording's thread.
+        measuring: where traces are measured: ``"thread"``, a thread of this process; or ``"process"``, a process of its own,
+            for a host whose interpreter is busy. Each trace is then written to a file beside ``store``, which has to be named,
+            before the answer is returned, and results are in the store alone, not in `Recording.results`. What waits when this
+            process is killed is still measured, at the latest by the next recording with this store. The process finds measures
+            and models by their names, or as objects that can be pickled. It excludes ``on_result``, ``redact`` and scores that
+            are sent.
         sampling: share of the questions that are recorded, in [0, 1]; ``seed`` decides which.
         capacity: how many questions may wait to be measured, at least 1. When as many wait, further ones are dropped and
-            counted (`Recording.counts`).
+            counted (`Recording.counts`). None: 1,000, and 100,000 where a process of its own measures: they wait on disk.
         keep: how many results and traces stay in memory, at least 1: the latest.
         pipeline: name of the pipeline in the traces; None: the name of the outermost run, what a chain or a graph without one
             is made of, or the class of the outermost engine.
@@ -51,8 +58,9 @@ class RecordingOptions(TypedDict, total=False):
     traces: Path | str | None
     store: Path | str | None
     on_result: Callable[[TraceResult], object] | None
+    measuring: MeasuringIn
     sampling: float
-    capacity: int
+    capacity: int | None
     keep: int
     pipeline: str | None
     own_sub_questions: bool

@@ -25,7 +25,14 @@ from rag_cover.llm.session import LLMSession
 from rag_cover.measures import Measure, TraceResult
 from rag_cover.notebook_views import show_in_notebook
 from rag_cover.questions import SubQuestion
-from rag_cover.recording.arguments import make_question_context, refuse_closed, refuse_unkept, refuse_unusable
+from rag_cover.recording.arguments import (
+    MeasuringIn,
+    make_question_context,
+    refuse_closed,
+    refuse_unkept,
+    refuse_unmeasured,
+    refuse_unusable,
+)
 from rag_cover.recording.calls import Call, OpenTrace, QuestionContext, TraceDraft
 from rag_cover.recording.collector import CallCollector
 from rag_cover.recording.identities import equality_key
@@ -34,11 +41,13 @@ from rag_cover.recording.options import RecordingOptions, document_options
 from rag_cover.recording.recent import recent_results, recent_traces
 from rag_cover.recording.recording_counts import RecordingCounts
 from rag_cover.recording.score_sender import ScoreSender, SendScore
+from rag_cover.recording.sendable import pack_plan
 from rag_cover.recording.shutdown import close_at_exit, unregister
 from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.recording.telemetry import place
 from rag_cover.recording.trace_builder import References, TraceBuilder
-from rag_cover.recording.worker import Worker
+from rag_cover.recording.worker import Worker, WorkerThread
+from rag_cover.recording.worker_process import WorkerProcess
 from rag_cover.redaction import Redaction
 from rag_cover.registry import Models
 from rag_cover.traces import Trace
@@ -49,6 +58,7 @@ LIVE_MODELS = Models(receiver="embedded")
 """What a recording asks by default: all of it local."""
 
 _ERRORS = 1000
+_CAPACITY: Mapping[MeasuringIn, int] = {"thread": 1000, "process": 100_000}
 
 
 @document_options(RecordingOptions)
@@ -58,7 +68,8 @@ class Recording:
     Whoever answers questions hands over what happened in microseconds; a thread of the recording's own makes traces of it and
     measures them. Recordings of the same measures and models share a thread; one that is neither closed nor held any more is
     gone once it has measured what waits. Nothing that goes wrong here reaches the pipeline: it is counted (`counts`), kept
-    (`errors`) and logged (logger ``rag_cover.recording``).
+    (`errors`) and logged (logger ``rag_cover.recording``). With ``measuring="process"`` a trace is made and written at once,
+    and measured by another process.
 
     Args:
         models: the models that are asked; local ones unless given.
@@ -78,8 +89,9 @@ class Recording:
         traces: Path | str | None = None,
         store: Path | str | None = None,
         on_result: Callable[[TraceResult], object] | None = None,
+        measuring: MeasuringIn = "thread",
         sampling: float = 1.0,
-        capacity: int = 1000,
+        capacity: int | None = None,
         keep: int = 10_000,
         pipeline: str | None = None,
         own_sub_questions: bool = True,
@@ -89,21 +101,29 @@ class Recording:
     ) -> None:
         refuse_unusable(sampling=sampling, capacity=capacity, keep=keep, references=references, on_result=on_result)
         refuse_unkept(measures, traces=traces, store=store, redact=redact)
+        refuse_unmeasured(measuring, measures=measures, store=store, redact=redact, on_result=on_result)
         redaction = Redaction.from_option(redact)
         self._plan = _plan(measures, models, redaction)
         self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions, user_ids)
         names = self._plan.names if self._plan else ()
-        self._keeping = RecordingSinks(traces, store, measures=names, seed=seed, redaction=redaction)
+        self._store = store
+        kept_here = store if measuring == "thread" else None
+        self._keeping = RecordingSinks(traces, kept_here, measures=names, seed=seed, redaction=redaction)
         self._on_result, self._seed = on_result, seed
         self.gathering = CallCollector(self._finish, sampling=sampling, seed=seed)
         self._worker = Worker(
             self._work,
             partial(self.fail, where="recording"),
-            capacity=capacity,
+            capacity=capacity or _CAPACITY["thread"],
             name="rag-cover-recording",
             key=equality_key((None if measures is None else tuple(measures), models if self._plan else None)),
         )
-        self._unclosed = finalize(self, self._worker.shared.run_later, self._keeping.close)  # where nobody closes it
+        self._process = None
+        if measuring == "process" and self._plan is not None and store is not None:
+            packed, path = pack_plan(self._plan), Path(store)
+            most = capacity or _CAPACITY["process"]
+            self._process = WorkerProcess(packed, names, path, seed=seed, capacity=most, failed=self.fail)
+        self._unclosed = finalize(self, _close_unheld, self._worker.shared, self._keeping, self._process)
         self._unclosed.atexit = False
         self._most_kept = keep
         self._reset()
@@ -120,7 +140,9 @@ class Recording:
             LOG.warning(
                 "nothing is measured, and no trace file is named (traces=…): traces stay in memory, and end with the process"
             )
-        if self._plan is not None:
+        if self._process is not None:
+            self._process.begin()
+        elif self._plan is not None:
             self._worker.begin(self._plan.open)
 
     def _reset(self) -> None:
@@ -145,7 +167,12 @@ class Recording:
 
     @property
     def results(self) -> tuple[TraceResult, ...]:
-        """Return what was measured so far, in the order in which the answers were done; `flush` waits for the rest."""
+        """Return what was measured so far, in the order in which the answers were done; `flush` waits for the rest.
+
+        Raises:
+            InvalidValueError: a process of its own measures (``measuring="process"``).
+        """
+        self._refuse_elsewhere()
         return self._results.values()
 
     @property
@@ -162,14 +189,14 @@ class Recording:
     def counts(self) -> RecordingCounts:
         """Count the questions by what became of them."""
         with self._lock:
-            counts = dict(self._counts)
+            counts = Counter(self._counts)
+        counts.update({"waiting": self._worker.pending} if self._process is None else self._process.counts)
         return RecordingCounts(
             begun=self.gathering.begun,
             under_way=len(self.gathering.under_way),
             unsampled=self.gathering.unsampled,
             skipped=self.gathering.skipped,
             dropped=counts.pop("dropped", 0) + self.gathering.refused,
-            waiting=self._worker.pending,
             **counts,
             **(self._scores.counts if self._scores else {}),
         )
@@ -181,6 +208,7 @@ class Recording:
         Raises:
             InvalidValueError: nothing is measured here.
         """
+        self._refuse_elsewhere()
         if self._plan is None:
             message = "this recording measures nothing; give evaluate() its traces, or attach it with measures"
             raise InvalidValueError(message)
@@ -276,14 +304,20 @@ class Recording:
         Raises:
             RagCoverError: one of them cannot be opened.
         """
-        if self._plan is not None:
+        if self._process is not None:
+            self._process.wait_until_ready()
+        elif self._plan is not None:
             self._plan.open()
 
     def send_scores(self, send: SendScore) -> None:
         """Send the scores of every result from now on by ``send``, which is called with the id of its outermost call.
 
         That is done on a thread of its own, and bounded; what fails is counted (`counts`), kept and logged.
+
+        Raises:
+            InvalidValueError: a process of its own measures (``measuring="process"``).
         """
+        self._refuse_elsewhere()
         self._scores = ScoreSender(send, self.fail)
 
     def detach(self) -> None:
@@ -298,7 +332,7 @@ class Recording:
         In a coroutine, use ``await asyncio.to_thread(recording.flush)``.
         """
         until = None if timeout_s is None else time.monotonic() + timeout_s
-        if not self._worker.flush(timeout_s):
+        if not (self._worker if self._process is None else self._process).flush(timeout_s):
             return False
         left_s = None if until is None else max(0.0, until - time.monotonic())
         return self._scores is None or self._scores.flush(left_s)
@@ -306,7 +340,8 @@ class Recording:
     def close(self, timeout_s: float | None = None) -> None:
         """Stop listening, measure what waits, then stop; what is not measured within the time given is recorded unmeasured.
 
-        Answers that are still being streamed are not waited for: their traces are recorded without them.
+        Answers that are still being streamed are not waited for: their traces are recorded without them. A process of its own
+        measures what waits for ten seconds longer, and leaves the rest to the next recording with the same store.
         """
         with self._lock:
             if self._closed:
@@ -319,7 +354,7 @@ class Recording:
             self._finish(draft)
         until = None if timeout_s is None else time.monotonic() + timeout_s
         try:
-            self._worker.flush(timeout_s)
+            (self._worker if self._process is None else self._process).flush(timeout_s)
         finally:  # also where somebody interrupts the waiting: what waits is kept as it is
             left = self._worker.stop()
             for draft in left:
@@ -334,6 +369,7 @@ class Recording:
                 self._keeping.close()
             except (OSError, RagCoverError) as unwritable:
                 self.fail(unwritable, "closing what is kept")
+            self._close_process(until)
             if self._scores is not None:
                 self._scores.close(None if until is None else max(0.0, until - time.monotonic()))
 
@@ -355,8 +391,40 @@ class Recording:
         if is_last:  # of all who attached the same
             self.close()
 
+    def _close_process(self, until: float | None) -> None:
+        """Wait until the process that measures has ended, and say what it left."""
+        if self._process is None:
+            return
+        if left := self._process.close(None if until is None else max(0.0, until - time.monotonic())):
+            LOG.warning(
+                "%d answers were not measured when the recording was closed: they wait at %s, and the next recording with this "
+                "store and measuring='process' measures what is left then",
+                left,
+                self._store,
+            )
+
+    def _refuse_elsewhere(self) -> None:
+        """Refuse what only a recording has that measures in its own process."""
+        if self._process is not None:
+            message = (
+                "a process of its own measures (measuring='process'), so that results are in the store alone: read them with "
+                f"rag_cover.Evaluation.open({str(self._store)!r}), or measure here (measuring='thread')"
+            )
+            raise InvalidValueError(message)
+
+    def _hand_over(self, process: WorkerProcess, draft: TraceDraft) -> bool:
+        """Write a trace to where the process that measures finds it; tell whether it was taken."""
+        if (trace := self._record(draft, count="")) is None:
+            return True  # counted as unreadable
+        try:
+            return process.offer(trace)
+        except (OSError, ValueError) as unwritable:
+            self.fail(unwritable, "writing a trace to be measured")
+            return False
+
     def _finish(self, draft: TraceDraft) -> None:
-        if not self._worker.offer(draft):
+        is_taken = self._worker.offer(draft) if self._process is None else self._hand_over(self._process, draft)
+        if not is_taken:
             self._count("dropped")
             if self._counts["dropped"] == 1:
                 LOG.warning(
@@ -413,6 +481,13 @@ class Recording:
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:
             self._counts[name] += number
+
+
+def _close_unheld(thread: WorkerThread, keeping: RecordingSinks, process: WorkerProcess | None) -> None:
+    """Close what a recording wrote to that nobody closed, once what waits is measured; a process does so by itself."""
+    thread.run_later(keeping.close)
+    if process is not None:
+        process.close(0)
 
 
 def _plan(measures: Sequence[str | Measure] | None, models: Models, redaction: Redaction | None) -> EvaluationPlan | None:

@@ -16,7 +16,8 @@ class RecordingCounts:
     ``unreadable`` because they made no trace, ``waiting`` to be measured, ``measured``, only ``recorded``: traces that nothing
     was to be measured of, or no time was left to, or ``unmeasured`` because the models could not be opened. Of those
     ``measured``, some measure ``failed`` on so many. Where scores are sent (`Recording.send_scores`), so many were
-    ``scores_sent``, and so many ``scores_unsent`` because that failed, or too many waited.
+    ``scores_sent``, and so many ``scores_unsent`` because that failed, or too many waited. A process of its own that measures
+    died so many times (``process_deaths``).
 
     >>> RecordingCounts(begun=3, measured=2, dropped=1).lost
     1
@@ -35,6 +36,7 @@ class RecordingCounts:
     failed: int = 0
     scores_sent: int = 0
     scores_unsent: int = 0
+    process_deaths: int = 0
 
     @property
     def lost(self) -> int:

@@ -14,8 +14,10 @@ from rag_cover.errors import StoreError
 from rag_cover.forks import reset_after_fork
 from rag_cover.measures import TraceResult
 from rag_cover.private_files import open_private
+from rag_cover.recording.notifications import LOG
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
-from rag_cover.stores import Store
+from rag_cover.stores import Store, StoredMeta
+from rag_cover.stores.journals import has_abandoned
 from rag_cover.stores.locks import HeldLock
 from rag_cover.stores.store_parts import make_parts_folder, new_part
 from rag_cover.traces import Trace
@@ -29,9 +31,9 @@ _DESCRIBE = "INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)"
 class PartWriter:
     """Adds results to a store by a part of this process's own (`rag_cover.stores.store_parts`).
 
-    The part is begun with the first results; a process that is forked off begins another one. What is added is on disk when
-    `add` returns. Closing merges the part, unless another process writes the store at that moment: then the next that opens the
-    store does.
+    The part is begun with the first results; a process that is forked off begins another one. A ``place`` is a part that the
+    caller has locked, and goes on with. What is added is on disk when `add` returns. Closing merges the part, unless another
+    process writes the store at that moment: then the next that opens the store does.
 
     Raises:
         StoreError: the store or its folder cannot be written, or the store holds results of other measures, or redacted in
@@ -40,17 +42,38 @@ class PartWriter:
 
     _part: Store | None
     _place: tuple[Path, HeldLock] | None
+    _is_described: bool
 
-    def __init__(self, path: Path, *, measures: Sequence[str], seed: int, redaction: Redaction | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        measures: Sequence[str],
+        seed: int,
+        redaction: Redaction | None = None,
+        place: tuple[Path, HeldLock] | None = None,
+    ) -> None:
         self._path, self._closed = path, False
         self._about = {"measures": list(measures), "seed": seed, **redaction_entry(redaction)}
         self._open()
         refuse_other_redaction(self._store.meta.get(_ABOUT), redaction, path)
         self._refuse_other({"measures": list(measures)})
         make_parts_folder(path)
+        self._place = place
 
-    def add(self, results: Sequence[tuple[str, TraceResult]], *, judged_by: Mapping[str, Any]) -> None:
-        """Add results, each with its content key.
+    @property
+    def part_meta(self) -> StoredMeta:
+        """Return what is known of the part, beside its results."""
+        return self._open_part().meta
+
+    def add(
+        self,
+        results: Sequence[tuple[str, TraceResult]],
+        *,
+        judged_by: Mapping[str, Any],
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add results, each with its content key; what ``meta`` says of the part is set with them, all or none.
 
         Raises:
             StoreError: they cannot be written, or the store holds the results of another judge.
@@ -62,7 +85,11 @@ class PartWriter:
             with self._store.transaction() as connection:
                 connection.execute(_DESCRIBE, (_ABOUT, json.dumps(about)))
         self._refuse_other({"judge": judged_by["judge"], "measures": about["measures"]})
-        self._part_about(about).extend(results)
+        part = self._open_part()
+        if not self._is_described:
+            part.meta[_ABOUT] = about
+            self._is_described = True
+        part.extend(results, meta=meta)
 
     def close(self) -> None:
         """Merge the part; the store holds a finished evaluation then."""
@@ -79,20 +106,19 @@ class PartWriter:
         finally:
             self._store.close()
 
-    def _part_about(self, about: Mapping[str, Any]) -> Store:
+    def _open_part(self) -> Store:
         """Open the part; where that failed, as on a full disk, another attempt is at the same one."""
         if self._place is None:
             self._place = new_part(self._path)
         if self._part is None:
-            part = Store.open(self._place[0])
-            part.meta[_ABOUT] = about
-            self._part = part
+            self._part = Store.open(self._place[0])
         return self._part
 
     def _open(self) -> None:
         self._process = os.getpid()
         self._store = Store.open(self._path)
         self._part = self._place = None
+        self._is_described = False
 
     def _refuse_other(self, ours: Mapping[str, Any]) -> None:
         """Refuse a store whose results would not be one evaluation together with ours."""
@@ -124,6 +150,8 @@ class RecordingSinks:
         self._reset()
         reset_after_fork(self._reset)
         self._file = None if traces is None else _open_file(Path(traces))
+        if store is not None and has_abandoned(Path(store)):
+            LOG.warning("traces wait at %s to be measured: record with measuring='process', which measures them, too", store)
         self._store = None if store is None else PartWriter(Path(store), measures=measures, seed=seed, redaction=redaction)
 
     def _reset(self) -> None:

@@ -76,11 +76,15 @@ class Store:
         with self.transaction() as connection:
             connection.executemany(_INSERT, rows)
 
-    def extend(self, items: Sequence[tuple[str, TraceResult]]) -> None:
-        """Add results, each with its content key, after those that are there, whoever else adds to the store meanwhile."""
+    def extend(self, items: Sequence[tuple[str, TraceResult]], *, meta: Mapping[str, Any] | None = None) -> None:
+        """Add results, each with its content key, after those that are there, whoever else adds to the store meanwhile.
+
+        What ``meta`` says is set in the same transaction.
+        """
         rows = [(key, result.trace.id, pack_result(result)) for key, result in items]
         with self.transaction() as connection:
             connection.executemany(_EXTEND, rows)
+            connection.executemany(_SET, [(name, json.dumps(value)) for name, value in (meta or {}).items()])
 
     def merge_parts(self) -> None:
         """Add what recordings have put beside the store since (`rag_cover.stores.store_parts`).

@@ -2,7 +2,8 @@
 
 A part is a store itself, in the folder ``<store>.parts``, and is locked as long as its process lives. Up to which result a part
 is merged is written in the transaction that copies them, so that none is copied twice, whoever dies when. The part of a process
-that is over is removed once it is merged; that of a living one is read and stays.
+that is over is removed once it is merged; that of a living one is read and stays, and so does one whose traces are not all
+measured yet: a journal of the same name lies beside it (`rag_cover.stores.journals`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,20 @@ from rag_cover.errors import StoreError
 from rag_cover.stores.locks import HeldLock, acquire, lock_beside
 from rag_cover.stores.schema import open_database, translating_store_errors
 
-__all__ = ["Unmerged", "has_parts", "make_parts_folder", "merge_parts", "new_part", "read_unmerged", "remove_parts_folder"]
+__all__ = [
+    "Unmerged",
+    "claim_name",
+    "has_parts",
+    "make_parts_folder",
+    "merge_parts",
+    "new_part",
+    "parts_folder",
+    "read_unmerged",
+    "remove_parts_folder",
+]
+
+JOURNAL = ".jsonl"
+"""The ending of a part's journal, in place of the part's own."""
 
 _CHUNK = 256
 _ATTEMPTS = 20
@@ -48,7 +62,7 @@ class Unmerged:
 
 def has_parts(store: Path) -> bool:
     """Return whether there is a folder of parts beside a store."""
-    return _folder(store).is_dir()
+    return parts_folder(store).is_dir()
 
 
 def new_part(store: Path) -> tuple[Path, HeldLock]:
@@ -57,18 +71,27 @@ def new_part(store: Path) -> tuple[Path, HeldLock]:
     Raises:
         StoreError: the folder of parts cannot be made or written.
     """
+    return claim_name(store, ".sqlite")
+
+
+def claim_name(store: Path, ending: str) -> tuple[Path, HeldLock]:
+    """Name a new file of this process among the parts of a store, and lock it until the process releases it or ends.
+
+    Raises:
+        StoreError: the folder of parts cannot be made or written.
+    """
     host = re.sub(r"[^A-Za-z0-9.-]", "_", platform.node())
     while True:
         folder = make_parts_folder(store)
-        part = folder / f"{host}-{os.getpid()}-{secrets.token_hex(4)}.sqlite"
+        claimed = folder / f"{host}-{os.getpid()}-{secrets.token_hex(4)}{ending}"
         try:
-            lock = acquire(lock_beside(part))
+            lock = acquire(lock_beside(claimed))
         except StoreError:
             if folder.is_dir():
                 raise
             continue  # another process has removed the folder, which was empty
         if lock is not None:
-            return part, lock
+            return claimed, lock
 
 
 def make_parts_folder(store: Path) -> Path:
@@ -77,7 +100,7 @@ def make_parts_folder(store: Path) -> Path:
     Raises:
         StoreError: it cannot be made or written.
     """
-    folder = _folder(store)
+    folder = parts_folder(store)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as denied:
@@ -92,7 +115,7 @@ def make_parts_folder(store: Path) -> Path:
 def remove_parts_folder(store: Path) -> None:
     """Remove the folder of a store's parts, if it is empty."""
     with suppress(OSError):
-        _folder(store).rmdir()
+        parts_folder(store).rmdir()
 
 
 def merge_parts(connection: sqlite3.Connection, store: Path) -> None:
@@ -106,7 +129,7 @@ def merge_parts(connection: sqlite3.Connection, store: Path) -> None:
         lock = acquire(lock_beside(part))  # None: its process lives
         try:
             _merge(connection, store, part)
-            if lock is not None:
+            if lock is not None and not part.with_suffix(JOURNAL).exists():
                 _remove(connection, part)
         finally:
             if lock is not None:
@@ -132,13 +155,14 @@ def read_unmerged(connection: sqlite3.Connection, store: Path) -> Unmerged | Non
     raise StoreError(message)
 
 
-def _folder(store: Path) -> Path:
+def parts_folder(store: Path) -> Path:
+    """Name the folder of a store's parts."""
     real = store.resolve()
     return real.with_name(f"{real.name}.parts")
 
 
 def _parts(store: Path) -> list[Path]:
-    folder = _folder(store)
+    folder = parts_folder(store)
     return sorted(folder.glob("*.sqlite")) if folder.is_dir() else []
 
 

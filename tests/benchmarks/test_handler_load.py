@@ -33,6 +33,15 @@ def test_what_is_only_recorded_is_in_the_trace_file(module: Import, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_what_a_process_of_its_own_measures_is_in_the_store(module: Import, tmp_path: Path, framework: str) -> None:
+    fates, kept = _loaded(module, framework, tmp_path, measuring="process")
+
+    assert (fates.sent, fates.kept, fates.dropped) == (80, 80, 0)
+    assert (fates.lost(kept), fates.errors) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_what_a_full_queue_drops_is_counted(module: Import, tmp_path: Path, framework: str) -> None:
     fates, kept = _loaded(module, framework, tmp_path, capacity=2, slow_s=0.3)
 

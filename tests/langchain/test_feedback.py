@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -237,3 +238,8 @@ def test_what_sends_nothing_is_refused() -> None:
     for wrong in (5, "https://langsmith.example", LangSmithServer):
         with pytest.raises(InvalidValueError, match="langsmith.Client"):
             RagCoverCallbackHandler(feedback=wrong, **MODELS)  # type: ignore[arg-type]
+
+
+def test_scores_that_a_process_of_its_own_measures_are_not_sent(server: LangSmithServer, tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match="or measure here"):
+        RagCoverCallbackHandler(feedback=server.client(), store=tmp_path / "results.sqlite", measuring="process", **MODELS)

@@ -23,7 +23,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from rag_cover import Evaluation, Redaction, Trace
 from rag_cover.measures import TraceResult
 from rag_cover.redaction import redact_trace
-from rag_cover.testing import KeywordScorer
+from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover_langchain.attachment import attach
 from rag_cover_langchain.callbacks import RagCoverCallbackHandler
 from rag_cover_langchain.embeddings import RagCoverEmbeddings
@@ -485,3 +485,20 @@ def test_a_handler_for_each_request_leaves_the_number_of_threads_flat(chain: Run
         chain.invoke(SKY, config(RagCoverCallbackHandler(measures=["coverage"], judge=judge)))
 
     assert threading.active_count() <= before + 1
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_measures_what_a_chain_answered(
+    store: InMemoryVectorStore, model: BaseChatModel, tmp_path: Path
+) -> None:
+    results = tmp_path / "results.sqlite"
+    options: Any = {"measures": ["groundedness"], "judge": KeywordScorer(), "entailer": KeywordEntailer()}
+
+    with attach(store=results, measuring="process", **options) as handler:
+        rag(store.as_retriever(search_kwargs={"k": 2}), model).invoke(SKY)
+        assert handler.flush(PATIENCE_S)
+        recorded = handler.traces
+
+    (result,) = Evaluation.open(results).results
+    assert (result.trace, result.failures, list(result.measured)) == (recorded[0], {}, ["groundedness"])
+    assert handler.errors == ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import threading
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,11 @@ from llama_index.core import VectorStoreIndex
 from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index_instrumentation import get_dispatcher
 
+from rag_cover import Evaluation
+from rag_cover.errors import InvalidValueError
 from rag_cover.measures import TraceResult
 from rag_cover.recording import Recording
-from rag_cover.testing import KeywordScorer
+from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover_llama_index.attachment import attach
 from tests.llama_index.parts import ScriptedLLM
 from tests.llama_index.recordings import SKY, only
@@ -99,3 +103,30 @@ def test_thousands_of_recordings_in_a_row_leave_no_threads_and_no_handlers(index
 
     assert threading.active_count() <= before[0] + 1
     assert (len(get_dispatcher().span_handlers), len(get_dispatcher().event_handlers)) == before[1:]
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_measures_what_an_engine_answered(
+    index: VectorStoreIndex, llm: ScriptedLLM, tmp_path: Path
+) -> None:
+    results = tmp_path / "results.sqlite"
+    options: Any = {"measures": ["groundedness"], "judge": JUDGE, "entailer": KeywordEntailer()}
+
+    with attach(store=results, measuring="process", **options) as recording:
+        index.as_query_engine(llm=llm).query(SKY)
+        assert recording.flush(60)
+        recorded = recording.traces
+
+    (result,) = Evaluation.open(results).results
+    assert (result.trace, result.failures, list(result.measured)) == (recorded[0], {}, ["groundedness"])
+    assert recording.errors == ()
+
+
+def test_a_language_model_that_holds_a_function_cannot_be_sent_to_another_process(llm: ScriptedLLM, tmp_path: Path) -> None:
+    llm.completion_to_prompt = lambda text: text
+    before = len(get_dispatcher().span_handlers)
+
+    with pytest.raises(InvalidValueError, match="The model given as judge cannot be sent to another process"):
+        attach(store=tmp_path / "results.sqlite", measures=["coverage"], judge=llm, measuring="process")
+
+    assert len(get_dispatcher().span_handlers) == before

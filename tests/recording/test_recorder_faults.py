@@ -160,7 +160,7 @@ def test_a_disk_that_is_full_costs_the_file_a_line_and_the_trace_is_measured(tmp
 
 
 def test_a_store_that_breaks_costs_what_it_would_have_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         message = "The store cannot be used: disk I/O error."
         raise StoreError(message)
 

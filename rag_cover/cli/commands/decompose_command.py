@@ -156,7 +156,7 @@ def decompose_questions(options: DecomposeOptions) -> None:
     _tell(work, out, quiet=options.quiet)
     if spending := run.ledger.spending:
         screen(quiet=options.quiet).print(spending_table(spending, prices))
-    raise typer.Exit(ExitCode.FAILURES if options.strict and work.failures else ExitCode.OK)
+    raise typer.Exit(ExitCode.FAILURES if work.failures and (options.strict or not work.done) else ExitCode.OK)
 
 
 class _Work:
@@ -167,6 +167,11 @@ class _Work:
         self.failures: list[Failure] = []
         self.wanted = [index for index, trace in enumerate(traces) if again or trace.sub_questions is None]
         self._split = split
+
+    @property
+    def done(self) -> int:
+        """Return how many were split."""
+        return len(self.wanted) - len(self.failures)
 
     def run(self) -> None:
         for block in in_blocks(self.wanted, AT_ONCE):
@@ -183,7 +188,7 @@ def _by_rules(most: int | None) -> Split:
 
 
 def _tell(work: _Work, out: Path, *, quiet: bool) -> None:
-    done = len(work.wanted) - len(work.failures)
-    say(f"{done:,} of {len(work.traces):,} questions split, written to {out}. Next: rag-cover evaluate {out}", quiet=quiet)
+    following = f" Next: rag-cover evaluate {out}" if work.done or not work.failures else ""
+    say(f"{work.done:,} of {len(work.traces):,} questions split, written to {out}.{following}", quiet=quiet)
     for (kind, message), count in Counter((failure.kind, failure.message) for failure in work.failures).most_common(3):
         warn(f"{count:,} could not be split: {kind}: {message}")
