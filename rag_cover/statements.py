@@ -88,7 +88,8 @@ class EntailedStatements:
 def judge_statements(judge: object, items: Iterable[StatementItem]) -> Mapping[StatementItem, StatementVerdict]:
     """Ask a judge about every distinct item, in one call; without items it is not asked.
 
-    What a text states word for word, as a sentence or line of its own, it states, without asking. A judge that tells statements itself is asked as it is, one that entails by way of `EntailedStatements`.
+    A statement that is a sentence of the text, word for word, is stated without asking. A judge that tells statements itself is
+    asked as it is, one that entails by way of `EntailedStatements`.
 
     Raises:
         ModelFailedError: it can do neither, or returned another number of verdicts.

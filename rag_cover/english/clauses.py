@@ -132,7 +132,9 @@ _LISTS = re.compile(
     r"(?P<x>(?:the|all|some|any|both|a|an|\w+s|two|three|four|five|six|seven|eight|nine|ten|\d+)\b[^?]*)",
     re.VERBOSE | re.IGNORECASE,
 )
-_ASKED_FOR = re.compile(r"(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest)\b(?!\ of\b)", re.VERBOSE | re.IGNORECASE)
+_ASKED_FOR = re.compile(
+    r"(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest)\b(?!\ of\b)", re.VERBOSE | re.IGNORECASE
+)
 _VERSUS = re.compile(
     r"(?P<order>compare\ )?(?P<x>[^?]+?)\ (?:vs\.?|versus|(?(order)(?:and|with|to)|vs))\ (?P<y>[^?]+)",
     re.VERBOSE | re.IGNORECASE,
@@ -208,13 +210,20 @@ def _direct(text: str) -> str:
         return f"how do {match['x']} and {match['y']} compare"
     if _FOLLOW_UP.match(text):
         return text
-    if (match := _LISTS.fullmatch(text)) and _LATIN.fullmatch(match["x"]) and is_noun_phrase(match["x"]):
-        return f"what {'are' if is_plural(match['x']) else 'is'} {match['x']}"
-    if _ASKED_FOR.match(text) and not text.lower().startswith("tell me about"):
-        return text
+    return _asked_about(text)
+
+
+def _asked_about(text: str) -> str:
+    """Ask for what an order wants listed, or explained; an order of another kind stays itself."""
+    if (listed := _LISTS.fullmatch(text)) and _is_plain_phrase(listed["x"]):
+        return f"what {'are' if is_plural(listed['x']) else 'is'} {listed['x']}"
     match = _ORDER.fullmatch(text)
     topic = match["x"] if match else text
-    return f"what is important to know about {topic}" if _LATIN.fullmatch(topic) and is_noun_phrase(topic) else text
+    return f"what is important to know about {topic}" if _is_plain_phrase(topic) and not _ASKED_FOR.match(text) else text
+
+
+def _is_plain_phrase(text: str) -> bool:
+    return _LATIN.fullmatch(text) is not None and is_noun_phrase(text)
 
 
 def _clauses(piece: str) -> list[str]:
