@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_cover.backends import Failure, Relevance, Retriever, Scorer, fingerprint_of
+from rag_cover.cascade import CascadeJudge
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.evidence import Case, Read, read_documents
 from rag_cover.complexity.result import AnswerSource, Complexity, Constraints
@@ -157,7 +158,8 @@ class _Settings:
     def judge(self, asked: Sequence[_Asked]) -> list[Complexity | Failure]:
         """Ask the models about all questions at once, and decide each."""
         calibrations = {source: self._resolve_calibration(source) for source in {each.source for each in asked}}
-        reads = read_documents([each.case(calibrations[each.source]) for each in asked], self.scorer, self._teller)
+        cases = [each.case(calibrations[each.source]) for each in asked]
+        reads = read_documents(cases, self._within_budget, self._teller)
         return [self._decide(read, calibrations[each.source], each.source) for read, each in zip(reads, asked, strict=True)]
 
     def _decide(self, read: Read, calibration: Calibration, source: AnswerSource) -> Complexity | Failure:
@@ -168,9 +170,20 @@ class _Settings:
         return complexity_from(read.documents, read.tokens, calibration, references=source, told=has_judge)
 
     @property
+    def _within_budget(self) -> Scorer:
+        """Return who scores: of a cascade with a budget, which is spent on coverage, the first judge."""
+        has_budget = isinstance(self.scorer, CascadeJudge) and self.scorer.settings.has_budget
+        return self._own_judge if has_budget else self.scorer
+
+    @property
+    def _own_judge(self) -> Scorer:
+        """Return the judge whose probabilities these are on the scale of: a cascade's are on that of its first judge."""
+        return self.scorer.first if isinstance(self.scorer, CascadeJudge) else self.scorer
+
+    @property
     def _teller(self) -> Relevance | None:
-        if self.relevance is None and isinstance(self.scorer, Relevance):
-            return self.scorer
+        if self.relevance is None and isinstance(judge := self._own_judge, Relevance):
+            return judge
         return self.relevance
 
     def _resolve_calibration(self, source: AnswerSource) -> Calibration:
@@ -183,7 +196,7 @@ class _Settings:
 
     def _preset(self, source: AnswerSource, constraints: Constraints) -> Calibration | None:
         """Find what ships for the scorer, which holds only where it tells relevance itself."""
-        scorer = fingerprint_of(self.scorer)
+        scorer = fingerprint_of(self._own_judge)
         return calibration_for(scorer, source, constraints) if fingerprint_of(self._teller) == scorer else None
 
 

@@ -13,7 +13,8 @@ _NAMED = 3
 _HALF = 0.5  # of what a larger k brings: the first k that is named brings at least as many
 _FIXED: Mapping[Cause, str] = {
     Cause.FAILED_PIPELINE: "The traces carry an error in their metadata in place of an answer.",
-    Cause.NOT_IN_CORPUS: "A search of the corpus found nothing that covers them: add documents, or let the answer say so.",
+    Cause.NOT_IN_CORPUS: "The judge found nothing in the corpus that covers them: look whether it stands there in other words; "
+    "if not, add documents, or let the answer say so.",
     Cause.FAILED_RETRIEVAL: "The step that searched for them ended in an error, which its trace holds.",
     Cause.UNCLEAR: "The judge is not sure of them: labels (rag-cover label) tell.",
     Cause.UNKNOWN: "The traces do not record the retrieval steps or the prompt that would tell.",

@@ -153,7 +153,9 @@ def _find_shared(sides: Sequence[Collection[str]]) -> list[str]:
     shared = [key for key in first if all(key in side for side in rest)]
     if not shared:
         which = "two" if len(sides) == 2 else str(len(sides))  # noqa: PLR2004 - two have a word
-        message = f"The {which} evaluations have no question in common; give them the same question ids or texts."
+        named = {key.startswith("id:") for side in sides for key in side}
+        ids = " Some name their questions by id and others do not: give all of them ids, or none." if len(named) > 1 else ""
+        message = f"The {which} evaluations have no question in common; give them the same question ids or texts.{ids}"
         raise IncomparableError(message)
     return shared
 
@@ -164,7 +166,8 @@ def _refuse_different(one: SubQuestionsAsked, other: SubQuestionsAsked, shared: 
     if different:
         message = (
             f"{len(different)} of {len(shared)} shared questions have different sub-questions or nuggets on the two sides, "
-            f"such as {different[0]!r}; give both the same ones, or compare them anyway with sub_questions='any'."
+            f"such as {different[0]!r}; give both the same ones, or compare them anyway: compare --sub-questions any, "
+            "in Python compare(…, sub_questions='any')."
         )
         raise IncomparableError(message)
 

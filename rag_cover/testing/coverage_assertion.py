@@ -48,6 +48,11 @@ class Requirements:
             if isinstance(getattr(self, name), str):
                 message = f"{name} is one text; give a list: {name}=[{getattr(self, name)!r}]"
                 raise InvalidValueError(message)
+        for name in ("min_core_coverage", "max_unsupported"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                message = f"{name} is a number, not {value!r}"
+                raise InvalidValueError(message)
         if self.min_core_coverage is not None and not 0 <= self.min_core_coverage <= 1:
             message = f"min_core_coverage is a share, in [0, 1], not {self.min_core_coverage!r}"
             raise InvalidValueError(message)

@@ -110,3 +110,41 @@ def test_references_decide_where_there_are_some(judge: EmbeddedJudge) -> None:
     results = judge_coverage(traces, judge)
 
     assert [result.core_coverage for result in results] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "part", "text", "answered"),
+    [
+        (
+            "What does item 3 cost, and how long is its warranty?",
+            "How long is item 3's warranty?",
+            "Item 3 costs 30 euros.",
+            False,
+        ),
+        ("What does item 3 cost, and how long is its warranty?", "What does item 3 cost?", "Item 3 costs 30 euros.", True),
+        (
+            "Does the plan include SSO, and how much does it cost?",
+            "How much does the plan cost?",
+            "Yes, it includes SSO.",
+            False,
+        ),
+        ("Who wrote Emma and when was it published?", "When was Emma published?", "Jane Austen", False),
+        ("Who wrote Emma and when was it published?", "Who wrote Emma?", "Jane Austen", True),
+        ("Who wrote Emma and when was it published?", "When was Emma published?", "Jane Austen, 1815", True),
+    ],
+)
+def test_an_answer_to_one_part_is_none_to_the_other(
+    judge: EmbeddedJudge, asked: str, part: str, text: str, *, answered: bool
+) -> None:
+    (probability,) = judge.correctness([ScoringItem(part, text, user_question=asked)])
+
+    assert (probability >= judge.reply_threshold) == answered
+
+
+def test_a_part_is_answered_no_more_beside_its_question_than_alone(judge: EmbeddedJudge) -> None:
+    asked = "Where is the office and what are its opening hours?"
+    parts = ["Where is the office?", "What are the opening hours of the office?"]
+    beside = judge.correctness([ScoringItem(part, "The office is at 5 High Street.", user_question=asked) for part in parts])
+    alone = judge.correctness([ScoringItem(part, "The office is at 5 High Street.") for part in parts])
+
+    assert all(one <= other or one < judge.reply_threshold for one, other in zip(beside, alone, strict=True))

@@ -143,7 +143,7 @@ def hold_gate(options: GateCommandOptions) -> None:
         rows.append(GateRow("answers", f"{silent} of the baseline's answers are missing in the candidate"))
     if not rows:
         rows = [GateRow("core_coverage", "neither core_coverage nor groundedness is defined on both sides: name a gate")]
-    by_losses = any(each.problem and each.gate.metric in METRICS_OF_LOSSES for each in held)
+    by_losses = before.judge == after.judge and any(each.problem and each.gate.metric in METRICS_OF_LOSSES for each in held)
     cause = find_cause(comparison, before.summary().answers, summary.answers) if by_losses else None
     _end(GateOutcome(tuple(rows), comparison, cause, tuple(flaky.values())), options)
 
