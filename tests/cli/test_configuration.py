@@ -312,7 +312,7 @@ def test_the_common_options_are_those_that_mean_the_same_in_several_commands() -
 
 def test_no_option_is_refused_by_chance_and_every_model_and_output_is_known() -> None:
     options = [option for command in (OURS | PLUGINS).values() for option in options_of(command)]
-    not_models = {"annotator", "approximate", "engine", "format", "measure", "name", "success"}
+    not_models = {"annotator", "approximate", "engine", "format", "measure", "name", "subject", "success"}
     named = {key_of(option) for option in options if (option.metavar or "").startswith("NAME")}
     written = {key_of(each) for each in options if each.rich_help_panel == "Where it goes" and "ath" in str(type_of(each))}
 
