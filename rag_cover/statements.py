@@ -66,11 +66,15 @@ class EntailedStatements:
     entailer: Entailer
 
     def judge_statements(self, items: Sequence[StatementItem]) -> list[StatementVerdict]:
-        """Return P(entailment) of each; the fragment is the sentence that entails it most, where one does so alone."""
-        whole = ask_relations(self.entailer, ((item.text, item.statement) for item in items))
-        found = {item: whole[item.text, item.statement][0] for item in items}
-        spans = self._locate([item for item, probability in found.items() if probability >= STATED])
-        return [StatementVerdict(found[item], fragment=spans.get(item)) for item in items]
+        """Return P(entailment) of each; the fragment is the sentence that entails it most, where one does so alone.
+
+        A statement that is a sentence of the text, word for word, has probability 1, and the entailer is not asked.
+        """
+        said = {item: span for item in items if (span := _said_in(item)) is not None}
+        whole = ask_relations(self.entailer, ((item.text, item.statement) for item in items if item not in said))
+        found = {item: 1.0 if item in said else whole[item.text, item.statement][0] for item in items}
+        spans = self._locate([item for item, probability in found.items() if probability >= STATED and item not in said])
+        return [StatementVerdict(found[item], fragment=said.get(item) or spans.get(item)) for item in items]
 
     def _locate(self, items: Iterable[StatementItem]) -> Mapping[StatementItem, Span]:
         pieces = {item: _nearest_sentences(item) for item in items}
@@ -88,17 +92,14 @@ class EntailedStatements:
 def judge_statements(judge: object, items: Iterable[StatementItem]) -> Mapping[StatementItem, StatementVerdict]:
     """Ask a judge about every distinct item, in one call; without items it is not asked.
 
-    A statement that is a sentence of the text, word for word, is stated without asking. A judge that tells statements itself is
-    asked as it is, one that entails by way of `EntailedStatements`.
+    A judge that tells statements itself is asked as it is, one that entails by way of `EntailedStatements`.
 
     Raises:
         ModelFailedError: it can do neither, or returned another number of verdicts.
     """
-    wanted = tuple(dict.fromkeys(items))
-    said = {item: StatementVerdict(1.0, fragment=span) for item in wanted if (span := _said_in(item)) is not None}
-    distinct = tuple(item for item in wanted if item not in said)
+    distinct = tuple(dict.fromkeys(items))
     if not distinct:
-        return said
+        return {}
     able = judge if isinstance(judge, StatementJudge) else EntailedStatements(judge) if isinstance(judge, Entailer) else None
     if able is None:
         message = (
@@ -110,7 +111,7 @@ def judge_statements(judge: object, items: Iterable[StatementItem]) -> Mapping[S
     if len(verdicts) != len(distinct):
         message = f"{type(judge).__name__} returned {len(verdicts)} verdicts on {len(distinct)} statements"
         raise ModelFailedError(message)
-    return said | dict(zip(distinct, verdicts, strict=True))
+    return dict(zip(distinct, verdicts, strict=True))
 
 
 def _said_in(item: StatementItem) -> Span | None:

@@ -15,6 +15,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from rag_cover.belief import Belief, SampledAnswer, StepUtility, TraceUtility, Utility
+from rag_cover.belief.gold_strings import holds_reference
 from rag_cover.measures import TraceResult
 from rag_cover.stats.intervals import Interval
 from rag_cover.traces import Trace
@@ -108,6 +109,7 @@ def _utility_of(trace: Trace, prior: float, changes: tuple[float, ...], half_wid
         steps=steps,
         total=moved(beliefs[0], beliefs[-1]),
         samples=2 * len(beliefs),
+        holds_reference=holds_reference(trace),
     )
 
 

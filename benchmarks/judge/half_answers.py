@@ -9,7 +9,9 @@ the user's question alone, which counted before, and whether the answer has half
 
 *Answers of pipelines to sub-questions* are people's labels of real answers (the published sheet, the demo, and three trials).
 
-Intervals: jackknife over domains, and over questions. Data: shared folder.
+Intervals: jackknife over domains, and over questions.
+
+Data: shared folder.
 """
 
 from __future__ import annotations

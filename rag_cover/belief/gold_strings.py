@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterable
 
 from rag_cover.belief.receivers import as_read
-from rag_cover.placeholder import Placeholder, is_identifier
 from rag_cover.traces import Trace
 
 __all__ = ["holds_answer", "holds_reference"]
@@ -17,11 +16,10 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 
 def holds_reference(trace: Trace) -> bool | None:
-    """Check whether a reference stands in the last context; None without references or steps, and where texts are redacted."""
+    """Check whether a reference stands in the last context; None without references or steps."""
     references, contexts = trace.question.references, trace.contexts()
     shown = contexts[-1] if contexts else ()
-    hidden = any(Placeholder.read(text) or is_identifier(text) for text in (*references, *(passage.text for passage in shown)))
-    return holds_answer(map(as_read, shown), references) if references and contexts and not hidden else None
+    return holds_answer(map(as_read, shown), references) if references and contexts else None
 
 
 def holds_answer(texts: Iterable[str], references: Iterable[str]) -> bool:

@@ -170,7 +170,8 @@ class TraceUtility:
 
     ``receiver`` names whose belief it is. With ``references="answer"`` the trace's own answer stood in for gold answers: that
     is self-consistency, not correctness. ``samples`` counts the sampled answers it rests on, those of equal contexts once;
-    ``approximations`` names inputs that were treated as equal although a model might distinguish them.
+    ``approximations`` names inputs that were treated as equal although a model might distinguish them. ``holds_reference``
+    tells whether a gold answer stands, word for word, in the last context; None where answers stood in for references.
     """
 
     receiver: ModelName
@@ -183,6 +184,7 @@ class TraceUtility:
     samples: int
     per_passage: Attribution | None = None
     approximations: tuple[Approximation, ...] = ()
+    holds_reference: bool | None = None
 
     @property
     def values(self) -> Mapping[str, float | None]:
@@ -203,6 +205,7 @@ class TraceUtility:
             "samples": self.samples,
             "per_passage": self.per_passage,
             "approximations": list(self.approximations),
+            "holds_reference": self.holds_reference,
             "beliefs": [belief.to_dict() for belief in table.found],
         }
 
@@ -221,6 +224,7 @@ class TraceUtility:
             samples=data["samples"],
             per_passage=data["per_passage"],
             approximations=tuple(data["approximations"]),
+            holds_reference=data.get("holds_reference"),
         )
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.belief.gold_strings import holds_reference
 from rag_cover.belief.result import StepUtility, TraceUtility
 from rag_cover.measures import TraceResult
 from rag_cover.question_keys import question_key
@@ -56,7 +55,7 @@ class UtilitySummary:
     """The utilities of all measured traces. ``distribution`` counts the traces' totals in `BINS` equal bins of [-1, 1].
 
     ``by_gold_string`` groups traces by whether a reference stands word for word in the last context: the simple thing beside
-    ΔSePer. It is empty for traces whose texts are redacted, and where the pipelines' answers stood in for references.
+    ΔSePer. It is empty where the pipelines' answers stood in for references, and for results of versions that did not note it.
     """
 
     traces: int
@@ -138,7 +137,7 @@ class UtilitySums:
                 group.setdefault(name, _Group()).add(question, measured.marginal.value, measured.marginal.interval, alone)
         if (kind := trace.metadata.get(self.query_type)) is not None:
             self.query_types.setdefault(str(kind), _Group()).add(question, total.value, total.interval)
-        if utility.references == "gold" and (holds := holds_reference(trace)) is not None:
+        if (holds := utility.holds_reference) is not None:
             self.gold_strings.setdefault(GOLD_STRING_NAMES[holds], _Group()).add(question, total.value, total.interval)
 
     def summary(self) -> UtilitySummary | None:

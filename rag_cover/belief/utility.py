@@ -13,6 +13,7 @@ from rag_cover.backends import Entailer, Failure, Receiver
 from rag_cover.belief.contexts import ContextKey, StepContexts, key_of
 from rag_cover.belief.entailment import EntailmentTask, Judgments, approximations_of, gather
 from rag_cover.belief.estimation import BeliefEstimate, estimate_belief, preset_for, utility_of
+from rag_cover.belief.gold_strings import holds_reference
 from rag_cover.belief.result import (
     Approximation,
     Attribution,
@@ -178,6 +179,7 @@ def _utility_or_more_samples(
         samples=sum(estimate.belief.n for estimate in estimates.values()),
         per_passage=procedure.per_passage,
         approximations=approximations_of(procedure.approximations),
+        holds_reference=holds_reference(plan.trace) if procedure.references == "gold" else None,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rag_cover.backends import Failure, Locator, Retriever, Scorer, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.llm.session import Remote
 from rag_cover.searching import Searches
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.answers import Candidate, SetAnswer
@@ -131,7 +132,9 @@ class SetAnswerer:
     def _judge(
         self, judge: MembershipJudge, query: SetQuery, candidates: Sequence[Pooled], words: Mapping[str, str], threshold: float
     ) -> Rounds:
-        if self.exhaustive:
+        if self.exhaustive or isinstance(
+            self.scorer, Remote
+        ):  # a model that is asked for each text reads all atoms in one call
             return Rounds(judge.judge(candidates, words), sum(len(each.passages) for each in candidates) * len(words))
         combination = judge.calibration.combination
         return judge_in_rounds(query, candidates, judge, words, combination=combination, threshold=threshold)
@@ -185,8 +188,9 @@ def answer(  # noqa: PLR0913  # all but two by name
         explained: of how many candidates that were left out the telling words are sought, too.
         entity_of: names the entity that a passage is about; by default, and where it gives no name, its title, else its id.
         workers: how many searches run at a time.
-        exhaustive: judge every candidate by every atom. By default one that cannot belong any more is not judged further: the
-            entities and their evidence are the same, and what was left out has upper bounds for probabilities.
+        exhaustive: judge every candidate by every atom, as a judge that is asked over a network always does, all atoms in one
+            call. By default a candidate that cannot belong any more is not judged further: the entities and their evidence
+            are the same, and what was left out has upper bounds for probabilities.
 
     Raises:
         InvalidValueError: a blank question, one that names nothing to start from, over 20 atoms, or a number out of range.

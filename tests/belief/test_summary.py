@@ -121,7 +121,7 @@ def test_traces_are_grouped_by_the_gold_string(make_utility: Make) -> None:
     summary = summed(
         make_utility(asked("1?", "It is paris."), 0.0, 0.5),
         make_utility(asked("2?", "Parisians live there."), 0.0, 0.25),
-        make_utility(asked("3?", f"[text redacted {'0' * 24}, 2 words, 9 characters]"), 0.0, 1.0),
+        make_utility(trace("3", "retrieve"), 0.0, 1.0),
     )
 
     assert by_name(summary.by_gold_string) == {"there, word for word": 0.5, "not there": 0.25}

@@ -91,7 +91,11 @@ def test_a_folder_is_listed_alone(listing: ModuleType, capsys: pytest.CaptureFix
     assert listing.main(["belief"]) == 0
 
     printed = capsys.readouterr().out
-    assert {name for name in SCRIPTS if name in printed} == {"belief.entailment_speed", "belief.utility_correlation"}
+    assert {name for name in SCRIPTS if name in printed} == {
+        "belief.entailment_speed",
+        "belief.passage_sets",
+        "belief.utility_correlation",
+    }
 
 
 @pytest.mark.parametrize("name", ["judge.nli", "judge/nli", "benchmarks/judge/nli.py", "benchmarks.judge.nli"])

@@ -29,6 +29,8 @@ PACKAGES = (
     "rag_cover_openai",
     "rag_cover_transformers",
 )
+OF_THE_HOST = {"rag_cover/recording/journal_evaluation.py", "rag_cover/recording/sendable.py"}
+"""Modules that may pickle: a recording sends what it measures with to the process that it starts, through a pipe of its own."""
 FORBIDDEN_MODULES = {"dill", "cloudpickle", "joblib", "marshal", "pickle", "shelve", "tarfile", "yaml"}
 FORBIDDEN_CALLS = {"__import__", "compile", "eval", "exec", "execfile"}
 FORBIDDEN_METHODS = {"extract", "extractall", "load_module", "os.popen", "os.system", "unpack_archive"}
@@ -77,7 +79,9 @@ def _is_trust(keyword: ast.keyword) -> bool:
 
 @pytest.mark.parametrize("module", TREES)
 def test_no_module_runs_or_unpacks_what_others_wrote(module: str) -> None:
-    assert faults_in(TREES[module]) == []
+    allowed = ["pickle"] if module in OF_THE_HOST else []
+
+    assert [fault.partition(": ")[2] for fault in faults_in(TREES[module])] == allowed
 
 
 @pytest.mark.parametrize(
