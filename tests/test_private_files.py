@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_cover import Passage, Question, RetrievalStep, Trace, evaluate
+from rag_cover import Label, Passage, Question, RetrievalStep, Trace, append_labels, evaluate
 from rag_cover.llm.cache import ResponseFile
 from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.stores.files import replacing
@@ -93,3 +93,11 @@ def test_a_link_stays_a_link_to_the_new_content(tmp_path: Path) -> None:
 
     assert link.is_symlink()
     assert kept.read_bytes() == b"new"
+
+
+def test_labels_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "results.labels.jsonl"
+
+    append_labels(path, [Label(question="What does a heat pump cost?", passage="It costs 12,000 euros.", label=True)])
+
+    assert mode_of(path) == 0o600

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from rag_cover.errors import InputError, StoreError
+from rag_cover.private_files import PRIVATE
 from rag_cover.questions import NotBlank, Role, Value
 from rag_cover.stores.files import require_file
 from rag_cover.stores.jsonl import json_of, number_lines
@@ -120,7 +121,7 @@ def append_labels(path: Path | str, labels: Iterable[Label | Correction]) -> int
     file, lines = Path(path), [label.to_json().encode() + b"\n" for label in labels]
     refuse_other_file(file)
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), PRIVATE)
         try:
             _append(descriptor, b"".join(lines))
         finally:
