@@ -206,6 +206,15 @@ CertainCuts = Mapping[Mode, tuple[float, float]]
 """For each mode, the probability at or below which a text surely does not cover, and the one from which it surely does."""
 
 
+def is_part(question: str, user_question: str) -> bool:
+    """Check whether a question is asked of a reply to another one: a part of it, not the question itself.
+
+    >>> is_part("When?", "Who, and when?"), is_part("When?", " When? "), is_part("When?", "")
+    (True, False, False)
+    """
+    return user_question.strip() not in ("", question.strip())
+
+
 def mode_of(item: ScoringItem) -> Mode:
     """Return the mode in which an item is judged.
 

@@ -70,7 +70,7 @@ class EntailedStatements:
 
         A statement that is a sentence of the text, word for word, has probability 1, and the entailer is not asked.
         """
-        said = {item: span for item in items if (span := _said_in(item)) is not None}
+        said = {item: span for item in items if (span := _find_verbatim(item)) is not None}
         whole = ask_relations(self.entailer, ((item.text, item.statement) for item in items if item not in said))
         found = {item: 1.0 if item in said else whole[item.text, item.statement][0] for item in items}
         spans = self._locate([item for item, probability in found.items() if probability >= STATED and item not in said])
@@ -114,7 +114,7 @@ def judge_statements(judge: object, items: Iterable[StatementItem]) -> Mapping[S
     return dict(zip(distinct, verdicts, strict=True))
 
 
-def _said_in(item: StatementItem) -> Span | None:
+def _find_verbatim(item: StatementItem) -> Span | None:
     """Find the sentence that is the statement, up to case, white space and the mark at its end; None where none is."""
     statement = _plain(item.statement)
     return next((span for span in sentences(item.text) if _plain(span.of(item.text)) == statement), None) if statement else None

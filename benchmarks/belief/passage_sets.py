@@ -30,15 +30,14 @@ from numpy.typing import NDArray
 from benchmarks.support.scores import by_cluster, correlation, moments
 from benchmarks.support.supported_sets import Supported, supported_sets
 from benchmarks.support.tables import arguments, percent, plain, show
+from benchmarks.support.utilities import UtilityMeter
 from rag_cover import Passage, RetrievalStep, Trace, open_entailer
-from rag_cover.backends import Entailer, Receiver
-from rag_cover.belief import Attribution, TraceUtility
+from rag_cover.backends import Receiver
 from rag_cover.belief.gold_strings import holds_answer
 from rag_cover.belief.readings import answers_in
 from rag_cover.belief.receivers import as_read
 from rag_cover.belief.settings import UtilitySettings
 from rag_cover.belief.stepwise_reading import Item
-from rag_cover.belief.utility import utilities_of
 from rag_cover.stats.intervals import Interval, bootstrap, jackknife, jackknife_share
 from rag_cover_embedded.reader import EmbeddedReader
 
@@ -78,52 +77,25 @@ def _supporting(row: Supported) -> tuple[Passage, ...]:
     return tuple(passage for passage, label in zip(row.passages, row.labels, strict=True) if label > 0)
 
 
-def measured(rows: Sequence[Supported], receiver: Receiver, entailer: Entailer, n: int, seed: int) -> Worth:
+def measure_worth(rows: Sequence[Supported], meter: UtilityMeter, n: int, seed: int) -> Worth:
     """Measure sets and passages by ΔSePer."""
+    whole, by_itself, left_out = (
+        UtilitySettings(n=n, per_passage=each, seed=seed) for each in (None, "add-one-in", "leave-one-out")
+    )
     worth = Worth()
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        worth.supporting += _totals(block, [_supporting(row) for row in block], receiver, entailer, n, seed)
-        worth.others += _totals(block, [_others(row, seed) for row in block], receiver, entailer, n, seed)
-        worth.alone += _by_passage(block, "add-one-in", receiver, entailer, n, seed)
-        worth.left_out += _by_passage(block, "leave-one-out", receiver, entailer, n, seed)
+        for found, sets in ((worth.supporting, map(_supporting, block)), (worth.others, (_others(row, seed) for row in block))):
+            traces = [_trace(row, passages) for row, passages in zip(block, sets, strict=True)]
+            found += [each.total.value for each in meter.of_traces(traces, whole)]
+        worth.alone += meter.of_passages(block, by_itself)
+        worth.left_out += meter.of_passages(block, left_out)
         print(f"{min(start + BLOCK, len(rows))} of {len(rows)} questions", file=sys.stderr)
     return worth
 
 
-def _totals(  # everything that a measurement needs
-    rows: Sequence[Supported], sets: Sequence[tuple[Passage, ...]], receiver: Receiver, entailer: Entailer, n: int, seed: int
-) -> list[float]:
-    traces = [
-        Trace(question=row.trace.question, steps=(RetrievalStep(query=row.question, passages=passages),))
-        for row, passages in zip(rows, sets, strict=True)
-    ]
-    return [each.total.value for each in _utilities(traces, None, receiver, entailer, n, seed)]
-
-
-def _by_passage(
-    rows: Sequence[Supported], attribution: Attribution, receiver: Receiver, entailer: Entailer, n: int, seed: int
-) -> list[float]:
-    found = []
-    utilities = _utilities([row.trace for row in rows], attribution, receiver, entailer, n, seed)
-    for row, utility in zip(rows, utilities, strict=True):
-        worth = {passage.passage: passage.value for passage in utility.steps[0].passages}
-        found += [worth[passage.key] for passage in row.passages]
-    return found
-
-
-def _utilities(
-    traces: Sequence[Trace], attribution: Attribution | None, receiver: Receiver, entailer: Entailer, n: int, seed: int
-) -> list[TraceUtility]:
-    procedure = UtilitySettings(n=n, per_passage=attribution, seed=seed)
-    found = []
-    for trace, outcome in zip(
-        traces, utilities_of(traces, entailer=entailer, receiver=receiver, procedure=procedure), strict=True
-    ):
-        if not isinstance(outcome, TraceUtility):
-            sys.exit(f"{trace.question.text}: {outcome.message}")
-        found.append(outcome)
-    return found
+def _trace(row: Supported, passages: Sequence[Passage]) -> Trace:
+    return Trace(question=row.trace.question, steps=(RetrievalStep(query=row.question, passages=tuple(passages)),))
 
 
 def by_gold_string(rows: Sequence[Supported], seed: int) -> Worth:
@@ -181,7 +153,10 @@ def main() -> None:
     entailer = open_entailer("embedded")
     receivers: Mapping[str, Receiver] = {"ΔSePer, in steps": EmbeddedReader(), "ΔSePer, as it stands": AsItStands()}
     for name, rows in supported_sets(options.data, options.limit, options.seed, options.part).items():
-        ways = {way: measured(rows, receiver, entailer, options.samples, options.seed) for way, receiver in receivers.items()}
+        ways = {
+            way: measure_worth(rows, UtilityMeter(receiver, entailer), options.samples, options.seed)
+            for way, receiver in receivers.items()
+        }
         show_worth(name, rows, {**ways, GOLD_STRING: by_gold_string(rows, options.seed)}, options.seed)
 
 

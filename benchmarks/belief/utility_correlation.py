@@ -37,18 +37,19 @@ from benchmarks.support.lexical import bleu, exact_match, rouge_l
 from benchmarks.support.scores import by_cluster, correlation, moments
 from benchmarks.support.supported_sets import Supported, supported_sets
 from benchmarks.support.tables import arguments, plain, show
+from benchmarks.support.utilities import UtilityMeter
 from rag_cover import open_entailer, open_receiver
 from rag_cover.backends import Entailer, Receiver
-from rag_cover.belief import BeliefKind, TraceUtility
+from rag_cover.belief import BeliefKind
 from rag_cover.belief.entailment import Judgments, gather
 from rag_cover.belief.kernels import cluster_by_meaning
 from rag_cover.belief.scoring import cluster_masses, entropy_of, uniform_weights
 from rag_cover.belief.settings import UtilitySettings
-from rag_cover.belief.utility import utilities_of
 from rag_cover.stats.intervals import bootstrap
 
 Floats = NDArray[np.float64]
 
+KINDS: Sequence[BeliefKind] = ("soft", "hard")
 SOFT = "ΔSePer, soft"
 BLOCK = 50  # questions measured together
 PERMUTATIONS = 2000
@@ -74,8 +75,10 @@ def valued(rows: Sequence[Supported], receiver: Receiver, entailer: Entailer, n:
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         judgments = Judgments(entailer)
-        for kind in ("soft", "hard"):
-            values.setdefault(f"ΔSePer, {kind}", []).extend(_utilities(block, receiver, judgments, kind, n, seed))
+        meter = UtilityMeter(receiver, Asked(judgments))
+        for kind in KINDS:
+            procedure = UtilitySettings(n=n, kind=kind, per_passage="add-one-in", seed=seed)
+            values.setdefault(f"ΔSePer, {kind}", []).extend(meter.of_passages(block, procedure))
         answers = _answers(block, receiver, n, seed)
         for name, likeness in LEXICAL.items():
             values.setdefault(name, []).extend(_gains(block, answers, likeness))
@@ -95,22 +98,6 @@ class Asked:
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return what was judged, and judge the rest."""
         return np.array(self._judgments.judge(pairs), dtype=np.float32).reshape(-1, 3)
-
-
-def _utilities(
-    block: Sequence[Supported], receiver: Receiver, judgments: Judgments, kind: BeliefKind, n: int, seed: int
-) -> list[float]:
-    """Return ΔSePer of every passage by itself, question by question."""
-    procedure = UtilitySettings(n=n, kind=kind, per_passage="add-one-in", seed=seed)
-    traces = [row.trace for row in block]
-    found = []
-    outcomes = utilities_of(traces, entailer=Asked(judgments), receiver=receiver, procedure=procedure)
-    for row, utility in zip(block, outcomes, strict=True):
-        if not isinstance(utility, TraceUtility):
-            sys.exit(f"{row.question}: {utility.message}")
-        worth = {passage.passage: passage.value for passage in utility.steps[0].passages}
-        found += [worth[passage.key] for passage in row.passages]
-    return found
 
 
 def _answers(block: Sequence[Supported], receiver: Receiver, n: int, seed: int) -> list[list[list[str]]]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from rag_cover.backends import Span
+from rag_cover.backends import Span, is_part
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
@@ -226,12 +226,6 @@ class _Reading:
         return self.text.around(self.window, *self.span) if self.window and self.span else None
 
 
-def _is_part(asked: Asked) -> bool:
-    """Check whether a reply is judged by another question than the one it replies to."""
-    question, _, user_question = asked
-    return bool(user_question.strip()) and user_question.strip() != question.strip()
-
-
 class AnswerJudge:
     """Judges texts; ``proposing`` None reads every window of every text, in one round. ``known`` are logits of other passes."""
 
@@ -259,8 +253,12 @@ class AnswerJudge:
         question, what answers the one part looks as if it answered the other. The lower probability counts.
         """
         judged = self.judge_once(asked)
-        in_parts = [row for row, found in enumerate(judged) if found.probability >= self._cuts[True] and _is_part(asked[row])]
-        alone = self.judge_once([(question, text, "") for question, text, _ in (asked[row] for row in in_parts)])
+        in_parts = [
+            row
+            for row, (found, (question, _, user_question)) in enumerate(zip(judged, asked, strict=True))
+            if found.probability >= self._cuts[True] and is_part(question, user_question)
+        ]
+        alone = self.judge_once([(*asked[row][:2], "") for row in in_parts])
         for row, found in zip(in_parts, alone, strict=True):
             lower = min(judged[row].probability, self._as_reply(found.probability))
             judged[row] = WindowJudgment(lower, judged[row].fragment if lower >= self._cuts[True] else None)
@@ -271,9 +269,8 @@ class AnswerJudge:
         passages, replies = self._cuts[False], self._cuts[True]
         if passages == replies:
             return probability
-        odds = probability / (1 - probability) if probability < 1 else math.inf
-        odds *= (1 - passages) / passages * replies / (1 - replies)
-        return odds / (1 + odds) if odds < math.inf else 1.0
+        above, below = probability * (1 - passages) * replies, (1 - probability) * passages * (1 - replies)
+        return above / (above + below)
 
     def judge_once(self, asked: Sequence[Asked]) -> list[WindowJudgment]:
         """Judge each text by one reading."""

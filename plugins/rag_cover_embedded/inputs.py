@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from rag_cover.backends import is_part
 from rag_cover.errors import CorruptFileError
 from rag_cover.texts import encodable
 
@@ -125,7 +126,7 @@ def reply_question(tokenizer: Tokenizer, question: str, user_question: str) -> l
     The sub-question keeps its first 56 tokens, the user's question the first that fit into 96 with it.
     """
     ids = tokenizer.encode(encodable(question), add_special_tokens=False).ids
-    if not user_question.strip() or user_question.strip() == question.strip():
+    if not is_part(question, user_question):
         return ids[:MAX_FIRST]
     ids = [*ids[:MAX_SUB_QUESTION], SEP]
     return [*ids, *tokenizer.encode(encodable(user_question), add_special_tokens=False).ids][:MAX_FIRST]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import ScoringItem
+from rag_cover.backends import ScoringItem, is_part
 from rag_cover_transformers.cross_encoder import best_answers, probability_cut
 from rag_cover_transformers.seq2seq import Seq2SeqModel
 from rag_cover_transformers.templates import AGREES, ANSWERS
@@ -58,6 +58,6 @@ def heads(item: ScoringItem) -> list[str]:
     """
     if item.references:
         return [f"{item.question}\nCorrect answer: {reference}" for reference in item.references]
-    if item.user_question.strip() in ("", item.question.strip()):
+    if not is_part(item.question, item.user_question):
         return [item.question]
     return [f"{item.question}\nThe text is a reply to: {item.user_question}"]

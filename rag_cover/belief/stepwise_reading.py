@@ -37,8 +37,8 @@ class _Reading:
     """A question on its way: its steps, and the answers to those that were read."""
 
     steps: tuple[str, ...]
-    passages: tuple[Passage, ...]
     rule: ComparisonRule | None
+    passages: tuple[Passage, ...]
     answers: list[dict[str, float]] = field(default_factory=list)
 
     def ask(self, number: int) -> list[tuple[float, str]]:
@@ -61,7 +61,7 @@ class _Reading:
         self.answers.append(answers)
 
     def conclude(self, whole: Mapping[str, float]) -> dict[str, float]:
-        """Return the answers to the question, which as it stands was read as ``whole``."""
+        """Return the answers to the question, which as it stands was read as ``whole``; a comparison need not be."""
         if self.rule is not None:
             return settle_comparison(self.rule, *self.answers[-2:])
         return answers_in([as_reading(whole), as_reading(self.answers[-1])])
@@ -74,8 +74,12 @@ def answer_in_steps(items: Sequence[Item], read: Read) -> list[dict[str, float]]
         items: questions with their passages.
         read: asked for all questions at once, once for each step.
     """
-    found = list(map(dict, read(items)))
-    started = {at: reading for at, (question, passages) in enumerate(items) if (reading := _start(question, passages))}
+    plans = {question: _plan(question) for question in dict.fromkeys(asked for asked, passages in items if passages)}
+    started = {
+        at: _Reading(*plan, passages) for at, (question, passages) in enumerate(items) if passages and (plan := plans[question])
+    }
+    whole = [at for at in range(len(items)) if at not in started or started[at].rule is None]
+    found = dict(zip(whole, map(dict, read([items[at] for at in whole]) if whole else ()), strict=True))
     for number in range(max((len(reading.steps) for reading in started.values()), default=0)):
         asked = {at: reading.ask(number) for at, reading in started.items() if number < len(reading.steps)}
         wanted = dict.fromkeys((text, started[at].passages) for at, texts in asked.items() for _, text in texts)
@@ -83,19 +87,21 @@ def answer_in_steps(items: Sequence[Item], read: Read) -> list[dict[str, float]]
         for at, texts in asked.items():
             reading = started[at]
             reading.settle([(likely, answers[text, reading.passages]) for likely, text in texts])
-    for at, reading in started.items():
-        found[at] = reading.conclude(found[at])
-    return found
+    concluded = {at: reading.conclude(found.get(at, {})) for at, reading in started.items()}
+    return [concluded.get(at) or found[at] for at in range(len(items))]
 
 
-def _start(question: str, passages: tuple[Passage, ...]) -> _Reading | None:
-    """Begin to read a question; None where it is read as it stands: without steps, or where nothing decides a comparison."""
-    steps = hops_of(question) if passages else ()
+def _plan(question: str) -> tuple[tuple[str, ...], ComparisonRule | None] | None:
+    """Return a question's steps, and what decides it where it is a comparison; None where it is read as it stands.
+
+    That is where rules find no steps, and where nothing decides a comparison.
+    """
+    steps = hops_of(question)
     if not steps:
         return None
     rule = comparison_rule_of(question)
     chains = slots_in(steps[-1], position=len(steps)) == (len(steps) - 1,)
-    return _Reading(steps, passages, rule) if rule is not None or chains else None
+    return (steps, rule) if rule is not None or chains else None
 
 
 def likely_answers(answers: Mapping[str, float], *, most: int) -> list[tuple[str, float]]:

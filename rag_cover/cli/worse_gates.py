@@ -47,6 +47,11 @@ class WorseGateResult:
     near: str = ""
 
     @property
+    def is_lost(self) -> bool:
+        """Return whether it failed on a metric whose cause is a loss of core sub-questions."""
+        return self.problem is not None and self.gate.metric in METRICS_OF_LOSSES
+
+    @property
     def note(self) -> str:
         """Return what a reader should know of a gate that holds; empty where there is nothing to say."""
         if self.needed is not None:
@@ -175,7 +180,7 @@ def end_with_gates(results: Sequence[WorseGateResult], *, cause: str | None = No
     """
     for result in results:
         if result.problem is not None:
-            because = f"Cause: {cause}. " if cause and result.gate.metric in METRICS_OF_LOSSES else ""
+            because = f"Cause: {cause}. " if cause and result.is_lost else ""
             warn(f"Gate failed: {because}{result.problem} ({result.gate.option}).", style="red")
         else:
             say(f"Gate passed: {result.gate.option}{'; ' if result.note else ''}{result.note}.", quiet=quiet)

@@ -158,8 +158,7 @@ class _Settings:
     def judge(self, asked: Sequence[_Asked]) -> list[Complexity | Failure]:
         """Ask the models about all questions at once, and decide each."""
         calibrations = {source: self._resolve_calibration(source) for source in {each.source for each in asked}}
-        cases = [each.case(calibrations[each.source]) for each in asked]
-        reads = read_documents(cases, self._within_budget, self._teller)
+        reads = read_documents([each.case(calibrations[each.source]) for each in asked], self.scorer, self._teller)
         return [self._decide(read, calibrations[each.source], each.source) for read, each in zip(reads, asked, strict=True)]
 
     def _decide(self, read: Read, calibration: Calibration, source: AnswerSource) -> Complexity | Failure:
@@ -168,12 +167,6 @@ class _Settings:
             return failures[0]
         has_judge = self._teller is not None
         return complexity_from(read.documents, read.tokens, calibration, references=source, told=has_judge)
-
-    @property
-    def _within_budget(self) -> Scorer:
-        """Return who scores: of a cascade with a budget, which is spent on coverage, the first judge."""
-        has_budget = isinstance(self.scorer, CascadeJudge) and self.scorer.settings.has_budget
-        return self._own_judge if has_budget else self.scorer
 
     @property
     def _own_judge(self) -> Scorer:

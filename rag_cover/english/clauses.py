@@ -210,10 +210,10 @@ def _direct(text: str) -> str:
         return f"how do {match['x']} and {match['y']} compare"
     if _FOLLOW_UP.match(text):
         return text
-    return _asked_about(text)
+    return _rephrase_order(text)
 
 
-def _asked_about(text: str) -> str:
+def _rephrase_order(text: str) -> str:
     """Ask for what an order wants listed, or explained; an order of another kind stays itself."""
     if (listed := _LISTS.fullmatch(text)) and _is_plain_phrase(listed["x"]):
         return f"what {'are' if is_plural(listed['x']) else 'is'} {listed['x']}"

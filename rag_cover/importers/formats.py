@@ -12,7 +12,7 @@ from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers import deepeval, langsmith, nuggetizer, openinference, ragas, ragchecker, tables
 from rag_cover.importers.conversion import Found, from_rows, from_spans
 from rag_cover.importers.records import Record, Row, json_records
-from rag_cover.importers.tabular_files import csv_records, parquet_records
+from rag_cover.importers.tabular_files import csv_records, parquet_records, table_kind
 from rag_cover.spans.model import CallSpan
 from rag_cover.spill import SpillingDict
 from rag_cover.stores.files import open_input, require_file
@@ -25,7 +25,6 @@ __all__ = ["FORMATS", "format_of", "from_format", "from_records", "import_traces
 _Records = Iterable[Record | InputError]
 
 _FIELDS = ("question", "answer", "steps", "sub_questions")
-_SHEETS = (".csv", ".tsv")
 _PARQUET = b"PAR1"
 _OWN = "rag-cover"
 
@@ -197,8 +196,7 @@ def _check_columns(columns: Mapping[str, str], first: Record) -> Mapping[str, st
 def _records(path: Path) -> _Records:
     if is_parquet(path):
         return parquet_records(path)
-    suffixes = {suffix.lower() for suffix in path.suffixes}
-    return csv_records(path) if suffixes & set(_SHEETS) else json_records(path)
+    return csv_records(path) if table_kind(path) == "csv" else json_records(path)
 
 
 def _detect(first: Record) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from rag_cover.errors import InputError, InvalidValueError, nearest
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.row_values import identifier_in, list_of_cell, present, row_texts, text_in
-from rag_cover.importers.tabular_files import csv_records, unescape_formula
+from rag_cover.importers.tabular_files import TABLE_ENDINGS, csv_records, table_kind, unescape_formula
 from rag_cover.labels import LabelledText
 from rag_cover.stores.files import require_file
 from rag_cover.stores.validation import describe_value, json_path
@@ -37,8 +37,6 @@ _LABELS: Mapping[str, bool] = {
     **dict.fromkeys(("0", "0.0", "false", "no", "not", "uncovered", "unanswered", "incorrect"), False),
     **dict.fromkeys(("not covered", "not answered", "not correct", "partly"), False),
 }
-_TABLES = (".csv", ".tsv")
-_JSON = (".jsonl", ".ndjson", ".json")
 
 
 def read_labels(
@@ -122,12 +120,12 @@ def _refuse_absent(columns: Mapping[str, str], records: Sequence[Record]) -> Non
 
 def _records(path: Path) -> Iterator[Record | InputError]:
     require_file(path)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if any(suffix in _TABLES for suffix in suffixes):
+    kind = table_kind(path)
+    if kind == "csv":
         return map(_without_apostrophes, csv_records(path))
-    if any(suffix in _JSON for suffix in suffixes):
+    if kind == "json":
         return json_records(path)
-    problem = f"labels are read from {', '.join(_TABLES + _JSON)}; rename the file to what it is"
+    problem = f"labels are read from {', '.join(TABLE_ENDINGS['csv'] + TABLE_ENDINGS['json'])}; rename the file to what it is"
     raise InputError(problem, file=path)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,7 @@ from pathlib import Path
 from rag_cover.errors import IncomparableError, InputError
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.row_values import present, row_question, row_texts, text_in
-from rag_cover.importers.tabular_files import csv_records, parquet_records
+from rag_cover.importers.tabular_files import TABLE_ENDINGS, TableKind, csv_records, parquet_records, table_kind
 from rag_cover.routing import Outcomes, Responses
 from rag_cover.routing.responses import normalise_question
 from rag_cover.routing.subjects import agreed_subjects
@@ -45,7 +45,12 @@ OUTCOME_COLUMNS: Mapping[str, tuple[str, ...]] = {
 _COST, _ANSWER = "|total_cost", "|model_response"
 _NO_MODELS = frozenset(("sample_id", "id", "question_id", "oracle_model_to_route_to"))
 _TRUTHS: Mapping[str, float] = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-_TABLES, _JSON, _PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
+
+_READERS: Mapping[TableKind, Callable[[Path], Iterator[Record | InputError]]] = {
+    "csv": csv_records,
+    "json": json_records,
+    "parquet": parquet_records,
+}
 
 
 @dataclass(slots=True)
@@ -227,18 +232,12 @@ def _at(record: Record, name: str, problem: str) -> InputError:
 
 def _records(path: Path) -> Iterator[Record]:
     require_file(path)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if any(suffix in _TABLES for suffix in suffixes):
-        found = csv_records(path)
-    elif any(suffix in _JSON for suffix in suffixes):
-        found = json_records(path)
-    elif any(suffix in _PARQUET for suffix in suffixes):
-        found = parquet_records(path)
-    else:
-        kinds = ", ".join(_TABLES + _JSON + _PARQUET)
+    kind = table_kind(path)
+    if kind is None:
+        kinds = ", ".join(chain.from_iterable(TABLE_ENDINGS.values()))
         problem = f"outcomes are read from {kinds}; rename the file to what it is, or write a pickle as CSV or JSONL"
         raise InputError(problem, file=path)
-    for record in found:
+    for record in _READERS[kind](path):
         if isinstance(record, InputError):
             raise record
         data = {name: value for name, value in record.data.items() if not str(name).endswith(_ANSWER)}

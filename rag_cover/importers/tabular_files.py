@@ -6,19 +6,37 @@ import codecs
 import csv
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rag_cover.errors import InputError, needs_extra
 from rag_cover.importers.records import Record
 from rag_cover.stores.files import lines_of, open_input, require_file
 
-__all__ = ["csv_records", "escape_formula", "parquet_records", "unescape_formula"]
+__all__ = ["TABLE_ENDINGS", "TableKind", "csv_records", "escape_formula", "parquet_records", "table_kind", "unescape_formula"]
+
+TableKind = Literal["csv", "json", "parquet"]
+TABLE_ENDINGS: Mapping[TableKind, tuple[str, ...]] = {
+    "csv": (".csv", ".tsv"),
+    "json": (".jsonl", ".ndjson", ".json"),
+    "parquet": (".parquet",),
+}
+"""The endings of files' names, before or without that of a compression."""
 
 _DELIMITERS = (",", ";", "\t", "|")
 _BATCH = 256
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def table_kind(path: Path) -> TableKind | None:
+    """Tell what a file holds by the endings of its name; None where they say nothing.
+
+    >>> table_kind(Path("outcomes.CSV.gz")), table_kind(Path("outcomes.txt"))
+    ('csv', None)
+    """
+    endings = {suffix.lower() for suffix in path.suffixes}
+    return next((kind for kind, known in TABLE_ENDINGS.items() if endings.intersection(known)), None)
 
 
 def csv_records(path: Path) -> Iterator[Record | InputError]:

@@ -124,11 +124,11 @@ class JournalEvaluation:
                 self._release()
                 is_busy = False
                 time.sleep(_REST_S if is_over else _SCAN_S)
-            if until is not None and (time.monotonic() >= until or not (is_busy or self._left())):
+            if until is not None and (time.monotonic() >= until or not (is_busy or self._count_left())):
                 break
             if not is_busy:
                 over.wait(_REST_S) if not is_over else time.sleep(_REST_S)
-        left = self._left()
+        left = self._count_left()
         self._release()
         if not left:
             clear_journal(self._store, self._orders.journal)
@@ -231,7 +231,7 @@ class JournalEvaluation:
     def _tell_progress(self, segment: _OpenSegment) -> None:
         self._tell("measured", {"segment": segment.path.name, **asdict(segment.progress)})
 
-    def _left(self) -> int:
+    def _count_left(self) -> int:
         """Count the traces of the host's journal that are not measured."""
         segments = find_segments(self._store, self._orders.journal)
         done = self._own.progress.traces if self._own is not None else 0

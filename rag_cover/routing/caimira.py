@@ -22,12 +22,11 @@ from rag_cover.routing.parameters import Parameters, feature_table
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.subjects import Subjects
 from rag_cover.routing.training import Settings, Trained, Validation, cross_validate_strengths, fit_parameters
+from rag_cover.stats.intervals import Z95
 
 __all__ = ["Caimira"]
 
 Floats = NDArray[np.float64]
-
-_Z95 = 1.959963984540054
 
 
 @dataclass(slots=True)
@@ -148,7 +147,7 @@ class Caimira:
     def skill_intervals(self) -> Floats:
         """Return (a, m, 2), the ends of the skills' 95% intervals by Laplace's approximation; NaN where they are not known."""
         deviations = np.sqrt(np.diagonal(self._sure().covariances, axis1=1, axis2=2))
-        return np.stack([self.skills - _Z95 * deviations, self.skills + _Z95 * deviations], axis=-1)
+        return np.stack([self.skills - Z95 * deviations, self.skills + Z95 * deviations], axis=-1)
 
     @property
     def fitted_shrinkage(self) -> float | None:

@@ -19,16 +19,17 @@ from rag_cover.routing.caimira import Caimira
 from rag_cover.routing.irt import cross_entropy
 from rag_cover.routing.responses import Responses
 from rag_cover.stats.folds import folds_of
+from rag_cover.stats.intervals import Z95
 from rag_cover.stats.logistic import logits_of
 
-__all__ = ["DIMENSIONS", "DimensionChoice", "choose_dimensions", "predict_nested", "sum_losses"]
+__all__ = ["DIMENSIONS", "LOGIT_EDGE", "DimensionChoice", "choose_dimensions", "predict_nested", "sum_losses"]
 
 Floats = NDArray[np.float64]
 
 DIMENSIONS = (1, 2, 3, 5)
 """Numbers of dimensions that are tried where none is named."""
-_Z95 = 1.959963984540054
-_EDGE = 1e-6  # a probability nearer to 0 or 1 has no logit
+LOGIT_EDGE = 1e-6
+"""A probability nearer to 0 or 1 than this has no logit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def sum_losses(responses: Responses, predicted: Floats) -> Floats:
     >>> sum_losses(Responses(["a", "b"], ["Why?"], [[1.0, np.nan]]), np.array([[0.5, 0.9]])).round(4).tolist()
     [0.6931]
     """
-    losses = cross_entropy(logits_of(predicted, edge=_EDGE), np.nan_to_num(responses.values))
+    losses = cross_entropy(logits_of(predicted, edge=LOGIT_EDGE), np.nan_to_num(responses.values))
     return np.asarray(np.where(np.isnan(responses.values), 0, losses).sum(axis=1))
 
 
@@ -105,4 +106,4 @@ def _is_clearly_lower(losses: Floats, than: Floats) -> bool:
     if not len(losses):
         return False
     gain = than - losses
-    return bool(gain.mean() > _Z95 * gain.std() / math.sqrt(len(gain)))
+    return bool(gain.mean() > Z95 * gain.std() / math.sqrt(len(gain)))

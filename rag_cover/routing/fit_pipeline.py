@@ -12,7 +12,14 @@ from rag_cover.complexity import Complexity, complexities_of
 from rag_cover.errors import InputError, NothingLearnedError
 from rag_cover.routing.caimira import Caimira
 from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
-from rag_cover.routing.dimension_choice import DIMENSIONS, DimensionChoice, choose_dimensions, predict_nested, sum_losses
+from rag_cover.routing.dimension_choice import (
+    DIMENSIONS,
+    LOGIT_EDGE,
+    DimensionChoice,
+    choose_dimensions,
+    predict_nested,
+    sum_losses,
+)
 from rag_cover.routing.features import encode
 from rag_cover.routing.responses import Responses
 from rag_cover.routing.skill_report import HeldOut, SkillRecord
@@ -28,7 +35,6 @@ __all__ = ["complexities_without_references", "learn_skills"]
 Floats = NDArray[np.float64]
 
 _LEAST = 20
-_EDGE = 1e-6  # a probability nearer to 0 or 1 has no logit
 
 
 def learn_skills(
@@ -186,7 +192,7 @@ def _adjustment(
         words = f"No adjustment by complexity: {known} questions have one that was judged without references, and it takes 30."
         return None, (words,)
     fit = fit_adjustment(
-        logits_of(predicted, edge=_EDGE), responses.values, complexity_evidence(complexities), responses.agents, seed=seed
+        logits_of(predicted, edge=LOGIT_EDGE), responses.values, complexity_evidence(complexities), responses.agents, seed=seed
     )
     return (fit.adjustment if fit.helps else None), (_adjustment_words(fit),)
 

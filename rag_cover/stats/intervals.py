@@ -23,6 +23,7 @@ from rag_cover.errors import InvalidValueError
 
 __all__ = [
     "SIGNIFICANT",
+    "Z95",
     "Interval",
     "Statistic",
     "bootstrap",
@@ -40,7 +41,8 @@ Statistic = Callable[[Floats], Floats]
 
 SIGNIFICANT = 0.05
 """The usual level of a test: from this p-value on a difference may be chance."""
-_Z95 = 1.959963984540054
+Z95 = 1.959963984540054
+"""The quantile of the normal distribution that a 95% interval reaches to."""
 _ROUNDING = 1e-12  # what a statistic may be off by
 _LEAST_CLUSTERS = 4  # from which the expansion of Student's t holds to three digits
 
@@ -72,7 +74,7 @@ def wilson(successes: int, n: int) -> Interval:
         message = f"a proportion needs 0 <= successes <= n and n >= 1, not {successes} of {n}"
         raise InvalidValueError(message)
     share = successes / n
-    lower, upper = _score_bounds(share, n, _Z95)
+    lower, upper = _score_bounds(share, n, Z95)
     return Interval(share, lower, upper, n)
 
 
@@ -251,7 +253,7 @@ def _student_t(degrees: int) -> float:
         return math.tan(0.475 * math.pi)
     if degrees == 2:  # noqa: PLR2004 - the other closed form
         return 0.95 / math.sqrt(2 * 0.975 * 0.025)
-    z = _Z95
+    z = Z95
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.stats.intervals import Interval, cluster_robust
+from rag_cover.stats.intervals import Z95, Interval, cluster_robust
 
 __all__ = [
     "LEAST_LABELS",
@@ -44,7 +44,6 @@ LEAST_LABELS = 50
 """The labels from which a share is given an interval (Angelopoulos et al. speak of large samples)."""
 LEAST_QUESTIONS = 10
 """And the questions these must be of: the rows of one question are one observation."""
-_Z95 = 1.959963984540054
 _ROUNDING = 1e-24  # squares of what is left of equal judgments when their mean is taken from them
 
 
@@ -146,7 +145,7 @@ def count_labels_needed(
     a, b = (_means_by_cluster(values, own, clusters) for values in (y, f))
     c = _means_by_cluster(others, theirs, clusters) if len(others) else np.zeros(clusters)
     weights = np.linspace(0, 1, 21) if len(others) else np.zeros(1)
-    left = (half_width / _Z95) ** 2 - weights**2 * float(c @ c)
+    left = (half_width / Z95) ** 2 - weights**2 * float(c @ c)
     influences = a[None, :] - weights[:, None] * b[None, :]
     needed = len(y) * np.square(influences).sum(axis=1)[left > 0] / left[left > 0]
     least = max(LEAST_LABELS, math.ceil(round(float(needed.min()), 6)))
@@ -168,7 +167,7 @@ def half_width_of_all(labels: ArrayLike, keys: Sequence[Hashable], rows: int) ->
         raise InvalidValueError(message)
     own, _, clusters = _places(keys, [])
     a = _means_by_cluster(y, own, clusters)
-    return _Z95 * math.sqrt(float(a @ a) * len(y) / rows)
+    return Z95 * math.sqrt(float(a @ a) * len(y) / rows)
 
 
 def _places(keys: Sequence[Hashable], others: Sequence[Hashable]) -> tuple[list[int], list[int], int]:

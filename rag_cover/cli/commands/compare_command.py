@@ -167,7 +167,8 @@ def _compare(
 ) -> None:
     comparison = compare(sides[0], sides[1], sub_questions=sub_questions)
     results = check_worse_gates(gates, comparison)
-    cause = find_cause(comparison, *(side.summary().answers for side in sides[:2])) if gates else None
+    is_lost = any(each.is_lost for each in results)
+    cause = find_cause(comparison, *(side.summary().answers for side in sides[:2])) if is_lost else None
     if report:
         write_page(report, partial(write_comparison, report, comparison))
     if as_json:

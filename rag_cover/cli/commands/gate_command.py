@@ -12,7 +12,7 @@ import typer
 
 from rag_cover.cli.console import print_json, say, screen, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.gate_causes import METRICS_OF_LOSSES, find_cause
+from rag_cover.cli.gate_causes import find_cause
 from rag_cover.cli.gate_outcome import SHOWN, GateOutcome, GateRow
 from rag_cover.cli.gates import read_gates
 from rag_cover.cli.json_output import write_page
@@ -143,7 +143,7 @@ def hold_gate(options: GateCommandOptions) -> None:
         rows.append(GateRow("answers", f"{silent} of the baseline's answers are missing in the candidate"))
     if not rows:
         rows = [GateRow("core_coverage", "neither core_coverage nor groundedness is defined on both sides: name a gate")]
-    by_losses = before.judge == after.judge and any(each.problem and each.gate.metric in METRICS_OF_LOSSES for each in held)
+    by_losses = before.judge == after.judge and any(each.is_lost for each in held)
     cause = find_cause(comparison, before.summary().answers, summary.answers) if by_losses else None
     _end(GateOutcome(tuple(rows), comparison, cause, tuple(flaky.values())), options)
 

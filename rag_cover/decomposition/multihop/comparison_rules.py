@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_cover.decomposition.multihop.comparisons import compares
-from rag_cover.decomposition.multihop.pairs import ComparedThings, pair_in
+from rag_cover.decomposition.multihop.comparisons import compares, read_comparison
+from rag_cover.decomposition.multihop.pairs import ComparedThings
 from rag_cover.decomposition.multihop.predicates import ask_of_either
-from rag_cover.english.clauses import MARKS
+from rag_cover.decomposition.multihop.words import trim_question
 from rag_cover.english.lexicon import AUXILIARIES
 
 __all__ = ["ComparisonRule", "comparison_rule_of"]
@@ -47,10 +47,8 @@ def comparison_rule_of(question: str) -> ComparisonRule | None:
     >>> comparison_rule_of("Are Rome and Oslo located in the same country?").takes
     'same'
     """
-    text = " ".join(question.split()).rstrip(f" .{MARKS}")
-    if not text or not compares(text):
-        return None
-    pair = pair_in(f"{text[:1].lower()}{text[1:]}")
+    text = trim_question(question)
+    pair = read_comparison(text) if text and compares(text) else None
     if pair is None:
         return None
     asks_whether = text.split()[0].lower() in AUXILIARIES

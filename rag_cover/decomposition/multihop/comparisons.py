@@ -10,7 +10,7 @@ from rag_cover.decomposition.multihop.predicates import ask_of_both, ask_of_eith
 from rag_cover.decomposition.multihop.words import ROLES, append_steps, mask_quotes
 from rag_cover.english.lexicon import AUXILIARIES
 
-__all__ = ["compares", "split_comparison"]
+__all__ = ["compares", "read_comparison", "split_comparison"]
 
 
 def compares(question: str) -> bool:
@@ -34,8 +34,13 @@ def split_comparison(question: str) -> tuple[str, ...]:
     >>> split_comparison("Which film has the director who died first, Jaws or Alien")
     ('Who is the director of Jaws?', 'Who is the director of Alien?', 'When did #1 die?', 'When did #2 die?')
     """
-    pair = pair_in(f"{question[:1].lower()}{question[1:]}")
+    pair = read_comparison(question)
     return _steps(pair) if pair is not None else ()
+
+
+def read_comparison(question: str) -> ComparedThings | None:
+    """Read what a question compares, and by what; None where that is unclear."""
+    return pair_in(f"{question[:1].lower()}{question[1:]}")
 
 
 def _steps(pair: ComparedThings) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import re
 from rag_cover.decomposition.multihop.chains import split_chain
 from rag_cover.decomposition.multihop.comparisons import compares, split_comparison
 from rag_cover.decomposition.multihop.statements import split_statement
-from rag_cover.english.clauses import MARKS
+from rag_cover.decomposition.multihop.words import trim_question
 
 __all__ = ["hops_of"]
 
@@ -33,7 +33,7 @@ def hops_of(question: str) -> tuple[str, ...]:
     >>> hops_of("Who wrote Emma?")
     ()
     """
-    text = " ".join(question[: _READ + 1].split()).rstrip(f" .{MARKS}")
+    text = trim_question(question[: _READ + 1])
     if not text or "#" in text or len(question) > _READ or re.search(_SEVERAL, text):
         return ()
     if compares(text):

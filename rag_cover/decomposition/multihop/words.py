@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_cover.english.clauses import MARKS
 from rag_cover.english.lexicon import ARTICLES, AUXILIARIES, PREPOSITIONS, QUESTION_WORDS
 from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import words_of
@@ -22,6 +23,7 @@ __all__ = [
     "mask_quotes",
     "question_about",
     "singular",
+    "trim_question",
     "wording_of",
 ]
 
@@ -111,6 +113,15 @@ def wording_of(question: str) -> Wording:
     visible = mask_quotes(question).split()
     first = [word.lower() if word.lower() in _FIRST else word for word in visible[:1]]
     return Wording(tuple(question.split()), tuple(map(_plain, first + visible[1:])))
+
+
+def trim_question(question: str) -> str:
+    """Return a question without marks at its end, its white space made single.
+
+    >>> trim_question(" Who wrote  Emma? ")
+    'Who wrote Emma'
+    """
+    return " ".join(question.split()).rstrip(f" .{MARKS}")
 
 
 def _plain(word: str) -> str:
