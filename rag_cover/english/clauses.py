@@ -20,6 +20,8 @@ _TITLES = (
     r"(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMt\.)(?<!\bProf\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\b[A-Z]\.)"
 )
 _END = re.compile(rf"(?<=[{MARKS}])\s*|;\s+|(?<=[.!]){_TITLES}\s+(?=[A-Z])|\s*\n\s*")
+_ALSO = re.compile(r"^(?:also|and(?: also)?|plus|additionally|besides|lastly|finally|secondly),? (?=\w+ \w+ )", re.IGNORECASE)
+"""How a further question begins after the first."""
 _SPACES = re.compile(r"[ \t]+")
 _AUXILIARY = one_of(YES_NO_OPENERS)
 _ASKS = re.compile(
@@ -32,7 +34,8 @@ _STATED = "(?:the|a|an|my|our|your|his|her|its|their|this|these|those|he|she|it|
 """What makes "what" a conjunction: "what the government should do"."""
 _AND_ASKS = re.compile(
     rf""",?\s+(?:and|but)\s+(?:also\s+)?(?=(?:
-        (?:when|where|why)\ {_AUXILIARY}|what(?!\ {_STATED})|who|which|how\ (?:{_AUXILIARY}|{_MEASURE})
+        (?:in|to|for|by|on|at|during|from|until|within|with|under)\ (?:which|what|when|where|how\ (?:{_MEASURE}))
+        |(?:when|where|why)\ {_AUXILIARY}|what(?!\ {_STATED})|who|which|how\ (?:{_AUXILIARY}|{_MEASURE})
         |{_AUXILIARY}\ (?:it|they|he|she|the|this|that|there|i|we|you|its|their))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -51,6 +54,8 @@ _DEMONSTRATIVE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """What stands for a whole clause: "how long does that take"."""
+_MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b", re.VERBOSE | re.IGNORECASE)
+"""In a question after a sentence: what that sentence says."""
 _EVENT = re.compile(r"why\b", re.IGNORECASE)
 _LAST_IT = re.compile(rf"\bit[\s{MARKS}]*$", re.IGNORECASE)
 """What a last "it" means after "why did the pipe burst": in "who could prevent it" not the pipe."""
@@ -132,6 +137,11 @@ _LISTS = re.compile(
     r"(?P<x>(?:the|all|some|any|both|a|an|\w+s|two|three|four|five|six|seven|eight|nine|ten|\d+)\b[^?]*)",
     re.VERBOSE | re.IGNORECASE,
 )
+_ATTRIBUTES = re.compile(
+    r"the\ (?:(?!(?:of|for|in)\b)[\w-]+,?\ ){1,6}and\ (?:the\ )?(?:(?!(?:of|for|in)\b)[\w-]+\ ){1,4}(?:of|for)\ [\w\s.'’-]+",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Several properties of one thing: "the price and the warranty of the X200"."""
 _ASKED_FOR = re.compile(
     r"(?:please\ )?(?:name|list|give|tell|show|state|find|recommend|suggest)\b(?!\ of\b)", re.VERBOSE | re.IGNORECASE
 )
@@ -156,6 +166,7 @@ def questions_in(text: str) -> list[str]:
     """
     whole = " ".join(text.split())
     pieces = [" ".join(piece.split()) for piece in _END.split(_SPACES.sub(" ", text.strip()))]
+    pieces = [*pieces[:1], *(_ALSO.sub("", piece) for piece in pieces[1:])]
     marked = any(mark in text for mark in MARKS)
     asking = [piece for piece in pieces if _ASKS.match(piece) and not (marked and piece[-1] == "." and _DIRECTLY.match(piece))]
     questions = [clause for piece in asking for clause in _clauses(piece)]
@@ -163,6 +174,8 @@ def questions_in(text: str) -> list[str]:
     if any(piece[-1] in MARKS for piece in others) or any(piece[-1] == "!" for piece in asking):  # a title, or no known form
         return [whole]
     context = bool(others)
+    if context and any(map(_MEANS_WHAT_WAS_SAID.search, questions)):
+        return [whole]
     standing = _resolve_pronouns(questions, context=context)
     return standing or ([whole] if whole else [])
 
@@ -215,8 +228,9 @@ def _direct(text: str) -> str:
 
 def _rephrase_order(text: str) -> str:
     """Ask for what an order wants listed, or explained; an order of another kind stays itself."""
-    if (listed := _LISTS.fullmatch(text)) and _is_plain_phrase(listed["x"]):
-        return f"what {'are' if is_plural(listed['x']) else 'is'} {listed['x']}"
+    if (listed := _LISTS.fullmatch(text)) and (_is_plain_phrase(listed["x"]) or _ATTRIBUTES.fullmatch(listed["x"])):
+        several = is_plural(listed["x"]) or _ATTRIBUTES.fullmatch(listed["x"])
+        return f"what {'are' if several else 'is'} {listed['x']}"
     match = _ORDER.fullmatch(text)
     topic = match["x"] if match else text
     return f"what is important to know about {topic}" if _is_plain_phrase(topic) and not _ASKED_FOR.match(text) else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_cover.decomposition.multihop.chains import split_chain
-from rag_cover.decomposition.multihop.pairs import ComparedThings, pair_in
+from rag_cover.decomposition.multihop.pairs import DIFFERENCE, ComparedThings, pair_in
 from rag_cover.decomposition.multihop.predicates import ask_of_both, ask_of_either
 from rag_cover.decomposition.multihop.words import ROLES, append_steps, mask_quotes
 from rag_cover.english.lexicon import AUXILIARIES
@@ -20,6 +20,8 @@ def compares(question: str) -> bool:
     (True, False)
     """
     text = mask_quotes(question).lower()
+    if (found := DIFFERENCE.fullmatch(text)) and (found["before"] or found["after"]):
+        return True
     if text.split(" ", 1)[0] in AUXILIARIES:
         return bool(
             re.search(r" or | and .*\b(?:both|same|either)\b|\b(?:both|same|either)\b.* and |\bsame .* as | than ", text)

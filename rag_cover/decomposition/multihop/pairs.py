@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rag_cover.decomposition.multihop.words import ROLES, mask_quotes
 from rag_cover.english.lexicon import BE, HAVE
 
-__all__ = ["ComparedThings", "pair_in"]
+__all__ = ["DIFFERENCE", "ComparedThings", "pair_in"]
 
 _DETAIL = r"\b(?:they|it|he|she|who|which|that|when|where|after|before|than|did|does|was|were|is|are)\b"  # in no plain name
 _MORE = (
@@ -23,8 +23,14 @@ _VERBS = (
     | HAVE
     | frozenset(
         """did will came come died lived began happened occurred took won wrote ran contains covers sold threw got
-    went made""".split()  # noqa: SIM905  # two lines instead of twenty
+    went made costs cost takes take lasts last weighs weigh""".split()  # noqa: SIM905  # two lines instead of twenty
     )
+)
+
+
+DIFFERENCE = re.compile(
+    r"(?:what is|how (?:big|large|high) is) the (?:(?P<before>[a-z][a-z -]*?) )?difference"
+    r"(?: in (?:the )?(?P<after>[a-z][a-z -]*?))? between (?P<things>.+ and .+)"
 )
 
 
@@ -46,7 +52,8 @@ def pair_in(question: str) -> ComparedThings | None:
     >>> pair_in("which film came out first, Jaws or Alien")
     ComparedThings(first='Jaws', second='Alien', predicate='came out first', role='', noun='film', both=False)
     """
-    readings = (_list_inside, _list_at_start, _whether, _list_at_end, _more_than, _have_in_common, _as_much, _both)
+    one = (_list_inside, _list_at_start, _whether, _list_at_end, _more_than)
+    readings = (_difference, *one, _have_in_common, _as_much, _both)
     return next((pair for read in readings if (pair := read(question)) is not None), None)
 
 
@@ -142,6 +149,14 @@ def _have_in_common(question: str) -> ComparedThings | None:
     )
     things = _two(match["things"], "and") if match else None
     return ComparedThings(*things, f"do have the same {match['noun']}", both=True) if match and things else None
+
+
+def _difference(question: str) -> ComparedThings | None:
+    """Read "what is the price difference between Rome and Oslo", "what is the difference in price between …"."""
+    match = DIFFERENCE.fullmatch(question)
+    things = _two(match["things"], "and") if match else None
+    noun = match and (match["before"] or match["after"])
+    return ComparedThings(*things, f"do have the same {noun}", both=True) if things and noun else None
 
 
 def _as_much(question: str) -> ComparedThings | None:

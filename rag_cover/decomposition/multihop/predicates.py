@@ -36,6 +36,9 @@ _COMPARES = rf"\b(?:{_ORDER}|more|most|less|least|better|best|worse|greater|grea
 _GREATER = r"(?:larger|greater|higher|bigger|smaller|lower|largest|highest)"
 _COMPASS = r"(?:to the )?(?i:north|south|east|west)\w*"
 _DONE = r"(?P<done>\w+ed|won|written|sold|made|built|held|begun|sung|shown)"
+_MORE = r"(?:the )?(?:more|most|less|least)"
+_PRICED = r"(?:the )?(?:cheaper|cheapest|dearer|dearest|pricier|(?:more|most|less|least) expensive)"
+_FOR = r"(?: (?:per|for|to|in|on|at|with) .+| a (?:day|week|month|year))?"
 _QUESTIONS = (
     (rf"(?:(?:is|was|were) )?born\b.*\b{_ORDER}.*", "When was {x} born?"),
     (rf"(?:has |have )?(?:died|die|passed away)\b.*{_ORDER}.*", "When did {x} die?"),
@@ -47,6 +50,11 @@ _QUESTIONS = (
     (rf"(?:was|were|is|are|got|been) {_ORDER} {_DONE}(?: {_ORDER})?", "When was {x} {done}?"),
     (rf"(?P<done>debut|premiere|open|air|form|launch|originate|close|release)e?d {_ORDER}", "When did {x} {done}?"),
     (r"(?:has |have )?lived (?:longer|the longest|a longer life)", "How long did {x} live?"),
+    (rf"(?:is|was|are|were) {_PRICED}(?P<rest>{_FOR})", "How much does {x} cost{rest}?"),
+    (rf"(?:costs?|cost) {_MORE}(?P<rest>{_FOR})", "How much does {x} cost{rest}?"),
+    (rf"(?:weighs?|weighed) {_MORE}", "How much does {x} weigh?"),
+    (rf"(?:takes?|took) (?:longer|the longest|{_MORE} time)(?P<rest>{_FOR})", "How long does {x} take{rest}?"),
+    (r"(?:lasts?|lasted) (?:longer|the longest)", "How long does {x} last?"),
     (rf"(?:is|was|are) (?:located |situated )?(?:farther|further|more) {_COMPASS}", "Where is {x} located?"),
     (rf"(?:has|have|had) (?:an?|the) (?:\w+ )?{_GREATER} (?P<what>[\w -]+)", "What is the {what} of {x}?"),
     (rf"(?:has|have) had {_MANY} (?P<what>[\w' -]+)", "How many {what} has {x} had?"),
