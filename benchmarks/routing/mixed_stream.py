@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
@@ -29,10 +30,9 @@ from benchmarks.support.mixed import FITTED, Streamed, stream_of
 from benchmarks.support.tables import arguments, percent, show
 from rag_cover import open_scorer
 from rag_cover.backends import Scorer, fingerprint_of
-from rag_cover.decomposition.multihop import hops_of
 from rag_cover.routing import Demand
 from rag_cover.routing.decision import demand_of
-from rag_cover.routing.evidence import EVIDENCE_NUMBERS, EvidenceRule, QuestionSteps
+from rag_cover.routing.evidence import EVIDENCE_NUMBERS, EvidenceRule
 from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.logistic import fit_weights
 
@@ -60,19 +60,14 @@ def main() -> None:
 
 def fit(stream: Sequence[Streamed], limit: int) -> EvidenceRule:
     """Fit both regressions, and centre them on even odds."""
-    single = [each for each in stream if not steps_of(each).is_nested and each.demand != "complex"]
-    nested = [each for each in stream if steps_of(each).is_nested]
+    single = [each for each in stream if not each.steps.is_nested and each.demand != "complex"]
+    nested = [each for each in stream if each.steps.is_nested]
     return EvidenceRule(
         single=_weights([EvidenceRule.single_columns(each.complexity) for each in single], single),
-        nested=_weights([EvidenceRule.nested_columns(each.complexity, steps_of(each)) for each in nested], nested),
+        nested=_weights([EvidenceRule.nested_columns(each.complexity, each.steps) for each in nested], nested),
         name=f"{', '.join(FITTED)}: {len(stream):,} questions of the training buckets, up to {limit} of a kind, BM25, k = 10",
         n=len(stream),
     )
-
-
-def steps_of(each: Streamed) -> QuestionSteps:
-    """Return the steps of a question of the stream."""
-    return QuestionSteps(tuple(hops_of(each.text)), each.steps)
 
 
 def _weights(columns: Sequence[Sequence[float]], rows: Sequence[Streamed]) -> tuple[float, ...]:
@@ -84,7 +79,7 @@ def _weights(columns: Sequence[Sequence[float]], rows: Sequence[Streamed]) -> tu
 
 def by_rule(rule: EvidenceRule) -> Decide:
     """Decide by one rule."""
-    return lambda each: rule.decide(each.complexity, steps_of(each))[0]
+    return lambda each: rule.decide(each.complexity, each.steps)[0]
 
 
 def leave_set_out(stream: Sequence[Streamed], limit: int) -> Decide:
@@ -93,13 +88,14 @@ def leave_set_out(stream: Sequence[Streamed], limit: int) -> Decide:
     return lambda each: by_rule(rules[each.corpus])(each)
 
 
-def show_rules(title: str, stream: Sequence[Streamed], ours: Decide) -> None:
-    """Show how the rule and the simple ones do."""
+def show_rules(title: str, stream: Sequence[Streamed], ours: Decide, more: Mapping[str, Decide] = MappingProxyType({})) -> None:
+    """Show how the rule and the simple ones do, and ``more`` of these."""
     rules: Mapping[str, Decide] = {
         "steps and what is answered": ours,
         "the paper's thresholds, as shipped": lambda each: demand_of(each.complexity)[0],
         f"several steps, else best below {BEST}": _by_best,
         f"over {WORDS} words": lambda each: "complex" if len(each.text.split()) > WORDS else "direct",
+        **more,
     }
     said = {name: np.array([decide(each) for each in stream]) for name, decide in rules.items()}
     truth = np.array([each.demand for each in stream])
@@ -133,7 +129,7 @@ def show_rules(title: str, stream: Sequence[Streamed], ours: Decide) -> None:
 
 
 def _by_best(each: Streamed) -> Demand:
-    if steps_of(each).is_nested:
+    if each.steps.is_nested:
         return "complex"
     return "direct" if (each.complexity.max_answer_probability or 0.0) >= BEST else "unanswerable"
 

@@ -21,7 +21,7 @@ from rag_cover import Passage
 from rag_cover.backends import Failure, Scorer
 from rag_cover.complexity import Complexity, complexities_of
 from rag_cover.routing import Demand
-from rag_cover.routing.evidence import read_steps
+from rag_cover.routing.evidence import QuestionSteps, read_steps
 
 __all__ = ["FITTED", "SETS", "Streamed", "stream_of"]
 
@@ -51,8 +51,7 @@ class _Source:
 class Streamed:
     """A question of the stream: what it demands, of which kind it is, and what the judge says of its passages.
 
-    ``kind`` is ``plain``, ``hard`` or ``easy``. ``steps`` are, where it has several, the best
-    answer probabilities of those that stand alone.
+    ``kind`` is ``plain``, ``hard`` or ``easy``.
     """
 
     corpus: str
@@ -62,13 +61,16 @@ class Streamed:
     key: str
     complexity: Complexity
     scores: tuple[float, ...]
-    steps: tuple[float, ...]
+    steps: QuestionSteps
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Streamed:
         """Read back what `asdict` wrote."""
         complexity = Complexity.from_dict(data["complexity"])
-        return cls(**{**data, "complexity": complexity, "scores": tuple(data["scores"]), "steps": tuple(data["steps"])})
+        steps = QuestionSteps(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in data["steps"].items()}
+        )
+        return cls(**{**data, "complexity": complexity, "scores": tuple(data["scores"]), "steps": steps})
 
 
 def stream_of(data: Path, part: Part, scorer: Scorer, *, limit: int, seed: int = 0, kept: Path | None = None) -> list[Streamed]:
@@ -109,7 +111,7 @@ def _probe(
 def _judge(name: str, rows: Sequence[tuple[_Source, str, list[Passage]]], scorer: Scorer) -> Iterator[Streamed]:
     wholes = _complexities([(source.text, found, ()) for source, _, found in rows], scorer)
     for (source, kind, found), whole in zip(rows, wholes, strict=True):
-        steps = read_steps(source.text, found, scorer).answered
+        steps = read_steps(source.text, found, scorer)
         demand: Demand = source.demand if kind == "plain" else "unanswerable"
         scores = tuple(float(passage.score or 0.0) for passage in found)
         yield Streamed(name, source.text, demand, kind, source.key, whole, scores, steps)

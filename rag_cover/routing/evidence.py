@@ -1,8 +1,9 @@
 """The rule that ships for routing: the question's steps, and whether a judge finds them answered in what was retrieved.
 
-A question that names its steps (`rag_cover.decomposition.multihop.hops_of`: "Who directed the film that …?") needs several
-passages: it is complex where its steps are answered, else unanswerable. Any other question is direct where the passages answer
-it, else unanswerable. Both probabilities are those of a logistic regression on what the judge says, fitted for one judge
+A question that names its steps (`rag_cover.decomposition.multihop.hops_of`: "Who directed the film that …?") or asks several
+things ("What does it cost, and when does it open?") needs several passages: it is complex where its steps are answered, else
+unanswerable. Any other question is direct where the passages answer it, else unanswerable.
+Both probabilities are those of a logistic regression on what the judge says, fitted for one judge
 (`benchmarks/routing/mixed_stream.py`) and centred on even odds.
 """
 
@@ -19,18 +20,20 @@ import numpy as np
 from rag_cover.backends import Scorer
 from rag_cover.complexity import Complexity, complexity_of
 from rag_cover.decomposition.multihop import hops_of
-from rag_cover.questions import Passage
+from rag_cover.decomposition.rules import decompose_by_rules
+from rag_cover.questions import Passage, Role
 from rag_cover.routing.decision import Demand
 from rag_cover.stats.calibrations import read_shipped_numbers
 from rag_cover.stats.logistic import logit_of, probabilities_of
 
-__all__ = ["EVIDENCE_NUMBERS", "EvidenceRule", "QuestionSteps", "evidence_rule_for", "read_steps"]
+__all__ = ["EVIDENCE_NUMBERS", "EvidenceRule", "QuestionSteps", "evidence_rule_for", "read_steps", "steps_in"]
 
 EVIDENCE_NUMBERS = Path(__file__).with_name("evidence.json")
 
 _EDGE = 0.005  # a probability nearer to 0 or 1 is taken for this far from it
 _BEST = 5
 _EVEN = 0.5
+_MOST_STEPS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +109,28 @@ class EvidenceRule:
         return [logit_of(max(answered), edge=_EDGE), logit_of(min(answered), edge=_EDGE)]
 
 
+def steps_in(question: str) -> tuple[str, ...]:
+    """Split a question into its steps, or into what it asks in so many words; () where it asks one thing.
+
+    >>> steps_in("When was the director of film Jaws born?")
+    ('Who is the director of film Jaws?', 'When was #1 born?')
+    >>> steps_in("What does a day pass cost, and when does the shop open?")
+    ('What does a day pass cost?', 'When does the shop open?')
+    """
+    if hops := hops_of(question):
+        return tuple(hops)
+    parts = decompose_by_rules(question, most=_MOST_STEPS)
+    core = tuple(part.text for part in parts if part.role is Role.CORE)
+    return core if len(core) > 1 else ()
+
+
 def read_steps(question: str, passages: Sequence[Passage], scorer: Scorer) -> QuestionSteps:
     """Split a question into its steps, and ask the judge about those that stand alone, where there are several.
 
     Raises:
         ModelFailedError: the scorer failed on every passage.
     """
-    texts = tuple(hops_of(question))
-    if len(texts) < 2:  # noqa: PLR2004 - one step is the question itself
-        return QuestionSteps(texts)
+    texts = steps_in(question)
     alone = [text for text in texts if "#" not in text]
     found = [complexity_of(text, passages, scorer, references=()) for text in alone]
     return QuestionSteps(texts, tuple(each.max_answer_probability or 0.0 for each in found))

@@ -307,3 +307,24 @@ def test_every_step_but_the_last_or_the_two_compared_is_built_on(question: str) 
 
 def slots_in(step: str) -> list[int]:
     return [int(slot) for slot in re.findall(r"#(\d+)", step)]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Which is cheaper, an audio guide or a guided tour?", "How much does {} cost?"),
+        ("Which costs more, an audio guide or a guided tour?", "How much does {} cost?"),
+        ("Is an audio guide more expensive than a guided tour?", "How much does {} cost?"),
+        ("Which takes longer, an audio guide or a guided tour?", "How long does {} take?"),
+        ("Which lasts longer, an audio guide or a guided tour?", "How long does {} last?"),
+        ("Which weighs more, an audio guide or a guided tour?", "How much does {} weigh?"),
+        ("What is the price difference between an audio guide and a guided tour?", "What is the price of {}?"),
+        ("How big is the difference in price between an audio guide and a guided tour?", "What is the price of {}?"),
+    ],
+)
+def test_everyday_comparisons_ask_the_same_of_both(question: str, asked: str) -> None:
+    assert hops_of(question) == (asked.format("an audio guide"), asked.format("a guided tour"))
+
+
+def test_a_difference_in_nothing_that_is_named_is_no_comparison_of_two_values() -> None:
+    assert hops_of("What is the difference between TCP and UDP?") == ()

@@ -49,6 +49,8 @@ def test_several_questions_are_several_sub_questions() -> None:
         "What did the union think of the law and what the government should do?",
         "Gift card fraud: to whom to report? How to recover funds?",
         "Does being active affect how children do in school? How?",
+        "I add a bag to my booking, but it weighs 27 kilos. What does that come to altogether?",
+        "Tell me the story of the three bears and the wolf for children?",
     ],
 )
 def test_a_question_that_would_lose_its_subject_stays_whole(question: str) -> None:
@@ -350,3 +352,25 @@ def test_pronouns_that_may_mean_something_else_keep_a_question_whole(question: s
 )
 def test_a_follow_up_without_a_verb_stays_itself(text: str) -> None:
     assert [sub.text for sub in decompose(text)] == [text]
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "When does the exhibition end, and during which months is the ship open?",
+            ["When does the exhibition end?", "During which months is the ship open?"],
+        ),
+        (
+            "How much does a day pass cost and at what time does the shop close?",
+            ["How much does a day pass cost?", "At what time does the shop close?"],
+        ),
+        ("What is the fee? Additionally, do students pay less?", ["What is the fee?", "Do students pay less?"]),
+        (
+            "Tell me the price and the warranty of the X200.",
+            ["What is the price of the X200?", "What is the warranty of the X200?"],
+        ),
+    ],
+)
+def test_further_questions_are_found_however_they_begin(question: str, parts: list[str]) -> None:
+    assert asks(question) == parts

@@ -72,6 +72,15 @@ def test_only_a_question_of_several_steps_is_split() -> None:
     assert len(steps.answered) == 1
 
 
+def test_what_a_question_asks_in_so_many_words_are_its_steps() -> None:
+    passages = [Passage("A day pass costs 14 euros."), Passage("The shop opens at eight.")]
+
+    steps = read_steps("What does a day pass cost, and when does the shop open?", passages, KeywordScorer())
+
+    assert steps.texts == ("What does a day pass cost?", "When does the shop open?")
+    assert len(steps.answered) == 2
+
+
 PASSAGES = [
     Passage("Penicillin was discovered by Alexander Fleming in 1928.", title="Penicillin"),
     Passage("Titanic is a film of 1997 that was directed by James Cameron.", title="Titanic"),
