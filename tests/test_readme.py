@@ -74,6 +74,7 @@ GUIDES = (
     "models",
     "scale",
     "redaction",
+    "kept_files",
     "peers",
     "notebooks",
     "test_sets",

@@ -17,13 +17,13 @@ from rag_cover.cli.json_output import summary_document
 from rag_cover.cli.progress import progress_bar
 from rag_cover.coverage import CoverageMeasure
 from rag_cover.engines import Engine
-from rag_cover.errors import InputError
+from rag_cover.errors import InputError, StoreError
 from rag_cover.evaluation import Evaluation, evaluate
 from rag_cover.evaluation.blocks import LONGEST_TEXT, select_measures
 from rag_cover.measures import Measure
 from rag_cover.redaction import Redaction, redact_problem
 from rag_cover.registry import Models
-from rag_cover.stores import Store
+from rag_cover.stores import Origin, Store
 from rag_cover.summaries import Summary
 from rag_cover.traces import Trace
 
@@ -39,10 +39,16 @@ __all__ = [
     "writer_of",
 ]
 
+_REUSING = {"rag-cover compare": "rag-cover evaluate", "rag-cover study": "rag-cover utility"}
+"""Commands that measure trace files as they need them, and go on with the stores that they left; and what measures one file."""
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """What to evaluate, and how; ``store=None`` keeps the results in memory. ``prepare`` makes the traces that are measured."""
+    """What to evaluate, and how; ``store=None`` keeps the results in memory. ``prepare`` makes the traces that are measured.
+
+    ``command`` is the one that evaluates; ``is_store_named`` tells whether the user named the store.
+    """
 
     file: TraceFile
     store: Path | None
@@ -58,6 +64,8 @@ class EvaluationRun:
     engine: str | Engine = "local"
     overwrite: bool = False
     longest_text: int = LONGEST_TEXT
+    command: str = "rag-cover evaluate"
+    is_store_named: bool = True
 
     @property
     def may_replace_report(self) -> bool:
@@ -68,7 +76,8 @@ class EvaluationRun:
         """Evaluate; print skipped traces on stderr; an interrupt prints how to go on.
 
         Raises:
-            RagCoverError: what `evaluate` and the file raise; with a redaction it quotes nothing of the file.
+            RagCoverError: what `evaluate` and the file raise; with a redaction it quotes nothing of the file. The store that
+                nobody named holds the results of another file.
         """
         if self.redaction is None:
             return self._evaluate()
@@ -78,7 +87,14 @@ class EvaluationRun:
             raise redact_problem(wrong) from None
 
     def _evaluate(self) -> Evaluation:
-        traces = self.prepare(open_traces(self.file))
+        read = open_traces(self.file)
+        if read == [] and self.file.skipped:  # no line is left
+            raise self.file.skipped[0]
+        traces = self.prepare(read)
+        found = self._find_origin()
+        if found and not found.is_of(self.file.path) and not self.is_store_named and not self.overwrite:
+            raise StoreError(_explain_other_file(self, found))
+        adds = self._adds_to(found)
         try:
             with progress_bar(quiet=self.quiet) as show:
                 evaluation = evaluate(
@@ -86,7 +102,7 @@ class EvaluationRun:
                     measures=self.measures,
                     models=self.models,
                     store=self.store,
-                    resume=self.resume,
+                    resume=self.resume or (adds and not self.overwrite),
                     overwrite=self.overwrite,
                     engine=self.engine,
                     workers=self.workers,
@@ -95,6 +111,7 @@ class EvaluationRun:
                     deadline_s=self.deadline_s,
                     redact=self.redaction or False,
                     longest_text=self.longest_text,
+                    origin=found if self.resume and found and not adds else Origin(self.command, self.file.path.name),
                 )
         except KeyboardInterrupt:
             warn(_explain_interruption(self.store), style="red")
@@ -103,6 +120,17 @@ class EvaluationRun:
             self.file.skipped[:] = map(redact_problem, self.file.skipped)
         warn_skipped_traces(self.file)
         return evaluation
+
+    def _find_origin(self) -> Origin | None:
+        """Return what the store says of its origin, where there is a store that can be read."""
+        if self.store is None or not self.store.is_file() or not is_store(self.store):
+            return None
+        with Store.open(self.store, create=False) as store:
+            return Origin.read(store.meta.get("evaluation"))
+
+    def _adds_to(self, found: Origin | None) -> bool:
+        """Tell whether the store only saves another command from measuring this file twice: that is gone on with unasked."""
+        return found is not None and found.command in _REUSING and found.is_of(self.file.path)
 
 
 def open_or_evaluate(run: EvaluationRun) -> Evaluation:
@@ -199,6 +227,20 @@ def store_for(traces: Path, measured: str = "coverage") -> Path:
 def report_for(traces: Path, measured: str = "coverage") -> Path:
     """Name the report of an evaluation of this file, in the current directory."""
     return Path(f"{output_name(traces)}-{measured}.html")
+
+
+def _explain_other_file(run: EvaluationRun, found: Origin) -> str:
+    """Say that two files of one name and different endings share a store, and how to keep them apart."""
+    file = run.file.path
+    name = file.name.removesuffix(".gz").replace(".", "-")
+    measuring = _REUSING.get(run.command, run.command)
+    apart = f"--store {name}.sqlite --report {name}.html"
+    remedy = (
+        f"keep those of {file} in another one with '{measuring} {file} {apart}', and give that store to '{run.command}'"
+        if run.command in _REUSING
+        else f"keep those of {file} in another one with {apart}, or replace what is there with --force"
+    )
+    return f"{run.store} holds results {found}; {remedy}"
 
 
 def _explain_interruption(path: Path | None) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_cover.backends import CalibrationShift, Mode, Retriever, read_shifts
 from rag_cover.engines import Engine
-from rag_cover.errors import InvalidValueError, StoreError, needs_extra
+from rag_cover.errors import InputError, InvalidValueError, StoreError, needs_extra
 from rag_cover.evaluation.blocks import LONGEST_TEXT, OnFailure, select_measures
 from rag_cover.evaluation.budget import plan_budget
 from rag_cover.evaluation.local_engine import LocalEngine, resolve_engine
@@ -33,7 +34,7 @@ from rag_cover.questions import Passage
 from rag_cover.redaction import Redaction, redaction_entry, refuse_other_redaction
 from rag_cover.registry import Models
 from rag_cover.short_forms import quote, shorten
-from rag_cover.stores import Store
+from rag_cover.stores import Origin, Store
 from rag_cover.stores.folders import ResultFolder
 from rag_cover.stores.locks import hold
 from rag_cover.summaries import JudgeKnowledge, Summary, summarise
@@ -199,6 +200,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     nuggets: Path | str | Mapping[str, Sequence[Nugget | str]] | None = None,
     corpus: Path | str | Retriever | Sequence[Passage] | None = None,
     longest_text: int = LONGEST_TEXT,
+    origin: Origin | None = None,
 ) -> Evaluation:
     """Measure every trace.
 
@@ -230,9 +232,10 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         corpus: what the pipeline could have retrieved: a file of passages, passages, or a retriever over them. What no
             retrieved passage covers is looked for in it; a short way of writing ``models=Models(corpus=…)``.
         longest_text: no model is asked about a trace with a text of more characters: a `Failure` that says so.
+        origin: the command and the file that the store names as the origin of its results; a redacted store names none.
 
     Raises:
-        InputError: a trace that cannot be read, or something that traces are not read from.
+        InputError: a trace that cannot be read, something that traces are not read from, or no trace at all.
         StoreInUseError: another process writes the store.
         StoreError: a store that cannot be used, or that holds an evaluation that is neither to be resumed nor written over.
         InvalidValueError: ``resume`` and ``overwrite`` together, or a ``longest_text`` below 1.
@@ -250,7 +253,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     plan = EvaluationPlan.of(measures, models, run, on_error=on_error, redaction=redaction, longest_text=longest_text)
     watcher = progress if callable(progress) else None if progress is False else notebook_watcher()
     total = trace_count(traces)
-    stream = assign_ids(read_any(traces))
+    stream = _refuse_none(assign_ids(read_any(traces)))
     runner = resolve_engine(engine, workers, run.clock)
     if store is None:
         plan, stream = _spend_budget(plan, stream, runner)
@@ -266,12 +269,26 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
             _refuse_fewer_measures(kept, plan.names)
         kept.refuse_to_begin(resume=resume, overwrite=overwrite)
         plan, stream = _spend_budget(plan, stream, runner)
-        about = {**plan.judged_by, "measures": plan.names, "seed": seed, **redaction_entry(redaction)}
+        entries = redaction_entry(redaction) if redaction or origin is None else origin.entry()
+        about = {**plan.judged_by, "measures": plan.names, "seed": seed, **entries}
         kept.begin(about, resume=resume, overwrite=overwrite)
         if redaction and not resume:
             kept.scrub()  # of what an earlier evaluation kept there, which may not have been redacted
         fill(StoreSink(kept, enumerate(stream), plan.key_of, total, watcher), runner, plan)
     return Evaluation(kept.results(plan.measures), plan.judge, plan.names, seed, kept.spending, plan.measures, plan.shifts)
+
+
+def _refuse_none(traces: Iterator[Trace]) -> Iterator[Trace]:
+    """Read the first trace, and yield it with the others.
+
+    Raises:
+        InputError: there is none, as in an empty list, or in an iterator that was read before.
+    """
+    first = next(traces, None)
+    if first is None:
+        problem = "there are no traces to measure; give at least one, and a list instead of an iterator that was read before"
+        raise InputError(problem)
+    return chain([first], traces)
 
 
 def _spend_budget(plan: EvaluationPlan, traces: Iterator[Trace], engine: Engine) -> tuple[EvaluationPlan, Iterator[Trace]]:

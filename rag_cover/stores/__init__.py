@@ -12,12 +12,14 @@ from rag_cover.stores.labels import (
     read_label_file,
 )
 from rag_cover.stores.nugget_files import read_assignments, read_nuggets, write_assignments, write_nuggets
+from rag_cover.stores.origin import Origin
 from rag_cover.stores.passages import read_passages
 from rag_cover.stores.sqlite import Store, StoredMeta, StoredResults
 
 __all__ = [
     "Correction",
     "Label",
+    "Origin",
     "Store",
     "StoredMeta",
     "StoredResults",

@@ -23,6 +23,7 @@ from rag_cover.llm.usage import UsageReport
 from rag_cover.measures import Measure, ResultType, TraceResult
 from rag_cover.sqlite_errors import close_where_opened
 from rag_cover.stores.locks import acquire, lock_beside
+from rag_cover.stores.origin import Origin
 from rag_cover.stores.packing import is_whole, pack_result, unpack_result
 from rag_cover.stores.schema import open_database, refuse_damage, translating_store_errors
 from rag_cover.stores.store_parts import Unmerged, has_parts, merge_parts, read_unmerged
@@ -144,9 +145,11 @@ class Store:
             self.check()
             if not resume and not overwrite:
                 found = "an evaluation" if self.finished else "an unfinished evaluation"
+                origin = Origin.read(self.meta.get(_EVALUATION))
+                of = f"{found} {origin}" if origin else found
                 message = (
-                    f"{self.path} holds {found} ({len(self):,} {'trace' if len(self) == 1 else 'traces'} done); "
-                    "go on with it (resume=True, --resume), replace it (overwrite=True, --force), or name another store"
+                    f"{self.path} holds {of} ({len(self):,} {'trace' if len(self) == 1 else 'traces'} done); go on with it "
+                    "(resume=True, --resume), replace it (overwrite=True, --force), or name another store (store=…, --store)"
                 )
                 raise StoreError(message)
 

@@ -14,6 +14,7 @@ from rag_cover.questions import Passage, Role
 __all__ = ["coverage_problem", "join_problems", "support_problem"]
 
 _LONGEST = 240
+_MOST_DIGITS = 17  # that tell any two floats apart
 
 
 def coverage_problem(result: TraceResult, minimum: float) -> str | None:
@@ -30,8 +31,9 @@ def coverage_problem(result: TraceResult, minimum: float) -> str | None:
         return None
     noun = coverage.noun_of(Role.CORE)
     says = "states" if coverage.on_nuggets else "covers"
-    head = f"The answer {says} {len(core) - len(missing)} of {len(core)} {noun}s ({coverage.core_coverage:.0%})"
-    lines = [f"{head}; at least {minimum:.0%} are required.", _question_line(result), _said(result)]
+    digits = _digits_apart(100 * coverage.core_coverage, 100 * minimum, least=0)
+    head = f"The answer {says} {len(core) - len(missing)} of {len(core)} {noun}s ({coverage.core_coverage:.{digits}%})"
+    lines = [f"{head}; at least {minimum:.{digits}%} are required.", _question_line(result), _said(result)]
     for each in missing:
         lines += ["", *_missing_lines(each, coverage, result)]
     return "\n".join(lines)
@@ -72,12 +74,29 @@ def _missing_lines(sub_question: SubQuestionCoverage, coverage: CoverageResult, 
     unsure = "" if verdict.certain else ", which is unsure"
     refused = "; the answer declines to answer it" if verdict.refused else ""
     yield f"  missing: {_cut(sub_question.text)}"
-    yield f"    verdict: not covered, P = {verdict.probability:.2f}, below {cut:.2f}{unsure}{refused}"
+    yield f"    verdict: not covered, {_compare_with_cut(verdict.probability, cut)}{unsure}{refused}"
     if sub_question.loss is not None:
         unclear = "" if sub_question.is_loss_clear else " (unclear)"
         yield f"    lost: {explain_loss(sub_question)}{unclear}"
     if (passage := _answering_passage(sub_question, coverage, result)) is not None:
         yield f"    passage: {passage}"
+
+
+def _compare_with_cut(probability: float, cut: float) -> str:
+    """Say that a probability is below a cut, with as many digits as show it; one that is not is told alone.
+
+    >>> _compare_with_cut(0.03, 0.5), _compare_with_cut(0.4996, 0.5), _compare_with_cut(0.7, 0.5)
+    ('P = 0.03, below 0.50', 'P = 0.4996, below 0.5000', 'P = 0.70')
+    """
+    if probability >= cut:  # such as that of an answer that declines
+        return f"P = {probability:.2f}"
+    digits = _digits_apart(probability, cut, least=2)
+    return f"P = {probability:.{digits}f}, below {cut:.{digits}f}"
+
+
+def _digits_apart(lower: float, upper: float, *, least: int) -> int:
+    """Return how many digits after the point show that one number is below another, at most 17."""
+    return next((digits for digits in range(least, _MOST_DIGITS) if round(lower, digits) < round(upper, digits)), _MOST_DIGITS)
 
 
 def _answering_passage(sub_question: SubQuestionCoverage, coverage: CoverageResult, result: TraceResult) -> str | None:

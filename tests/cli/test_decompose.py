@@ -56,7 +56,10 @@ def test_rules_split_offline(command: Callable[..., Any], questions: Path) -> No
 
     sky, grass = read_traces("decomposed.jsonl")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "1 of 2 questions split, written to decomposed.jsonl. Next: rag-cover evaluate decomposed.jsonl" in done.stdout
+    assert done.stdout == (
+        "2 questions: 0 split into several sub-questions, 1 left whole (one thing is asked), 1 kept with the sub-questions of "
+        "the file (--again replaces them). Written to decomposed.jsonl.\nNext: rag-cover evaluate decomposed.jsonl\n"
+    )
     assert sky.sub_questions is not None
     assert 1 <= len(sky.sub_questions) <= 2
     assert grass.sub_questions is not None
@@ -72,7 +75,7 @@ def test_a_model_splits_and_is_named_with_every_sub_question(command: Callable[.
             (Role.CORE, "model:scripted:small"),
             (Role.BACKGROUND, "model:scripted:small"),
         ]
-    assert "2 of 2 questions split" in done.stdout
+    assert "2 questions: 2 split into several sub-questions. Written to decomposed.jsonl." in done.stdout
 
 
 def test_what_was_asked_once_is_not_asked_again(command: Callable[..., Any], questions: Path) -> None:

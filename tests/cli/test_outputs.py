@@ -28,6 +28,48 @@ def test_a_second_evaluation_keeps_the_first_and_says_how_to_go_on(command: Call
     assert command("evaluate", traces, *JUDGE, "--force", "--resume").exit_code == 2
 
 
+def test_two_files_of_one_name_do_not_share_a_store(command: Callable[..., Any], traces: Path) -> None:
+    Path("traces.csv").write_text("question,answer\nWhy is the sky blue?,Air scatters blue light.\n")
+    command("evaluate", "traces.csv", *JUDGE)
+    before = Path("traces-coverage.sqlite").read_bytes()
+
+    refused = command("evaluate", traces, *JUDGE, "--resume")
+    compared = command("compare", traces, traces, *JUDGE)
+    apart = command("evaluate", traces, *JUDGE, "--store", "traces-jsonl.sqlite", "--report", "traces-jsonl.html")
+
+    assert (refused.exit_code, compared.exit_code, apart.exit_code) == (3, 3, 0)
+    assert "traces-coverage.sqlite holds results of traces.csv, written by 'rag-cover evaluate'" in refused.stderr
+    assert "--store traces-jsonl.sqlite --report traces-jsonl.html" in refused.stderr
+    assert "--report traces-jsonl.html', and give that store to 'rag-cover compare'" in compared.stderr
+    assert Path("traces-coverage.sqlite").read_bytes() == before
+    assert command("evaluate", traces, *JUDGE, "--force").exit_code == 0
+
+
+def test_a_file_of_bad_lines_alone_is_refused_for_the_first_of_them(command: Callable[..., Any], folder: Path) -> None:
+    (folder / "bad.jsonl").write_text("nonsense\nmore\n")
+
+    refused = command("evaluate", "bad.jsonl", *JUDGE, "--on-bad-line", "skip")
+
+    assert refused.exit_code == 3
+    assert "bad.jsonl, line 1" in refused.stderr
+    assert not Path("bad-coverage.sqlite").exists()
+
+
+def test_an_evaluation_goes_on_with_what_a_comparison_left(command: Callable[..., Any], traces: Path) -> None:
+    Path("other.jsonl").write_text(traces.read_text())
+    command("compare", traces, "other.jsonl", *JUDGE)
+
+    evaluated = command("evaluate", traces, *JUDGE)
+    again = command("evaluate", traces, *JUDGE)
+    compared = command("compare", traces, "other.jsonl", *JUDGE)
+    after = command("evaluate", traces, *JUDGE)
+
+    assert (evaluated.exit_code, compared.exit_code) == (0, 0)
+    assert [refused.exit_code for refused in (again, after)] == [3, 3]
+    assert "holds an evaluation of traces.jsonl, written by 'rag-cover evaluate'" in again.stderr
+    assert after.stderr == again.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

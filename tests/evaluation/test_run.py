@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Passage, Progress, Question, RetrievalStep, Store, SubQuestion, Trace, evaluate
 from rag_cover.backends import ScoringItem
-from rag_cover.errors import EvaluationError, InvalidValueError, StoreError
+from rag_cover.errors import EvaluationError, InputError, InvalidValueError, StoreError
 from rag_cover.evaluation.local_engine import LocalEngine
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
@@ -101,6 +101,21 @@ def test_a_missing_input_is_known_before_a_model_is_asked() -> None:
 def test_an_unknown_measure_names_the_nearest() -> None:
     with pytest.raises(InvalidValueError, match="No measure is called 'coverge'. Did you mean 'coverage'"):
         evaluate([], measures=["coverge"], models=MODELS)
+
+
+@pytest.mark.parametrize("nothing", [[], (), iter([])], ids=["list", "tuple", "iterator"])
+def test_no_traces_are_refused_and_leave_no_store(nothing: Iterable[Trace], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there are no traces to measure; give at least one"):
+        evaluate(nothing, models=MODELS, store=tmp_path / "run.sqlite")
+
+    assert not (tmp_path / "run.sqlite").exists()
+
+
+def test_an_empty_data_frame_is_refused() -> None:
+    pd = pytest.importorskip("pandas")
+
+    with pytest.raises(InputError, match="there are no traces to measure"):
+        evaluate(pd.DataFrame({"question": [], "answer": []}), models=MODELS)
 
 
 def test_a_resumed_run_asks_only_for_what_is_missing(tmp_path: Path) -> None:

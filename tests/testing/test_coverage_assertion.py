@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from rag_cover.backends import ScoringItem
 from rag_cover.errors import InputError, InvalidValueError, ModelFailedError
 from rag_cover.evaluation import evaluate
 from rag_cover.questions import Passage
@@ -43,6 +47,23 @@ def test_a_failure_says_what_is_missing_by_which_verdict_where_it_was_lost_and_i
     assert "lost: in the prompt, not used" in said
     assert f"passage: P = 1.00, {LEAVES!r}" in said
     assert PARTS[0] not in said.replace(QUESTION, "")
+
+
+class _NearScorer(KeywordScorer):
+    """Gives every pair a probability that two digits do not tell from the threshold."""
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        return np.full(len(items), self.threshold - 0.0004, dtype=np.float32)
+
+
+def test_a_probability_just_below_the_cut_is_told_with_the_digits_that_show_it() -> None:
+    with pytest.raises(AssertionError, match=r"P = 0\.5996, below 0\.6000"):
+        assert_covers(_trace(), sub_questions=PARTS, judge=_NearScorer(threshold=0.6))
+
+
+def test_a_share_just_below_the_minimum_is_told_with_the_digits_that_show_it() -> None:
+    with pytest.raises(AssertionError, match=r"\(50\.0%\); at least 50\.4% are required"):
+        assert_covers(_trace(), sub_questions=PARTS, judge=JUDGE, min_core_coverage=0.504)
 
 
 def test_a_lower_minimum_lets_a_part_be_left_out() -> None:

@@ -101,6 +101,8 @@ class CompareOptions:
             quiet=self.screen.is_silent,
             cache=not self.no_cache,
             redaction=self.redaction.read(),
+            command="rag-cover compare",
+            is_store_named=False,
         )
         labels = read_labels(self.labels) if self.labels else ()
         sources = [self.file.trace_file(path) for path in self.files]

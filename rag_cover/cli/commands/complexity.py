@@ -148,6 +148,7 @@ class ComplexityOptions:
             asked.prepare,
             redaction,
             overwrite=self.force,
+            command="rag-cover complexity",
         )
 
     def open_questions(self) -> Questions:

@@ -39,6 +39,7 @@ from rag_cover.llm.session import LLMSession
 from rag_cover.questions import Question, SubQuestion
 from rag_cover.registry import open_embedder, open_generator
 from rag_cover.reports import spending_table
+from rag_cover.reports.text import format_count
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace
 
@@ -165,13 +166,14 @@ class _Work:
     def __init__(self, traces: Sequence[Trace], split: Split, *, again: bool) -> None:
         self.traces = list(traces)
         self.failures: list[Failure] = []
+        self.written: list[int] = []
         self.wanted = [index for index, trace in enumerate(traces) if again or trace.sub_questions is None]
         self._split = split
 
     @property
     def done(self) -> int:
         """Return how many were split."""
-        return len(self.wanted) - len(self.failures)
+        return len(self.written)
 
     def run(self) -> None:
         for block in in_blocks(self.wanted, AT_ONCE):
@@ -181,14 +183,28 @@ class _Work:
                     self.failures.append(each)
                 else:
                     self.traces[index] = self.traces[index].model_copy(update={"sub_questions": tuple(each)})
+                    self.written.append(index)
 
 
 def _by_rules(most: int | None) -> Split:
     return lambda questions: [decompose(question, max_sub_questions=most) for question in questions]
 
 
+def _count_parts(work: _Work) -> str:
+    """Say how many questions have several sub-questions now, how many stay whole, and how many were left as they were."""
+    parts = [len(work.traces[index].sub_questions or ()) for index in work.written]
+    several = sum(count > 1 for count in parts)
+    found = [f"{several:,} split into several sub-questions"]
+    if whole := len(parts) - several:
+        found.append(f"{whole:,} left whole (one thing is asked)")
+    if kept := len(work.traces) - len(work.wanted):
+        found.append(f"{kept:,} kept with the sub-questions of the file (--again replaces them)")
+    return f"{format_count(len(work.traces), 'question')}: {', '.join(found)}."
+
+
 def _tell(work: _Work, out: Path, *, quiet: bool) -> None:
-    following = f" Next: rag-cover evaluate {out}" if work.done or not work.failures else ""
-    say(f"{work.done:,} of {len(work.traces):,} questions split, written to {out}.{following}", quiet=quiet)
+    say(f"{_count_parts(work)} Written to {out}.", quiet=quiet)
+    if work.done or not work.failures:
+        say(f"Next: rag-cover evaluate {out}", quiet=quiet)
     for (kind, message), count in Counter((failure.kind, failure.message) for failure in work.failures).most_common(3):
         warn(f"{count:,} could not be split: {kind}: {message}")

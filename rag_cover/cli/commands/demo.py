@@ -73,10 +73,8 @@ def show_demo(options: DemoOptions) -> None:
     _make(out)
     _take_kept_results(out, fresh=options.fresh)
     models = Models(judge=options.judge)
-    evaluations = [
-        EvaluationRun(TraceFile(path), out / f"{path.stem}.sqlite", models, resume=True, quiet=quiet).evaluate()
-        for path in trace_paths()
-    ]
+    run = partial(EvaluationRun, models=models, resume=True, quiet=quiet, command="rag-cover demo")
+    evaluations = [run(TraceFile(path), out / f"{path.stem}.sqlite").evaluate() for path in trace_paths()]
     comparison = compare(*evaluations)
     pages = [out / f"{path.stem}.html" for path in trace_paths()]
     beside = list(map(_beside_people, evaluations))

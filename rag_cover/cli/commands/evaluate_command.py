@@ -143,6 +143,7 @@ class EvaluateOptions:
             engine=self.engine_options.open(self.workers),
             overwrite=self.force,
             longest_text=self.max_text,
+            is_store_named=self.store is not None,
         )
 
 

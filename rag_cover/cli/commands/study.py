@@ -95,6 +95,8 @@ class StudyOptions:
             cache=not self.remote.no_cache,
             deadline_s=self.remote.deadline,
             redaction=self.redaction.read(names=[part for name in self.components for part in (name, *name.split("."))]),
+            command="rag-cover study",
+            is_store_named=False,
         )
         paths = _apart(self.traces)
         return [open_or_evaluate(run(self.file.trace_file(path), store_for(path, "utility"))) for path in paths]

@@ -138,6 +138,8 @@ class UtilityOptions:
             self.remote.deadline,
             redaction=self.redaction.read(names=[self.query_type]),
             overwrite=self.force,
+            command="rag-cover utility",
+            is_store_named=self.store is not None,
         )
 
 
