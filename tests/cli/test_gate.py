@@ -111,6 +111,27 @@ def test_a_floor_holds_the_candidate_alone(gate: Callable[..., Any]) -> None:
     assert "core_coverage is 0.917" in done.stderr
 
 
+def test_a_ceiling_holds_the_candidate_alone_and_stands_in_every_output(gate: Callable[..., Any], folder: Path) -> None:
+    option = "--fail-over echo_coverage=0.5"  # the questions hold the words of their sub-questions
+
+    done = gate(
+        _lines(12, found=12, said=12),
+        *option.split(),
+        "--junit",
+        folder / "gate.xml",
+        "--markdown",
+        folder / "gate.md",
+        "--json",
+    )
+
+    assert done.exit_code == 1
+    (row,) = json.loads(done.stdout)["gates"]
+    assert (row["option"], row["passed"]) == (option, False)
+    assert row["problem"] == "echo_coverage is 1, which is 0.5 above 0.5"
+    assert f'name="{option}"' in (folder / "gate.xml").read_text(encoding="utf-8")
+    assert f"| `{option}` | echo_coverage is 1" in (folder / "gate.md").read_text(encoding="utf-8").replace("\\", "")
+
+
 @pytest.mark.parametrize(
     ("said", "again", "code"),
     [
