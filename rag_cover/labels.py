@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import InvalidValueError
@@ -18,6 +18,7 @@ class LabelledText:
     ``label`` is None for a row that nobody labelled. Rows of one ``key`` are resampled as one: ids of questions or traces;
     None: the question's own text. ``user_question`` is what the text replies to, empty for a passage. ``chosen`` tells that the
     text was picked because a label of it teaches much: such labels are no random sample, and no share may rest on them.
+    ``annotator`` is who labelled it, where that is known; it does not tell rows apart.
     """
 
     question: str
@@ -28,6 +29,7 @@ class LabelledText:
     key: str | None = None
     user_question: str = ""
     chosen: bool = False
+    annotator: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no judge can be asked."""

@@ -94,6 +94,21 @@ def test_a_plugins_measure_is_evaluated_by_name_beside_the_packages_own(traces: 
     assert found.results[0].coverage is not None
 
 
+def test_one_that_always_fails_is_counted_and_its_metric_says_why(traces: list[Trace]) -> None:
+    def break_down(_: Trace) -> float:
+        message = "no such dictionary"
+        raise LookupError(message)
+
+    broken = measure_of(break_down, name="answer_length", higher_is_better=True)
+    found = evaluate(traces, measures=["coverage", broken], models=MODELS)
+
+    summary, comparison = found.summary(), compare(found, found)
+    assert summary.outcomes["answer_length"].failed == len(traces)
+    assert summary.metrics["answer_length"].interval is None
+    assert summary.metrics["answer_length"].undefined_because == "LookupError: no such dictionary"
+    assert comparison.metrics["answer_length"].difference is None
+
+
 def test_it_is_stored_resumed_and_reopened(traces: list[Trace], tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     calls: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Self
 from pydantic import BaseModel
 
 from rag_cover.backends import Failure, Generation, Prompt, Sampling
-from rag_cover.errors import MalformedReplyError, ModelFailedError
+from rag_cover.errors import MalformedReplyError, ModelFailedError, TransientError
 from rag_cover.llm.json_replies import parse_reply, without_thoughts
 from rag_cover.llm.retry import Called
 from rag_cover.llm.session import LLMSession, ResponseCache
@@ -61,7 +62,8 @@ class OpenAIGenerator:
     it: what does not is asked for once more with what is wrong with it, then once afresh, and is a failure after that. What
     was sampled before is taken from the cache, sample by sample; token counts are those of the calls made now.
 
-    Within a run, a server that refused the key or has none of the quota left is not asked again.
+    Within a run, a server that refused the key or has none of the quota left is not asked again, nor is one that failed as many
+    calls in a row as the run allows (`LLMSession.gives_up_after`).
 
     Args:
         client: the model and its connection.
@@ -82,6 +84,7 @@ class OpenAIGenerator:
         self._run = LLMSession.over(run, cache)
         self._bound = run is not None
         self._shut_out: ModelFailedError | None = None
+        self._failed_calls, self._lock = 0, threading.Lock()
 
     @property
     def name(self) -> str:
@@ -176,7 +179,7 @@ class OpenAIGenerator:
         body = request.body(client.dialect, n=n, index=index, thinking_tokens=self._thinking_tokens)
         while True:
             try:
-                return client.chat(body, tokens=request.tokens(n), clock=self._run.clock), refusals
+                called = client.chat(body, tokens=request.tokens(n), clock=self._run.clock)
             except ModelFailedError as failed:
                 if isinstance(failed, RefusedError):
                     client.dialect.learn(failed, body)
@@ -184,11 +187,23 @@ class OpenAIGenerator:
                     if put != body:
                         body, refusals = put, refusals + 1
                         continue
-                if self._bound and failed.kind in _SHUT_OUT:
-                    self._shut_out = failed
+                self._learn_outage(failed)
                 retries = refusals + failed.attempts - 1
                 self._run.ledger.add(Usage(self.name, task.purpose, calls=1, retries=retries))
                 raise
+            self._failed_calls = 0
+            return called, refusals
+
+    def _learn_outage(self, failed: ModelFailedError) -> None:
+        """Ask no more within a run where every further call would fail as well, or is taken to."""
+        with self._lock:
+            self._failed_calls += isinstance(failed, TransientError)
+            limit = self._run.gives_up_after
+            if self._bound and failed.kind in _SHUT_OUT:
+                self._shut_out = failed
+            elif limit is not None and self._failed_calls >= limit and self._shut_out is None:
+                message = f"{failed}; after {limit} such calls in a row it is not asked again"
+                self._shut_out = ModelFailedError(message, kind=failed.kind)
 
     def _count(self, task: _Task, called: Called[object], refusals: int, answer: ServerReply) -> None:
         untold = answer.prompt_tokens is None or answer.completion_tokens is None

@@ -43,10 +43,12 @@ from rag_cover.statements import StatementItem, StatementVerdict, judge_statemen
 from rag_cover.stats.logistic import recentre
 from rag_cover.traces import content_hash
 
-__all__ = ["CascadeJudge", "CascadeVerdict", "Fate", "VerdictFate", "cut_of", "forecast"]
+__all__ = ["FAILED_CALLS", "CascadeJudge", "CascadeVerdict", "Fate", "VerdictFate", "cut_of", "forecast"]
 
 _VERSION = 1  # of how verdicts are chosen and put together: part of the fingerprint
 _REMEMBERED = 65_536  # fragments
+FAILED_CALLS = 3
+"""How many calls in a row, each with all its attempts, a server may fail before a run's cascade asks it no more."""
 _REFERENCE_CUT = 0.5
 
 
@@ -67,10 +69,14 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VerdictFate:
-    """What became of a verdict, and whether the two judges agree; None where the model gave none."""
+    """What became of a verdict, and whether the two judges agree; None where the model gave none.
+
+    ``failure`` says why it gave none, where it failed.
+    """
 
     fate: Fate
     agreed: bool | None = None
+    failure: Failure | None = None
 
     @property
     def is_by_model(self) -> bool:
@@ -171,9 +177,12 @@ class CascadeJudge:
         return type(self)(self.first, self.second, self.settings, plan=plan)
 
     def for_run(self, run: LLMSession) -> Self:
-        """Return the same cascade, going by this run's cache, ledger and clock; within a budget each call is made once."""
+        """Return the same cascade, going by this run's cache, ledger and clock; within a budget each call is made once.
+
+        A server that fails `FAILED_CALLS` calls in a row is not asked again: the first judge's verdicts stand.
+        """
         first = self.first.for_run(run) if isinstance(self.first, Remote) else self.first
-        second_run = replace(run, asks_once=True) if self.settings.has_budget else run
+        second_run = replace(run, asks_once=run.asks_once or self.settings.has_budget, gives_up_after=FAILED_CALLS)
         second = self.second.for_run(second_run) if isinstance(self.second, Remote) else self.second
         return type(self)(first, second, self.settings, plan=self.plan)
 
@@ -263,7 +272,7 @@ class CascadeJudge:
         if said is None:
             return CascadeVerdict(own, VerdictFate(fate))
         if isinstance(said, Failure):
-            return CascadeVerdict(own, VerdictFate(Fate.FAILED))
+            return CascadeVerdict(own, VerdictFate(Fate.FAILED, failure=replace(said, raw=None)))
         cut, covers = cut_of(self.first, item), said >= cut_of(self.second, item)
         probability = _on_scale(recentre(said, cut=cut_of(self.second, item)), cut, covers=covers)
         return CascadeVerdict(probability, VerdictFate(fate, agreed=covers == (own >= cut)))

@@ -82,6 +82,8 @@ COMMON_OPTIONS = frozenset(
         "depth",
         "entailer",
         "fail_if_worse",
+        "fail_over",
+        "fail_over_upper",
         "fail_under",
         "fail_under_lower",
         "gpus",

@@ -1,10 +1,11 @@
-"""Gates: figures that must reach a minimum, so that a build can fail when answers get worse."""
+"""Gates: figures that must reach a minimum, or stay under a maximum, so that a build can fail when answers get worse."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import typer
 
@@ -12,9 +13,37 @@ from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import GateOptions
 from rag_cover.errors import nearest
-from rag_cover.summaries import MetricValue, Summary, metrics_of_installed
+from rag_cover.summaries import MetricValue, OwnedMetric, Summary, metrics_of_installed
 
-__all__ = ["Gate", "GateResult", "exit_code_for", "gates_of", "print_failed_gates", "read_gates"]
+__all__ = [
+    "Bound",
+    "Gate",
+    "GateResult",
+    "exit_code_for",
+    "gates_of",
+    "hint_to_measure",
+    "print_failed_gates",
+    "read_gates",
+]
+
+
+class Bound(StrEnum):
+    """Which side of a number a figure must be on; the value is the option that says so."""
+
+    UNDER = "--fail-under"
+    UNDER_LOWER = "--fail-under-lower"
+    OVER = "--fail-over"
+    OVER_UPPER = "--fail-over-upper"
+
+    @property
+    def is_maximum(self) -> bool:
+        """Return whether the number is a maximum."""
+        return self in (Bound.OVER, Bound.OVER_UPPER)
+
+    @property
+    def end(self) -> str | None:
+        """Return which end of the 95% interval is held against the number; None where the estimate is."""
+        return {Bound.UNDER_LOWER: "lower", Bound.OVER_UPPER: "upper"}.get(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,65 +57,92 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A minimum for one metric's estimate, or (``lower``) for the lower end of its 95% interval."""
+    """A minimum or a maximum for one metric: for its estimate, or for an end of its 95% interval."""
 
     metric: str
-    minimum: float
-    lower: bool
+    limit: float
+    bound: Bound
 
     @property
     def option(self) -> str:
         """Return the option that set it."""
-        return f"{'--fail-under-lower' if self.lower else '--fail-under'} {self.metric}={self.minimum:g}"
+        return f"{self.bound} {self.metric}={self.limit:g}"
 
     def check(self, summary: Summary) -> GateResult:
-        """Hold the figure against the minimum; an undefined one fails."""
+        """Hold the figure against the limit; an undefined one fails."""
         metric = summary.metrics.get(self.metric)
         value, undefined = self._value(metric) if metric else (None, "is undefined: it was not measured")
         if value is None:
-            return GateResult(self, None, f"{self.metric} {undefined}")
-        what = f"the lower end of {self.metric}'s 95% interval" if self.lower else self.metric
-        below = f"{what} is {value:.3g}, which is {self.minimum - value:.2g} below {self.minimum:g}"
-        return GateResult(self, value, below if value < self.minimum else None)
+            return GateResult(self, None, f"{self.metric} {undefined}{hint_to_measure(self.metric, summary.outcomes)}")
+        what = f"the {self.bound.end} end of {self.metric}'s 95% interval" if self.bound.end else self.metric
+        beyond = value - self.limit if self.bound.is_maximum else self.limit - value
+        side = "above" if self.bound.is_maximum else "below"
+        problem = f"{what} is {value:.3g}, which is {beyond:.2g} {side} {self.limit:g}"
+        return GateResult(self, value, problem if beyond > 0 else None)
 
     def _value(self, metric: MetricValue) -> tuple[float | None, str]:
-        if metric.interval is None:
+        interval = metric.interval
+        if interval is None:
             return None, f"is undefined: {metric.undefined_because}"
-        if not self.lower:
-            return metric.interval.estimate, ""
-        return metric.interval.lower, "has no interval: one question alone leaves nothing to resample"
+        ends = {None: interval.estimate, "lower": interval.lower, "upper": interval.upper}
+        return ends[self.bound.end], "has no interval: one question alone leaves nothing to resample"
 
 
-def gates_of(options: Iterable[str] | None, *, lower: bool, known: Collection[str]) -> list[Gate]:
-    """Read ``--fail-under`` or ``--fail-under-lower`` options.
+def hint_to_measure(metric: str, measured: Collection[str]) -> str:
+    """Say which option brings a metric whose measure is not among those measured; empty where it is, or nobody knows it.
 
-    >>> gates_of(["rating=0.5"], lower=False, known=["rating"])
-    [Gate(metric='rating', minimum=0.5, lower=False)]
+    >>> hint_to_measure("claim_recall", ["coverage", "groundedness"])
+    "; 'rag-cover evaluate --measure claims' measures it"
+    >>> hint_to_measure("core_coverage", ["coverage"])
+    ''
     """
-    hint = "--fail-under-lower" if lower else "--fail-under"
-    return [_gate(option, lower=lower, known=known, hint=hint) for option in options or ()]
+    owned = metrics_of_installed().get(metric)
+    return f"; 'rag-cover evaluate --measure {owned.measure}' measures it" if owned and owned.measure not in measured else ""
+
+
+def gates_of(options: Iterable[str] | None, bound: Bound, *, known: Collection[str]) -> list[Gate]:
+    """Read the options that set one kind of gate.
+
+    >>> gates_of(["rating=0.5"], Bound.UNDER, known=["rating"])
+    [Gate(metric='rating', limit=0.5, bound=<Bound.UNDER: '--fail-under'>)]
+    """
+    return [_gate(option, bound, known=known) for option in options or ()]
 
 
 def read_gates(options: GateOptions) -> list[Gate]:
     """Read the gates that a command is given.
 
     Raises:
-        BadParameter: there is no such metric, or its minimum is no number or more than it can reach.
+        BadParameter: there is no such metric, its limit is no number or lies where every build fails, or the gate would fail
+            a build whose figure got better.
     """
-    if not options.fail_under and not options.fail_under_lower:
+    given = {
+        Bound.UNDER: options.fail_under,
+        Bound.UNDER_LOWER: options.fail_under_lower,
+        Bound.OVER: options.fail_over,
+        Bound.OVER_UPPER: options.fail_over_upper,
+    }
+    if not any(given.values()):
         return []  # without loading the measures that plugins bring
     known = metrics_of_installed()
-    gates = [
-        *gates_of(options.fail_under, lower=False, known=known),
-        *gates_of(options.fail_under_lower, lower=True, known=known),
-    ]
+    gates = [gate for bound, texts in given.items() for gate in gates_of(texts, bound, known=known)]
     for gate in gates:
-        if gate.minimum > (high := known[gate.metric].metric.high):
-            message = (
-                f"{gate.metric} is never above {high:g}, so {gate.metric}={gate.minimum:g} always fails; give a lower minimum"
-            )
-            raise typer.BadParameter(message, param_hint=gate.option.partition(" ")[0])
+        if problem := _problem_of(gate, known[gate.metric]):
+            raise typer.BadParameter(problem, param_hint=gate.bound)
     return gates
+
+
+def _problem_of(gate: Gate, owned: OwnedMetric) -> str | None:
+    """Return why a gate can be no gate; None where it can."""
+    metric, name, is_maximum = owned.metric, f"{gate.metric}={gate.limit:g}", gate.bound.is_maximum
+    if metric.higher_is_better is not None and metric.higher_is_better == is_maximum:
+        better, other = ("more", Bound.UNDER) if is_maximum else ("less", Bound.OVER)
+        return f"{better} of {gate.metric} is better, so this fails a build that got better; give {other} {name}"
+    if is_maximum and gate.limit < metric.low:
+        return f"{gate.metric} is never below {metric.low:g}, so {name} always fails; give a higher maximum"
+    if not is_maximum and gate.limit > metric.high:
+        return f"{gate.metric} is never above {metric.high:g}, so {name} always fails; give a lower minimum"
+    return None
 
 
 def print_failed_gates(results: Iterable[GateResult]) -> None:
@@ -104,16 +160,16 @@ def exit_code_for(summary: Summary, results: Sequence[GateResult], *, strict: bo
     return ExitCode.FAILURES if strict and summary.failed else ExitCode.OK
 
 
-def _gate(option: str, *, lower: bool, known: Collection[str], hint: str) -> Gate:
+def _gate(option: str, bound: Bound, *, known: Collection[str]) -> Gate:
     metric, _, text = option.partition("=")
     if metric not in known:
         message = f"no metric is called {metric!r}.{nearest(metric, known)} There are: {', '.join(known)}."
-        raise typer.BadParameter(message, param_hint=hint)
+        raise typer.BadParameter(message, param_hint=bound)
     try:
-        minimum = float(text)
+        limit = float(text)
     except ValueError:
-        minimum = math.nan
-    if not math.isfinite(minimum):
+        limit = math.nan
+    if not math.isfinite(limit):
         message = f"{option!r} is not METRIC=NUMBER, such as {metric}=0.6"
-        raise typer.BadParameter(message, param_hint=hint)
-    return Gate(metric, minimum, lower)
+        raise typer.BadParameter(message, param_hint=bound)
+    return Gate(metric, limit, bound)

@@ -357,4 +357,25 @@ class GateOptions:
             show_default="no gate",
         ),
     ] = None
+    fail_over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-over",
+            help="Exit with 1 where the figure is above this, for metrics of which less is better, such as hallucination=0.05. "
+            "May be repeated.",
+            metavar="METRIC=NUMBER",
+            rich_help_panel=GATES,
+            show_default="no gate",
+        ),
+    ] = None
+    fail_over_upper: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-over-upper",
+            help="The same for the upper end of its 95% interval.",
+            metavar="METRIC=NUMBER",
+            rich_help_panel=GATES,
+            show_default="no gate",
+        ),
+    ] = None
     strict: Strict = False

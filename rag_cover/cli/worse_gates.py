@@ -13,6 +13,7 @@ import typer
 from rag_cover.cli.console import say, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gate_causes import METRICS_OF_LOSSES
+from rag_cover.cli.gates import hint_to_measure
 from rag_cover.errors import nearest
 from rag_cover.reports.text import p_value_text
 from rag_cover.stats.intervals import SIGNIFICANT
@@ -83,8 +84,9 @@ class WorseGate:
         """Hold B against A; a metric that is undefined on a side fails. The p-value must be below ``level``, from 0 to 1."""
         found = comparison.metrics.get(self.metric)
         if found is None or found.a is None or found.b is None or found.difference is None:
+            hint = hint_to_measure(self.metric, measured=())
             return WorseGateResult(
-                self, f"{self.metric} is undefined on a side: it was not measured, or nothing counts in it", None
+                self, f"{self.metric} is undefined on a side: it was not measured, or nothing counts in it{hint}", None
             )
         worst = _worst(found)
         visible = None if worst is None else abs(worst - _worse_by(found)) * _widening(level)

@@ -329,5 +329,5 @@ class CoverageResult:
             repeats_question=data.get("repeats_question", False),
             on_nuggets=data.get("on_nuggets", False),
             from_own_passages=data.get("from_own_passages", False),
-            cascade=CascadeCounts(**data["cascade"]) if data.get("cascade") else None,
+            cascade=CascadeCounts.from_dict(data["cascade"]) if data.get("cascade") else None,
         )

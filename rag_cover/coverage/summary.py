@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from rag_cover.coverage.cascade_counts import CascadeCounts
 from rag_cover.coverage.nugget_scores import NuggetScores, mean_scores
@@ -227,24 +227,21 @@ class CascadeSums:
     """Adds up how a cascade came to its verdicts, by question, over results added one by one."""
 
     def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
+        self._counts = CascadeCounts()
         self._audits = QuestionRows(2)
 
     def add(self, result: TraceResult) -> None:
         """Add a trace's verdicts, where a cascade judged them."""
         if result.coverage is None or (counts := result.coverage.cascade) is None:
             return
-        self._counts.update(asdict(counts))
+        self._counts += counts
         if counts.audited:
             self._audits.add(question_key(result.trace.question), [counts.agreed, counts.audited])
 
     @property
     def use(self) -> CascadeUse | None:
         """Return the sums; None where no cascade judged."""
-        if not self._counts["verdicts"]:
-            return None
-        counts = CascadeCounts(**self._counts)
-        return CascadeUse(counts, self._agreement(counts))
+        return CascadeUse(self._counts, self._agreement(self._counts)) if self._counts.verdicts else None
 
     def _agreement(self, counts: CascadeCounts) -> Interval | None:
         """Estimate the agreement: whole where the model's word counts, else that of the verdicts that it checked."""

@@ -156,6 +156,7 @@ def _row(record: Record, columns: Mapping[str, str], *, labelled: bool) -> Label
             _key(row, names),
             _user_question(row, names),
             chosen=row.get("sampled") == "chosen",
+            annotator=text_in(row, ("annotator",)),
         )
     except InvalidValueError as invalid:
         raise record.locate(InputError(str(invalid))) from invalid

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import ScoringItem
 from rag_cover.judge_check.result import Agreement, Disagreement, JudgeThreshold, SharesCovered
 from rag_cover.labels import LabelledText
-from rag_cover.stats.classification import accuracy, area_under_roc, by_cluster, counts, kappa, precision, recall
+from rag_cover.stats.classification import accuracy, area_under_roc, by_cluster, counts, kappa_interval, precision, recall
 from rag_cover.stats.intervals import Interval, jackknife, jackknife_share
 from rag_cover.stats.prediction_powered import (
     LEAST_LABELS,
@@ -58,7 +58,7 @@ def assess(
         unlabelled=len(rows) - len(labelled),
         questions=len(set(keys)),
         agreement=jackknife_share(found, accuracy),
-        kappa=jackknife(found, kappa, low=-1.0, high=1.0),
+        kappa=kappa_interval(found),
         precision=jackknife_share(found, precision),
         recall=jackknife_share(found, recall),
         area_under_roc=area_under_roc(judged, labels, keys),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rag_cover.labelling.items import LabelItem, label_key
-from rag_cover.stats.classification import accuracy, by_cluster, counts, kappa
-from rag_cover.stats.intervals import Interval, jackknife, jackknife_share
+from rag_cover.stats.classification import accuracy, by_cluster, counts, kappa_interval
+from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stores.labels import Label
 
 __all__ = ["AnnotatorAgreement", "AnnotatorDisagreement", "compare_annotators", "find_disagreements"]
@@ -19,7 +19,9 @@ __all__ = ["AnnotatorAgreement", "AnnotatorDisagreement", "compare_annotators", 
 class AnnotatorAgreement:
     """How far two annotators agree on the ``labels`` verdicts that both labelled; partly counts as no.
 
-    ``kappa`` is None where it is undefined, such as where both say the same of everything. Intervals resample questions.
+    ``kappa`` is None where it is undefined, such as where both say the same one thing of everything, and has no bounds where
+    leaving out a question moves nothing: one of the two gives one answer alone, or they agree on all. Intervals resample
+    questions.
     """
 
     first: str
@@ -79,6 +81,4 @@ def _gather(labels: Iterable[Label], items: Mapping[str, LabelItem]) -> tuple[Sa
 def _compare(first: str, second: str, keys: Sequence[str], said: Said, items: Mapping[str, LabelItem]) -> AnnotatorAgreement:
     one, other = ([bool(said[key][name].label) for key in keys] for name in (first, second))
     sums = by_cluster(counts(one, other), [items[key].cluster for key in keys])
-    return AnnotatorAgreement(
-        first, second, len(keys), jackknife_share(sums, accuracy), jackknife(sums, kappa, low=-1.0, high=1.0)
-    )
+    return AnnotatorAgreement(first, second, len(keys), jackknife_share(sums, accuracy), kappa_interval(sums))

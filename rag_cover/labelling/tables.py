@@ -70,7 +70,7 @@ def corrected_lines(results: Iterable[TraceResult], corrections: Sequence[Correc
 def import_labels(path: Path, annotator: str) -> tuple[Label, ...]:
     """Read labels of another file: one that was exported here, or any table of labels (`read_labels`).
 
-    Labels that do not say who gave them are the annotator's.
+    Labels that do not say who gave them (in a column ``annotator``) are the annotator's.
 
     Raises:
         InputError: the file cannot be read; says the line and the field.
@@ -165,5 +165,5 @@ def _label_of_row(row: LabelledText, annotator: str) -> Label:
     text = {"answer": row.text} if row.user_question else {"passage": row.text}
     sampled = {"sampled": "chosen"} if row.chosen else {}
     return Label.model_validate(
-        asked | text | sampled | {"label": row.label, "annotator": annotator, "labelled_at": datetime.now(UTC)}
+        asked | text | sampled | {"label": row.label, "annotator": row.annotator or annotator, "labelled_at": datetime.now(UTC)}
     )

@@ -77,8 +77,8 @@ def findings_sentences(findings: Findings) -> list[str]:
 def agreement_view(each: AnnotatorAgreement) -> dict[str, Any]:
     """Gather what the page shows of two annotators."""
     kappa = "undefined" if each.kappa is None else f"{each.kappa.estimate:.2f}"
-    bounds = each.kappa
-    between = f"{bounds.lower:.2f} to {bounds.upper:.2f}" if bounds and None not in (bounds.lower, bounds.upper) else "–"
+    bounds = (each.kappa.lower, each.kappa.upper) if each.kappa else (None, None)
+    between = "undefined" if bounds[0] is None or bounds[1] is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
     return {
         "annotators": f"{visible(each.first)} and {visible(each.second)}",
         "labels": each.labels,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from rag_cover.errors import StoreError
@@ -40,18 +40,20 @@ class LLMSession:
     """One run's cache (None: answers are not kept), ledger and clock.
 
     With ``asks_once``, a reply that cannot be used has failed and is not asked for again: no more calls are made than were
-    planned.
+    planned. A server that fails ``gives_up_after`` calls in a row, each with all its attempts, is not asked again; None: every
+    call is made.
     """
 
     cache: ResponseCache | None = None
     ledger: UsageMeter = field(default_factory=UsageMeter)
     clock: Deadline = field(default_factory=Deadline)
     asks_once: bool = False
+    gives_up_after: int | None = None
 
     @classmethod
     def over(cls, run: Self | None, cache: ResponseCache | None) -> Self:
         """Return the session with ``cache`` as its cache, or a new session if there is none."""
-        return cls(cache) if run is None else cls(cache or run.cache, run.ledger, run.clock, run.asks_once)
+        return cls(cache) if run is None else replace(run, cache=cache or run.cache)
 
     def recall(self, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Return the answers that are known; a cache that cannot be read is noted, and costs no answer."""

@@ -11,6 +11,7 @@ from rag_cover.coverage import Loss
 from rag_cover.coverage.summary import AnswerCounts, CascadeUse
 from rag_cover.language import language_unread
 from rag_cover.reports.loss_text import LOSS_PHRASES, describe_loss, main_loss
+from rag_cover.reports.sanitise import one_line
 from rag_cover.stats.intervals import SIGNIFICANT, Interval
 from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summary
 
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 _MINUS = "\N{MINUS SIGN}"
+_LONGEST_REASON = 200  # characters of what a model's failure says
 _MANY = 0.5  # of the answers, or of the traces: from here on the headline says so
 _NEARLY_ALL = 0.9  # of the questions: from here on coverage is that of whole questions
 _LANGUAGES_NAMED = 3
@@ -405,7 +407,8 @@ def cascade_sentence(summary: Summary) -> str:
         f"agreement with the model alone {_agreement(use)}",
     ]
     if counts.failed:
-        parts.append(f"for {format_count(counts.failed, 'verdict')} the model failed, the first judge’s stands")
+        why = f" ({one_line(counts.failure.message, limit=_LONGEST_REASON)})" if counts.failure else ""
+        parts.append(f"for {format_count(counts.failed, 'verdict')} the model failed{why}, the first judge’s stands")
     if counts.over_budget:
         parts.append(f"{format_count(counts.over_budget, 'unsure verdict')} over the budget stay the first judge’s")
     return f"{'; '.join(parts)}."

@@ -8,13 +8,14 @@ under the ROC curve with clusters: Obuchowski, "Nonparametric analysis of cluste
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_cover.stats.intervals import Interval, cluster_robust
+from rag_cover.stats.intervals import Interval, cluster_robust, jackknife
 
-__all__ = ["accuracy", "area_under_roc", "by_cluster", "counts", "kappa", "precision", "recall"]
+__all__ = ["accuracy", "area_under_roc", "by_cluster", "counts", "kappa", "kappa_interval", "precision", "recall"]
 
 Floats = NDArray[np.float64]
 
@@ -68,6 +69,19 @@ def kappa(sums: Floats) -> Floats:
     said, true = sums[..., 0] + sums[..., 1], sums[..., 0] + sums[..., 2]
     chance = _ratio(said * true + (n - said) * (n - true), n * n)
     return _ratio(accuracy(sums) - chance, 1 - chance)
+
+
+def kappa_interval(sums: ArrayLike) -> Interval | None:
+    """Return kappa with its interval over clusters; None where it is undefined, without bounds where nothing can vary.
+
+    Where one side gives one answer to everything, or both agree on everything, kappa is 0 or 1 whichever cluster is left out:
+    that is no reason to be sure of it.
+
+    >>> kappa_interval([[1, 1, 0, 0], [2, 0, 0, 0], [1, 2, 0, 0]])
+    Interval(estimate=0.0, lower=None, upper=None, n=3)
+    """
+    found = jackknife(sums, kappa, low=-1.0, high=1.0)
+    return replace(found, lower=None, upper=None) if found is not None and found.lower == found.upper else found
 
 
 def area_under_roc(probabilities: ArrayLike, labels: ArrayLike, keys: Sequence[Hashable]) -> Interval | None:

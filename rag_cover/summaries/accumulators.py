@@ -52,6 +52,9 @@ class Sums:
         """Add one trace's result to its question's rows."""
         key = question_key(result.trace.question)
         self.places.setdefault(key, len(self.places))
+        for name in result.outcomes:
+            if name in self._measures:  # one that fails on every trace has metrics, too
+                self._metrics.setdefault(name, self._measures[name].metrics)
         for name, measured in result.measured.items():
             for sums_of in dict.fromkeys(metric.sums for metric in self._metrics_for(name, measured)):
                 self._add((name, sums_of), key, np.asarray(sums_of(measured), dtype=np.float64))
@@ -66,7 +69,7 @@ class Sums:
 
     @property
     def metrics(self) -> dict[str, OwnedMetric]:
-        """Return the metrics of the results that were added, by name."""
+        """Return the metrics of the results that were added, and of given measures that measured nothing, by name."""
         return {each.name: OwnedMetric(measure, each) for measure, several in self._metrics.items() for each in several}
 
     def matrix(self, owned: OwnedMetric) -> Floats:

@@ -71,8 +71,9 @@ class Requirements:
             InvalidValueError: there is no such requirement, or it asks for what no answer can do.
         """
         known = [each.name for each in fields(cls)]
-        if unknown := next((name for name in given if name not in known), None):
-            message = f"an answer has no requirement {unknown!r}.{nearest(unknown, known)} There are: {', '.join(known)}."
+        if unknown := [name for name in given if name not in known]:
+            named = " or ".join(map(repr, unknown))
+            message = f"an answer has no requirement {named}.{nearest(unknown[0], known)} There are: {', '.join(known)}."
             raise InvalidValueError(message)
         return cls(**given)  # type: ignore[arg-type]  # checked above, and when they are used
 

@@ -48,6 +48,18 @@ def test_a_gate_of_the_file_fails_the_command_and_the_file_is_named(
     assert "--fail-under core_coverage=0.99" in done.stderr
 
 
+@pytest.mark.parametrize("table", ["evaluate", "common"])
+def test_a_maximum_can_stand_in_the_file(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path], table: str
+) -> None:
+    config(f"[{table}]\nfail_over = {{ echo_coverage = 0.4 }}\n")
+
+    done = command("evaluate", traces, *WORDS)
+
+    assert done.exit_code == 1
+    assert "echo_coverage is 0.5, which is 0.1 above 0.4 (--fail-over echo_coverage=0.4)" in done.stderr
+
+
 def test_a_minimum_that_no_answer_reaches_is_refused(
     command: Callable[..., Any], traces: Path, config: Callable[..., Path]
 ) -> None:

@@ -95,6 +95,11 @@ def test_a_threshold_is_used(command: Callable[..., Any], traces: Path) -> None:
         (["--fail-under", "core_coverge=0.5"], "order_alignment, rating"),
         (["--fail-under", "rating=high"], "is not METRIC=NUMBER"),
         (["--fail-under-lower", "rating"], "--fail-under-lower"),
+        (["--fail-over", "echo_coverage=high"], "is not METRIC=NUMBER"),
+        (["--fail-over", "hallucination=-0.1"], "hallucination is never below 0, so hallucination=-0.1 always fails"),
+        (["--fail-over", "core_coverage=0.6"], "more of core_coverage is better, so this fails a build that got better"),
+        (["--fail-over", "core_coverage=0.6"], "give --fail-under core_coverage=0.6"),
+        (["--fail-under", "hallucination=0.1"], "give --fail-over hallucination=0.1"),
         (["--column", "question"], "is not FIELD=COLUMN"),
         (["--limit", "0"], "--limit"),
     ],
@@ -139,6 +144,43 @@ def test_an_undefined_metric_fails_its_gate_and_says_why(command: Callable[..., 
 
     assert done.exit_code == 1
     assert "core_coverage is undefined: coverage was not measured" in done.stderr
+
+
+def test_a_maximum_fails_a_build_whose_figure_is_above_it(command: Callable[..., Any], traces: Path) -> None:
+    over, kept = (
+        command("evaluate", traces, *JUDGE, "--no-store", "--no-report", "--json", "--fail-over", f"echo_coverage={most}")
+        for most in (0.4, 0.5)
+    )
+
+    assert (over.exit_code, kept.exit_code) == (1, 0)
+    assert over.stderr == "Gate failed: echo_coverage is 0.5, which is 0.1 above 0.4 (--fail-over echo_coverage=0.4).\n"
+    (gate,) = json.loads(over.stdout)["gates"]
+    assert (gate["option"], gate["value"], gate["passed"]) == ("--fail-over echo_coverage=0.4", 0.5, False)
+
+
+def test_a_maximum_of_the_upper_end_fails_where_the_estimate_would_not(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--quiet", "--fail-over-upper", "echo_coverage=0.6")
+
+    assert done.exit_code == 1
+    assert "the upper end of echo_coverage's 95% interval is 0.923, which is 0.32 above 0.6" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("gate", "measure"),
+    [
+        ("--fail-under claim_recall=0.5", "claims"),
+        ("--fail-over hallucination=0.5", "claims"),
+        ("--fail-under citation_recall=0.5", "citations"),
+        ("--fail-under utility=0.5", "utility"),
+    ],
+)
+def test_a_gate_on_what_was_not_measured_says_which_option_measures_it(
+    command: Callable[..., Any], traces: Path, gate: str, measure: str
+) -> None:
+    done = command("evaluate", traces, *JUDGE, "--quiet", *gate.split())
+
+    assert done.exit_code == 1
+    assert f"it was not measured; 'rag-cover evaluate --measure {measure}' measures it ({gate})" in done.stderr
 
 
 def test_a_bad_line_exits_with_3_and_names_its_place(

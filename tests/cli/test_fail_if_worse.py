@@ -69,6 +69,21 @@ def test_with_a_margin_it_must_be_shown_to_be_no_worse(
     assert "it may be 0.27 worse, which is more than 0.05" in strict.stderr
 
 
+def test_more_of_what_is_bad_is_worse(command: Callable[..., Any], folder: Path, make: Make) -> None:
+    lines = {name: _lines(12, worse=worse) for name, worse in (("wordy", 0), ("terse", 8))}
+    for line in (line for each in lines.values() for line in each):
+        line["sub_questions"].append({"text": "Is the sky blue?", "role": "follow-up"})
+    wordy, terse = (make(folder / f"{name}.jsonl", each) for name, each in lines.items())
+
+    worse, better = (
+        command("compare", *sides, *JUDGE, "--fail-if-worse", gate)
+        for sides, gate in (((terse, wordy), "follow_up_coverage"), ((wordy, terse), "follow_up_coverage=0.01"))
+    )
+
+    assert (worse.exit_code, better.exit_code) == (1, 0)
+    assert "follow_up_coverage went from 0.333 to 1 (+0.67" in worse.stderr
+
+
 def test_json_tells_the_gates(command: Callable[..., Any], good: Path, bad: Path) -> None:
     done = command("compare", good, bad, *JUDGE, "--fail-if-worse", "core_coverage", "--json")
 

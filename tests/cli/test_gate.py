@@ -111,6 +111,54 @@ def test_a_floor_holds_the_candidate_alone(gate: Callable[..., Any]) -> None:
     assert "core_coverage is 0.917" in done.stderr
 
 
+def test_a_ceiling_holds_the_candidate_alone_and_stands_in_every_output(gate: Callable[..., Any], folder: Path) -> None:
+    option = "--fail-over echo_coverage=0.5"  # the questions hold the words of their sub-questions
+
+    done = gate(
+        _lines(12, found=12, said=12),
+        *option.split(),
+        "--junit",
+        folder / "gate.xml",
+        "--markdown",
+        folder / "gate.md",
+        "--json",
+    )
+
+    assert done.exit_code == 1
+    (row,) = json.loads(done.stdout)["gates"]
+    assert (row["option"], row["passed"]) == (option, False)
+    assert row["problem"] == "echo_coverage is 1, which is 0.5 above 0.5"
+    assert f'name="{option}"' in (folder / "gate.xml").read_text(encoding="utf-8")
+    assert f"| `{option}` | echo_coverage is 1" in (folder / "gate.md").read_text(encoding="utf-8").replace("\\", "")
+
+
+@pytest.mark.parametrize(("questions", "code"), [(6, 0), (7, 1)])
+def test_the_gates_that_nobody_names_can_fail_from_7_questions_on(
+    command: Callable[..., Any], folder: Path, make: Make, questions: int, code: int
+) -> None:
+    sides = (make(folder / f"{name}.jsonl", _lines(questions, found=7, said=said)) for name, said in (("a", 7), ("b", 0)))
+    baseline, candidate = sides
+
+    done = command("gate", "--baseline", baseline, "--candidate", candidate, *JUDGE)
+
+    assert done.exit_code == code
+    assert ("too few questions to fail 2 of them" in done.stdout) is (code == 0)
+
+
+def test_a_store_that_cannot_be_read_exits_with_3_and_nothing_is_written(
+    command: Callable[..., Any], main: Path, folder: Path
+) -> None:
+    (folder / "broken.sqlite").write_bytes(bytes(range(256)))
+    files = ("--junit", folder / "gate.xml", "--markdown", folder / "gate.md", "--report", folder / "gate.html")
+
+    for name in ("missing.sqlite", "broken.sqlite"):
+        done = command("gate", "--baseline", main, "--candidate", folder / name, *JUDGE, *files)
+
+        assert done.exit_code == 3
+        assert name in done.stderr
+    assert not list(folder.glob("gate.*"))
+
+
 @pytest.mark.parametrize(
     ("said", "again", "code"),
     [

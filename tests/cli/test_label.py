@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ def store(command: Command, traces: Path, folder: Path) -> Path:
     return folder / "run.sqlite"
 
 
+RUN = "run.labels.jsonl"
 LABEL = Label(question="Why?", sub_question="is sky 1 blue", answer="The sky 1 is blue", label=True, annotator="ada")
 
 
@@ -35,6 +37,66 @@ def test_labels_are_imported_and_exported_without_a_page(command: Command, store
     assert "2 of 2 labels are of questions that" in taken.stderr
     assert [label.label for label in read_label_file(folder / "run.labels.jsonl")] == [True, False]
     assert read_labels(folder / "labels.csv") == read_labels(folder / "run.labels.jsonl")
+
+
+def test_a_table_imported_again_adds_nothing_and_a_changed_label_replaces(command: Command, store: Path, folder: Path) -> None:
+    words = ("label", store, "--import", "theirs.csv", "--annotator", "ada")
+    table = folder / "theirs.csv"
+    table.write_text("question,answer,label\nWhy blue?,Air.,1\nWhy red?,Air.,0\n", "utf-8")
+    command(*words)
+
+    again = command(*words)
+    table.write_text("question,answer,label\nWhy blue?,Air.,0\nWhy red?,Air.,0\nWhy grey?,Air.,1\n", "utf-8")
+    changed = command(*words)
+    other = command(*words[:-1], "bob")
+
+    assert f"0 labels added to {folder / RUN}; 2 held already." in again.stdout
+    assert f"1 label added to {folder / RUN}; 1 replaced; 1 held already." in changed.stdout
+    assert f"3 labels added to {folder / RUN}." in other.stdout
+    rows = read_labels(folder / "run.labels.jsonl")
+    assert [(row.annotator, row.question, row.label) for row in rows] == [
+        (name, f"Why {colour}?", label)
+        for name in ("ada", "bob")
+        for colour, label in (("blue", False), ("red", False), ("grey", True))
+    ]
+
+
+def test_an_older_export_takes_back_no_label(command: Command, store: Path, folder: Path) -> None:
+    first = LABEL.model_copy(update={"labelled_at": datetime(2026, 1, 1, tzinfo=UTC), "trace_id": "t1"})
+    append_labels(folder / "run.labels.jsonl", [first])
+    command("label", store, "--export", "older.csv")
+    later = first.model_copy(update={"label": False, "labelled_at": datetime(2026, 1, 2, tzinfo=UTC)})
+    append_labels(folder / "run.labels.jsonl", [later])
+
+    done = command("label", store, "--import", "older.csv")
+
+    assert f"0 labels added to {folder / RUN}; 1 older than what it says now, left out." in done.stdout
+    assert read_label_file(folder / "run.labels.jsonl") == (first, later)
+
+
+def test_a_table_that_names_annotators_keeps_them(command: Command, store: Path, folder: Path) -> None:
+    (folder / "ours.csv").write_text("question,answer,label,annotator\nWhy?,Air.,1,bob\nWhy?,Air.,0,eve\n", "utf-8")
+    (folder / "theirs.csv").write_text("question,text,label,annotator,note\nWhy?,Air.,1,bob,x\nWho?,Air.,0,,y\n", "utf-8")
+
+    refused = command("label", store, "--import", "ours.csv", "--annotator", "ada")
+    taken = command("label", store, "--import", "theirs.csv", "--annotator", "ada")
+
+    assert refused.exit_code == 2
+    assert "ours.csv says itself who labelled (bob, eve): leave --annotator ada out" in refused.stderr
+    assert taken.exit_code == 0, taken.stderr
+    assert [label.annotator for label in read_label_file(folder / "run.labels.jsonl")] == ["bob", "ada"]
+
+
+def test_an_export_of_one_annotator_holds_no_other_labels(command: Command, store: Path, folder: Path) -> None:
+    append_labels(folder / "run.labels.jsonl", [LABEL, LABEL.model_copy(update={"annotator": "bob"})])
+
+    given = command("label", store, "--export", "bob.jsonl", "--annotator", "bob")
+    nobody = command("label", store, "--export", "bib.jsonl", "--annotator", "bib")
+
+    assert given.exit_code == 0
+    assert [label.annotator for label in read_label_file(folder / "bob.jsonl")] == ["bob"]
+    assert nobody.exit_code == 2
+    assert "holds no label of bib. Did you mean 'bob'?" in nobody.stderr
 
 
 def test_an_export_writes_over_nothing(command: Command, store: Path, folder: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rag_cover.evaluation import Evaluation
 from rag_cover.importers import read_labels
-from rag_cover.labelling import LabelSession, compare_annotators, find_disagreements
+from rag_cover.labelling import Grade, LabelSession, compare_annotators, find_disagreements
 from rag_cover.labelling.views import agreement_view, disagreement_view
 from rag_cover.stores import read_label_file
 
@@ -84,6 +84,22 @@ def test_kappa_of_annotators_who_always_say_the_same_thing_is_undefined(open_ses
 
     assert agreement.kappa is None
     assert agreement_view(agreement)["kappa"] == "undefined"
+
+
+@pytest.mark.parametrize(("bob_says", "kappa"), [(("no",) * 5, "0.00"), (("yes", "yes", "no", "no", "no"), "1.00")])
+def test_kappa_that_nothing_moves_has_no_interval(open_session: OpenSession, bob_says: tuple[Grade, ...], kappa: str) -> None:
+    ada, bob = open_session(random_share=1.0), open_session("bob", random_share=1.0)
+    ada_says: tuple[Grade, ...] = ("yes", "yes", "no", "no", "no")
+    for key, first, second in zip(ada.plan.random_order, ada_says, bob_says, strict=False):
+        ada.say(key, first)
+        bob.say(key, second)
+
+    (agreement,) = compare_annotators(read_label_file(ada.path), ada.items)
+
+    assert agreement.kappa is not None
+    assert (agreement.kappa.lower, agreement.kappa.upper) == (None, None)
+    shown = agreement_view(agreement)
+    assert (shown["kappa"], shown["interval"]) == (kappa, "undefined")
 
 
 def test_what_was_taken_back_or_skipped_is_no_disagreement(open_session: OpenSession) -> None:

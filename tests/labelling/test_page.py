@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from rag_cover.evaluation import Evaluation
+from rag_cover.labelling import find_out
+from rag_cover.labelling.views import findings_sentences
 from rag_cover.stores import read_corrections, read_label_file
-from tests.labelling.conftest import OpenPage, Page
+from tests.labelling.conftest import OpenPage, OpenSession, Page
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -147,6 +150,24 @@ def test_after_ten_labels_it_says_what_they_tell(page: Page, open_tab: OpenTab) 
     tab.wait_for_function("() => document.getElementById('findings').textContent.includes('judge alone says')")
 
     assert "The judge agrees with" in tab.text_content("#findings")
+
+
+def test_after_the_last_verdict_it_says_what_all_labels_tell(
+    open_session: OpenSession, open_page: OpenPage, open_tab: OpenTab, evaluation: Evaluation
+) -> None:
+    session = open_session()
+    while draw := session.next():
+        session.say(draw.key, "yes" if session.answered else "skip")  # so that the last label is no tenth one
+    session.undo()
+    tab = open_tab(open_page(session.path))
+
+    _press(tab, "n")
+
+    assert session.counts()[0] % 10 != 9
+    assert tab.text_content("#task") == "Every verdict worth a label has one."
+    said = findings_sentences(find_out(evaluation, session.items.values(), session.path))
+    shown = "said => [...document.querySelectorAll('#findings li')].map(each => each.textContent).join() === said"
+    tab.wait_for_function(shown, arg=",".join(said))
 
 
 def test_a_server_that_is_gone_is_told_and_nothing_is_pretended(page: Page, browser: Any) -> None:

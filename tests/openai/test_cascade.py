@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from rag_cover.backends import CertainCuts, ScoringItem
 from rag_cover.cascade import CascadeJudge, CascadeSettings
+from rag_cover.cascade.judge import FAILED_CALLS
 from rag_cover.cli import app
 from rag_cover.errors import BackendNotFoundError, InvalidValueError
 from rag_cover.evaluation import Evaluation, Progress, evaluate
@@ -24,6 +25,7 @@ from rag_cover.questions import Passage, Question, Role, SubQuestion
 from rag_cover.recording import Recording
 from rag_cover.registry import Models, open_scorer
 from rag_cover.reports import write_report
+from rag_cover.reports.text import cascade_sentence
 from rag_cover.stores import write_traces
 from rag_cover.testing import ScriptedScorer
 from rag_cover.traces import RetrievalStep, Trace
@@ -92,6 +94,36 @@ def test_without_a_budget_all_that_is_unsure_is_asked_and_told(server: Any, mode
     answers = [result.coverage.sub_questions[0].answer for result in evaluation.results if result.coverage]
     assert [answer.covered for answer in answers if answer] == [number % 3 != 0 for number in range(60)]
     assert all(answer.certain for answer in answers if answer)
+
+
+def test_a_server_that_is_down_is_soon_asked_no_more_and_the_summary_says_why(
+    server: Any, options: dict[str, Any], fault: Any, tmp_path: Path
+) -> None:
+    policy = replace(options["policy"], max_concurrency=1)
+    server.fault_of = lambda _: fault(status=500, message="The database is on fire.")
+    models = judged_by(open_scorer(MODEL, **options | {"policy": policy}), audit=0.0)
+
+    evaluation = measure(models, store=tmp_path / "kept.sqlite", workers=1)
+
+    assert len(server.requests) == FAILED_CALLS * policy.attempts
+    for summary in (evaluation.summary(), Evaluation.open(tmp_path / "kept.sqlite").summary()):
+        assert summary.cascade is not None
+        assert (summary.cascade.counts.asked, summary.cascade.counts.failed) == (0, 120)
+        said = "the server answered 500: The database is on fire.; after 3 such calls in a row it is not asked again"
+        assert f"for 120 verdicts the model failed (openai:small: {said})" in cascade_sentence(summary)
+
+
+def test_failures_that_are_not_in_a_row_shut_no_server_out(server: Any, options: dict[str, Any], fault: Any) -> None:
+    policy = replace(options["policy"], max_concurrency=1, attempts=1)
+    server.reply = reply
+    server.fault_of = lambda _: fault(status=500) if len(server.requests) % 3 else None
+    models = judged_by(open_scorer(MODEL, **options | {"policy": policy}), audit=0.0)
+
+    use = measure(models, workers=1).summary().cascade
+
+    assert use is not None
+    assert len(server.requests) == 60
+    assert (use.counts.asked, use.counts.failed) == (40, 80)
 
 
 @pytest.mark.parametrize("workers", [1, 8])
@@ -338,5 +370,5 @@ def test_a_report_tells_of_failures_and_of_what_was_over_the_budget(
     write_report(tmp_path / "report.html", evaluation.results, replace(evaluation.summary()))
 
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "for 2 verdicts the model failed, the first judge’s stands" in page
+    assert "for 2 verdicts the model failed (openai:small: the server answered 400: no), the first judge’s stands" in page
     assert "unsure verdicts over the budget stay the first judge’s" in page

@@ -188,7 +188,7 @@ def test_a_marker_with_an_unknown_requirement_is_an_error_that_names_the_nearest
         """
 import pytest
 
-@pytest.mark.rag_cover(min_coverage=0.5)
+@pytest.mark.rag_cover(min_coverage=0.5, strict=True)
 def test_it(): pass
 """
     )
@@ -196,7 +196,7 @@ def test_it(): pass
     result = _run(pytester)
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*no requirement 'min_coverage'. Did you mean 'min_core_coverage'?*"])
+    result.stdout.fnmatch_lines(["*no requirement 'min_coverage' or 'strict'. Did you mean 'min_core_coverage'?*"])
 
 
 def test_the_embedded_judge_judges_where_none_is_named(pytester: pytest.Pytester) -> None:

@@ -14,13 +14,14 @@ from rag_cover.cli.console import say, warn
 from rag_cover.cli.options import INPUT, OUTPUT, Force, Quiet
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
-from rag_cover.errors import InputError, InvalidValueError, needs_extra
+from rag_cover.errors import InputError, InvalidValueError, nearest, needs_extra
 from rag_cover.evaluation import Evaluation
 from rag_cover.labelling import RANDOM_SHARE, LabelSampling, LabelSession, import_labels, list_items
+from rag_cover.labelling.merging import LabelMerge
 from rag_cover.labelling.tables import count_unknown, labels_csv, labels_jsonl
 from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing, require_file
-from rag_cover.stores.labels import append_labels, labels_beside, read_label_file
+from rag_cover.stores.labels import append_labels, cut_torn_line, labels_beside, read_label_file
 
 __all__ = ["LabelOptions", "label_verdicts"]
 
@@ -45,7 +46,12 @@ class LabelOptions:
     ] = None
     annotator: Annotated[
         str | None,
-        typer.Option(help="Who labels.", metavar="NAME", rich_help_panel=INPUT, show_default="the user of this machine"),
+        typer.Option(
+            help="Who labels; with --import whose the labels are that name nobody, with --export alone whose are written.",
+            metavar="NAME",
+            rich_help_panel=INPUT,
+            show_default="the user of this machine; --export: everybody",
+        ),
     ] = None
     beside: Annotated[
         list[Path] | None,
@@ -81,7 +87,7 @@ class LabelOptions:
         Path | None,
         typer.Option(
             "--import",
-            help="Add the labels of a CSV or JSONL table to the file of labels, and open no page.",
+            help="Add the labels of a CSV or JSONL table that the file of labels does not hold yet, and open no page.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -208,15 +214,56 @@ def _move_labels(options: LabelOptions) -> None:
         raise InvalidValueError(message)
     refuse_existing(options.export_file, force=options.force, inputs=[options.store, options.labels, options.import_file])
     if options.import_file is not None:
-        require_file(options.store)
-        imported = import_labels(options.import_file, options.name)
-        if unknown := count_unknown(imported, Evaluation.open(options.store).results):
-            warn(f"{unknown:,} of {format_count(len(imported), 'label')} are of questions that {options.store} does not hold")
-        count = append_labels(options.labels, imported)
-        say(f"{format_count(count, 'label')} added to {options.labels}.", quiet=options.quiet)
+        _import(options, options.import_file)
     if options.export_file is not None:
-        labels = read_label_file(options.labels)
-        text = labels_csv(labels) if options.export_file.suffix.lower() == ".csv" else labels_jsonl(labels)
-        with replacing(options.export_file) as file:
-            file.write(text.encode())
-        say(f"Labels written to {options.export_file}.", quiet=options.quiet)
+        _export(options, options.export_file)
+
+
+def _import(options: LabelOptions, table: Path) -> None:
+    """Add the labels of a table that the file of labels does not hold yet, and say how many.
+
+    Raises:
+        InvalidValueError: the table names other annotators than the one that is given.
+    """
+    require_file(options.store)
+    imported = import_labels(table, options.name)
+    named = sorted({each.annotator for each in imported if each.annotator})
+    if options.annotator is not None and named and options.name not in named:
+        message = f"{table} says itself who labelled ({', '.join(named)}): leave --annotator {options.name} out"
+        raise InvalidValueError(message)
+    if unknown := count_unknown(imported, Evaluation.open(options.store).results):
+        warn(f"{unknown:,} of {format_count(len(imported), 'label')} are of questions that {options.store} does not hold")
+    if cut_torn_line(options.labels):
+        warn(f"The last line of {options.labels} was not written whole; it was cut off. No label that was saved is lost.")
+    merge = LabelMerge.of(read_label_file(options.labels) if options.labels.exists() else (), imported)
+    append_labels(options.labels, merge.lines)
+    say(_tell_merge(merge, options.labels), quiet=options.quiet)
+
+
+def _tell_merge(merge: LabelMerge, path: Path) -> str:
+    """Say what became of imported labels."""
+    others = [
+        f"{merge.replaced:,} replaced" if merge.replaced else "",
+        f"{merge.held:,} held already" if merge.held else "",
+        f"{merge.outdated:,} older than what it says now, left out" if merge.outdated else "",
+    ]
+    return "; ".join(filter(None, [f"{format_count(merge.added, 'label')} added to {path}", *others])) + "."
+
+
+def _export(options: LabelOptions, table: Path) -> None:
+    """Write the labels that stand, all or one annotator's.
+
+    Raises:
+        InvalidValueError: the annotator that is given gave none.
+    """
+    labels = read_label_file(options.labels)
+    if options.annotator is not None and options.import_file is None:
+        names = sorted({each.annotator for each in labels if each.annotator})
+        labels = tuple(each for each in labels if each.annotator == options.name)
+        if not labels:
+            message = f"{options.labels} holds no label of {options.name}.{nearest(options.name, names)}"
+            raise InvalidValueError(message)
+    text = labels_csv(labels) if table.suffix.lower() == ".csv" else labels_jsonl(labels)
+    with replacing(table) as file:
+        file.write(text.encode())
+    say(f"Labels written to {table}.", quiet=options.quiet)

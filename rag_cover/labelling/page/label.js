@@ -5,7 +5,7 @@ const GRADES = { y: "yes", n: "no", p: "partly", s: "skip" };
 let item = null;
 let isBusy = false; // a key that comes before the next verdict shows is of no verdict
 let isUnfolded = false;
-let foundAt = 0;
+let foundAt = 0; // labels at the last look
 
 function showText() {
   const hidden = hiddenWords(item.parts) + hiddenWords(item.question);
@@ -35,6 +35,11 @@ function showItem() {
   showText();
 }
 
+function isLookDue(labels) {
+  if (labels === 0) return false;
+  return Math.floor(labels / EVERY) !== Math.floor(foundAt / EVERY) || (item === null && labels !== foundAt);
+}
+
 function show(reply, said) {
   item = reply.item;
   isUnfolded = false;
@@ -45,10 +50,9 @@ function show(reply, said) {
   byId("text").scrollTop = 0;
   const next = item === null ? "Nothing is left." : `${byId("task").textContent} ${item.facet}`;
   byId("status").textContent = said ? `${said} ${next}` : "";
-  const tens = Math.floor(reply.progress.labels / EVERY);
-  if (tens !== foundAt) {
-    foundAt = tens;
-    if (tens > 0) find();
+  if (isLookDue(reply.progress.labels)) {
+    foundAt = reply.progress.labels;
+    find();
   }
 }
 
