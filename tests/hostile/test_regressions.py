@@ -14,7 +14,7 @@ from rag_cover.backends import Sampling
 from rag_cover.errors import InputError, InvalidValueError, MalformedReplyError
 from rag_cover.importers import import_traces
 from rag_cover.importers.timestamps import moment_of
-from rag_cover.setqueries import SetQuery
+from rag_cover.setqueries import SetQuery, notation
 from rag_cover.stores import read_traces
 
 
@@ -54,6 +54,25 @@ def test_a_trace_with_many_named_steps_is_read(tmp_path: Path) -> None:
 def test_a_set_query_of_more_than_a_megabyte_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="at most 1,000,000 characters"):
         SetQuery.from_text("(" * 1_000_001)
+
+
+@pytest.mark.parametrize("unit", ["a | b & c - d \\ ", "(", "a ", "'a' | "])
+def test_a_set_query_of_very_many_parts_is_refused_before_all_of_them_are_read(unit: str) -> None:
+    made = []
+
+    with pytest.raises(InvalidValueError, match="at most 20,000 words, signs and brackets"):
+        notation.read(unit * (1_000_000 // len(unit)), made.append, lambda *_: None)
+
+    assert len(made) <= notation.MOST_PARTS
+
+
+def test_the_data_of_a_set_query_of_very_many_atoms_is_refused_before_all_of_them_are_made() -> None:
+    made: list[str] = []
+
+    with pytest.raises(InvalidValueError, match="at most 20,000 atoms"):
+        notation.read_data({"union": [{"intersection": ["a", "b"]}] * 100_000}, made.append, lambda *_: None)
+
+    assert len(made) == notation.MOST_PARTS
 
 
 def test_a_log_probability_beyond_all_floats_is_none() -> None:
