@@ -101,7 +101,7 @@ class OpenFolder:
             message = f"a path of {len(name):,} characters is too long; {_LONGEST_NAME} are the most"
             raise InvalidValueError(message)
         path = self.root / name
-        if "\0" in name or Path(name).is_absolute() or not self._is_open(path):
+        if not _is_a_name(name) or Path(name).is_absolute() or not self._is_open(path):
             message = (
                 f"{name!r} lies outside of the folder that the server may read, or is hidden; name a path that list_files gives"
             )
@@ -123,3 +123,8 @@ class OpenFolder:
         name = glob.escape(path.name)
         beside = (each for pattern in (f"{name}-wal", f"{name}.parts/*") for each in path.parent.glob(pattern))
         return [path, *(each for each in beside if each.is_file() and each.resolve().is_relative_to(self.root))]
+
+
+def _is_a_name(name: str) -> bool:
+    """Return whether a file system can be asked for it: without NUL and lone surrogates."""
+    return not any(mark == "\0" or "\ud800" <= mark <= "\udfff" for mark in name)
