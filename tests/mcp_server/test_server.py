@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from rag_cover import Question, Trace
-from rag_cover.cli.mcp_server import OpenFolder, Toolbox
+from rag_cover.cli.mcp_server import OpenFolder, Toolbox, make_server
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.recording.sinks import PartWriter
@@ -68,7 +68,10 @@ def ask(folder: Path, questions: Callable[[Any], Awaitable[T]], *options: str) -
 async def call(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     text = result.content[0].text
-    return {"error": text} if result.is_error else dict(json.loads(text))
+    if result.is_error:
+        return {"error": text}
+    assert result.structured_content == json.loads(text)
+    return dict(result.structured_content)
 
 
 @pytest.mark.slow
@@ -163,6 +166,20 @@ def test_a_gzipped_file_that_unpacks_to_more_than_the_limit_is_refused_and_not_u
     assert allowed.read("few.jsonl.gz") == folder.resolve() / "few.jsonl.gz"
     with pytest.raises(InputError, match="cut off or damaged"):
         allowed.read("cut.jsonl.gz")
+
+
+def test_every_tool_says_what_it_answers_with(folder: Path) -> None:
+    async def listed() -> dict[str, Any]:
+        tools = await make_server(Toolbox(OpenFolder(folder))).list_tools()
+        return {tool.name: tool.output_schema for tool in tools}
+
+    schemas = asyncio.run(listed())
+
+    assert {name: "notice" in schema["required"] for name, schema in schemas.items() if name != "list_files"} == dict.fromkeys(
+        ("evaluate", "worst_questions", "compare", "route"), True
+    )
+    assert set(schemas["list_files"]["required"]) == {"files", "may_write"}
+    assert {"headline", "metrics", "losses"} <= set(schemas["evaluate"]["required"])
 
 
 def test_reading_a_store_changes_nothing_beside_it(folder: Path) -> None:
