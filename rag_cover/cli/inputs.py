@@ -16,7 +16,7 @@ from rag_cover.stores.files import open_input, require_file
 from rag_cover.testsets.documents import load_documents
 from rag_cover.traces import Trace
 
-__all__ = ["TraceFile", "in_blocks", "is_store", "open_traces", "output_name", "read_documents"]
+__all__ = ["TraceFile", "in_blocks", "is_store", "open_traces", "output_name", "read_document_folder"]
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class TraceFile:
             raise InputError(problem, file=wrong.file, line=wrong.line, field=wrong.field) from wrong
 
 
-def read_documents(folder: Path) -> tuple[tuple[Passage, ...], list[InputError]]:
+def read_document_folder(folder: Path) -> tuple[tuple[Passage, ...], list[InputError]]:
     """Read a folder of documents; count and name those that cannot be read, and return their errors, too.
 
     Raises:

@@ -75,8 +75,8 @@ def load_documents(path: Path | str, *, skipped: Skipped | None = None) -> list[
         problem = f"there is no passage in it; documents are files that end in {', '.join(SUFFIXES)}"
         raise InputError(problem, file=root)
     if skipped is not None:
-        for error in unread:
-            skipped(error)
+        for each in unread:
+            skipped(each)
     return passages
 
 

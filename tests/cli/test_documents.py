@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_cover.cli.inputs import read_documents
+from rag_cover.cli.inputs import read_document_folder
 from rag_cover.errors import InputError
 
 
@@ -19,7 +19,7 @@ def test_documents_that_cannot_be_read_are_counted_and_named(folder: Path, capsy
     for number in range(5):
         (docs / f"old{number}.txt").write_bytes(b"caf\xe9")
 
-    passages, unread = read_documents(docs)
+    passages, unread = read_document_folder(docs)
 
     said = capsys.readouterr().err
     assert ([each.id for each in passages], len(unread)) == (["kept.txt#1"], 5)
@@ -33,7 +33,7 @@ def test_a_folder_of_which_no_document_can_be_read_is_an_error(folder: Path) -> 
     (folder / "docs" / "old.txt").write_bytes(b"caf\xe9")
 
     with pytest.raises(InputError, match=r"old\.txt: this is no UTF-8 text"):
-        read_documents(folder / "docs")
+        read_document_folder(folder / "docs")
 
 
 def test_questions_are_made_of_the_documents_that_can_be_read(command: Callable[..., Any], folder: Path) -> None:

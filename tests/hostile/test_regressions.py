@@ -60,7 +60,7 @@ def test_a_set_query_of_more_than_a_megabyte_is_refused() -> None:
 
 @pytest.mark.parametrize("unit", ["a | b & c - d \\ ", "(", "a ", "'a' | "])
 def test_a_set_query_of_very_many_parts_is_refused_before_all_of_them_are_read(unit: str) -> None:
-    made = []
+    made: list[str] = []
 
     with pytest.raises(InvalidValueError, match="at most 20,000 words, signs and brackets"):
         notation.read(unit * (1_000_000 // len(unit)), made.append, lambda *_: None)

@@ -13,7 +13,7 @@ from rag_cover.backends import Failure
 from rag_cover.cli.commands.nuggets_command import end_command
 from rag_cover.cli.console import busy, say, warn
 from rag_cover.cli.exit_codes import ExitCode
-from rag_cover.cli.inputs import read_documents
+from rag_cover.cli.inputs import read_document_folder
 from rag_cover.cli.options import (
     OUTPUT,
     Force,
@@ -107,7 +107,7 @@ def make_questions(options: QuestionsOptions) -> None:
     """
     shares, prices = Shares(options.multi, options.unanswerable), prices_of(options.prices)
     refuse_existing(options.out, force=options.force, inputs=[options.corpus])
-    passages, unread = read_documents(options.corpus)
+    passages, unread = read_document_folder(options.corpus)
     writer = _Writer(options)
     candidates = writer.candidates(passages)
     with busy(f"Indexing {format_count(len(passages), 'passage')}", quiet=options.quiet):
