@@ -8,6 +8,7 @@
 # make distributions  build what is published under the frameworks' own names into dist/distributions/
 # make bom    write the bill of materials of the built wheel (CycloneDX) into dist/, and check it
 # make release-pins  write the hashes of what a release is made with anew
+# make dev-pins  write the hashes of the packages that CI tests with anew, in the versions of constraints.txt
 # make docs   build the site of the documentation into build/docs; a link that leads nowhere fails it
 # make clean  remove what these made
 
@@ -17,7 +18,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test slow models lint audit build distributions bom release-pins docs clean
+.PHONY: help demo test slow models lint audit build distributions bom release-pins dev-pins docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -67,6 +68,11 @@ build/release/.tools: .ci/requirements-release.txt
 release-pins:
 	cd .ci && uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --python-version 3.11 \
 	  --python-platform x86_64-unknown-linux-gnu requirements-release.in -o requirements-release.txt
+
+# For every system and Python: pip itself is whatever the environment has, and torch is not among the extras.
+dev-pins:
+	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-package pip --python-version 3.11.7 \
+	  --extra all --extra dev -c constraints.txt pyproject.toml -o .ci/requirements-dev.txt
 
 docs: $(VENV)/.docs
 	$(BIN)/python .ci/reference.py --check

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,70 @@ def test_everything_that_a_release_is_made_with_has_hashes(source_tree: Path) ->
 
     assert {entry.partition("==")[0] for entry in entries} >= set(wanted)
     assert [entry for entry in entries if "==" not in entry or "--hash=sha256:" not in entry] == []
+
+
+def _pins(text: str) -> dict[str, str]:
+    return {
+        re.sub(r"[-_.]+", "-", name).lower(): version for name, version in re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
+    }
+
+
+def test_the_hashed_packages_of_the_tests_are_the_pinned_ones(source_tree: Path) -> None:
+    text = (source_tree / ".ci/requirements-dev.txt").read_text(encoding="utf-8")
+    pinned = _pins((source_tree / "constraints.txt").read_text(encoding="utf-8"))
+    hashed = _pins(text)
+    elsewhere = {"appnope", "pywin32", "httpx2-jsfetch"}  # for systems that no pin was made on
+
+    assert {name: version for name, version in hashed.items() if pinned.get(name) != version and name not in elsewhere} == {}
+    assert {"pytest", "llama-index-core", "langchain-core", "ray", "numpy"} <= set(hashed)
+    assert "torch" not in hashed
+    assert [entry for entry in re.split(r"\n(?=\S)", text.strip()) if "--hash=sha256:" not in entry] == []
+    assert re.search(r"\w://|--\w*-?index|--find-links", text) is None
+
+
+def test_every_requirement_of_the_tests_is_hashed(source_tree: Path) -> None:
+    project = tomllib.loads((source_tree / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    folded = re.findall(r"[\w-]+", re.findall(r"\[(.*)\]", extras["all"][0])[0])
+    wanted = [
+        *project["dependencies"],
+        *extras["dev"],
+        *extras["all"],
+        *extras["ray"],
+        *(each for name in folded for each in extras[name]),
+    ]
+
+    named = {re.match(r"[\w.-]+", each).group().lower() for each in wanted}  # type: ignore[union-attr]
+
+    assert named - {"rag-cover"} <= set(_pins((source_tree / ".ci/requirements-dev.txt").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "ended", "words"),
+    [
+        (0, "", 0, "by hash"),
+        (
+            1,
+            "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n    a==1 ...",
+            1,
+            "not the one that was pinned",
+        ),
+        (
+            1,
+            "ERROR: Hashes are required in --require-hashes mode, but they are missing\n    a==1",
+            1,
+            "not the one that was pinned",
+        ),
+        (1, "ERROR: No matching distribution found for a==1", 3, "Not checked: a==1 cannot be installed from this index"),
+        (1, "ERROR: Read timed out.", 3, "Not checked: ERROR: Read timed out."),
+        (1, "", 3, "Not checked"),
+    ],
+)
+def test_another_file_than_was_pinned_fails_and_an_absent_one_is_told(
+    source_tree: Path, capsys: pytest.CaptureFixture[str], code: int, said: str, ended: int, words: str
+) -> None:
+    assert _script(source_tree, "hashed_pins").judge(code, said) == ended
+    assert words in capsys.readouterr().out
 
 
 def _audited(**package: object) -> str:

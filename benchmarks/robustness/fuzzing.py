@@ -2,6 +2,10 @@
 
     python -m benchmarks.robustness.fuzzing --cases 200000 --seed 0
     python -m benchmarks.robustness.fuzzing --target "trace files" --case 1234
+    python -m benchmarks.robustness.fuzzing --replay
+
+``fuzz_corpus/`` keeps small cases, those that once went wrong among them: ``--replay`` feeds them alone, and ``--grow`` adds
+those of which something new is said.
 
 Targets are readers of trace files, corpora, documents, labels, nuggets and configuration, importers, parsers of what language
 models and servers answer, parsers of set queries, and reports. A case is a seed of ``fuzz_seeds/`` changed as bytes, as text or
@@ -19,13 +23,13 @@ Data: none.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from benchmarks.support.fuzz_corpus import CORPUS, grow, keep_case, replay
 from benchmarks.support.fuzz_targets import TARGETS
 from benchmarks.support.fuzz_workers import Tally, case_for, fed, long_cases, watched
 from benchmarks.support.tables import show
@@ -54,12 +58,14 @@ def total(tallies: list[Tally]) -> list[str]:
     return ["all", *counts, *kinds, f"{1000 * slowest:,.0f}", "", f"{peak:,.0f}"]
 
 
-def keep(folder: Path, target: str, case: int, seed: int) -> None:
-    """Keep a case that went wrong: the corpus of what must not go wrong again."""
-    name, content = case_for(target, case, seed)
-    place = folder / re.sub(r"\W+", "_", target)
-    place.mkdir(parents=True, exist_ok=True)
-    (place / f"{seed}-{case}-{name}").write_bytes(content)
+def replay_all(folder: Path) -> int:
+    """Feed all kept cases again; print those that go wrong, and return with what to end."""
+    ended = {path: (name, kind) for name in TARGETS for path, kind in replay(folder, name).items()}
+    wrong = {path: how for path, how in ended.items() if how[1] not in ("accepted", "refused")}
+    for path, (name, words) in wrong.items():
+        print(f"crash: --target '{name}', {path}: {words}")
+    print(f"{len(ended)} kept cases were fed again; {len(wrong)} went wrong.")
+    return int(bool(wrong))
 
 
 def again(target: str, case: int, seed: int) -> None:
@@ -83,7 +89,15 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, default=1024.0, help="of memory from which a process is ended")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the cases that went wrong there")
+    parser.add_argument("--replay", type=Path, nargs="?", const=CORPUS, metavar="FOLDER", help="feed kept cases alone again")
+    parser.add_argument("--grow", type=Path, metavar="FOLDER", help="keep small cases there whose like is not kept yet")
     options = parser.parse_args()
+    if options.replay:
+        sys.exit(replay_all(options.replay))
+    if options.grow:
+        for name in TARGETS if options.target is None else [options.target]:
+            print(f"{name}: {grow(options.grow, name, options.seed, options.cases)} kept")
+        return
     if options.case is not None:
         if not options.target:
             parser.error("--case needs --target")
@@ -110,7 +124,8 @@ def main() -> None:
     for fault in faults:
         print(f"{fault.kind}: --target '{fault.target}' --case {fault.case} --seed {options.seed}: {fault.words}")
         if options.keep:
-            keep(options.keep, fault.target, fault.case, options.seed)
+            made = case_for(fault.target, fault.case, options.seed)
+            keep_case(options.keep, fault.target, f"{options.seed}-{fault.case}", *made)
     sys.exit(bool(faults))
 
 

@@ -10,20 +10,22 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from benchmarks.support.fuzz_calls import call_tool, traces_of_frame
 from benchmarks.support.fuzz_mutations import Seeds, seeds_in
 from benchmarks.support.hostile_results import hostile_pages, hostile_screens
 from rag_cover.backends import Generation, Sampling, ScoringItem
 from rag_cover.cli.config_file import read_config
 from rag_cover.decomposition.replies import roles_in, sub_questions_in
 from rag_cover.errors import InputError, MalformedReplyError
-from rag_cover.importers import import_traces, read_labels
+from rag_cover.importers import import_traces, read_labels, read_outcomes
+from rag_cover.labelling.tables import import_labels
 from rag_cover.llm.json_replies import parse_reply
 from rag_cover.llm.judge_prompt import JudgePrompt, reading_of
 from rag_cover.pairwise.by_llm import PreferenceReply
 from rag_cover.setqueries import SetQuery, parse
 from rag_cover.setqueries.written import query_in
 from rag_cover.stores import read_traces
-from rag_cover.stores.nugget_files import read_nuggets
+from rag_cover.stores.nugget_files import read_assignments, read_nuggets
 from rag_cover.stores.passages import read_passages
 from rag_cover.testsets.documents import load_documents
 from rag_cover.traces import Sample, Trace
@@ -215,8 +217,13 @@ TARGETS: Mapping[str, Target] = {
     "passages": Target(_passages, "passages", 10),
     "documents": Target(_read_as(load_documents), "documents", 12),
     "labels": Target(_read_as(read_labels), "labels", 10),
+    "labels for the page": Target(_read_as(lambda path: import_labels(path, "me")), "own_labels", 10),
+    "outcomes": Target(_read_as(read_outcomes), "outcomes", 8),
     "configuration": Target(_read_as(read_config), "configuration", 10),
     "nuggets": Target(_read_as(lambda path: list(read_nuggets(path))), "nuggets", 10),
+    "assignments": Target(_read_as(lambda path: list(read_assignments(path))), "assignments", 8),
+    "frames": Target(lambda _name, content, _folder: _whole(traces_of_frame(_text_of(content))), "ragas", 6),
+    "calls of agents": Target(lambda _name, content, folder: call_tool(_text_of(content), folder), "agent_calls", 6),
     "replies: sub-questions": Target(_replied(sub_questions_in), "decomposition", 14),
     "replies: types": Target(_replied(lambda reply: roles_in(reply, 3)), "types", 12),
     "replies: verdicts": Target(_replied(_verdicts), "judge", 14),

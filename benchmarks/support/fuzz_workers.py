@@ -20,7 +20,7 @@ from benchmarks.support.fuzz_targets import TARGETS, seeds_of
 from benchmarks.support.peak_memory import known_peak_bytes
 from rag_cover.errors import RagCoverError
 
-__all__ = ["Fault", "Tally", "case_for", "fed", "long_cases", "watched"]
+__all__ = ["Ending", "Fault", "Tally", "case_for", "ending_of", "fed", "long_cases", "watched"]
 
 _WALL = 12  # times as long by the clock is a hang, too: it may wait for something
 
@@ -33,6 +33,14 @@ class Fault:
     case: int
     kind: str
     words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of a case (accepted, refused, or what was raised that should not be), and the words of its refusal."""
+
+    kind: str
+    words: str = ""
 
 
 @dataclass(slots=True)
@@ -67,13 +75,17 @@ def case_for(target: str, number: int, seed: int) -> tuple[str, bytes]:
 
 def fed(target: str, number: int, seed: int, folder: Path) -> str:
     """Feed one case; return what became of it: accepted, refused, or what was raised that should not be."""
-    name, content = case_for(target, number, seed)
+    return ending_of(target, *case_for(target, number, seed), folder).kind
+
+
+def ending_of(target: str, name: str, content: bytes, folder: Path) -> Ending:
+    """Feed a file's content; say what became of it, and what was said of it."""
     try:
-        return "accepted" if TARGETS[target].feed(name, content, folder) else "refused"
-    except RagCoverError:
-        return "refused"
+        return Ending("accepted" if TARGETS[target].feed(name, content, folder) else "refused")
+    except RagCoverError as refused:
+        return Ending("refused", f"{type(refused).__name__}: {refused}")
     except Exception as wrong:  # noqa: BLE001 -- whatever else is raised is what is looked for
-        return _words(wrong)
+        return Ending(_words(wrong))
 
 
 def _words(wrong: BaseException) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -24,7 +24,7 @@ from rag_cover.cli.config_values import describe_wanted, is_of_type, plain_types
 from rag_cover.errors import nearest
 from rag_cover.plugin_manager import find_commands
 
-__all__ = ["COMMON_TABLE", "OptionDefaults", "table_of"]
+__all__ = ["COMMON_TABLE", "OptionDefaults", "describe_unknown_keys", "table_of"]
 
 COMMON_TABLE = "common"
 
@@ -171,6 +171,36 @@ def table_of(config: ConfigFile, path: tuple[str, ...]) -> Mapping[str, Any]:
             message = "this is no table; give options in a table of this name"
             raise config.error(message, *path[:depth])
     return found
+
+
+def describe_unknown_keys(
+    config: ConfigFile, name: str, keys_of: Callable[[str], Mapping[str, Collection[str]]]
+) -> Iterator[str]:
+    """Yield a sentence for each key in the table of another command that has no such option, with its line and the nearest.
+
+    ``keys_of`` gives the options of a command by its name, ``""``; of a group those of each command in it.
+    """
+    own = name.partition(" ")[0]
+    for word, table in config.tables.items():
+        if word not in COMMANDS or word == own or not isinstance(table, dict):
+            continue
+        known = keys_of(word)
+        tables = {(word,): table} if "" in known else {(word, each): table[each] for each in table}
+        for path, options in tables.items():
+            yield from _unknown_in(config, path, options, known)
+
+
+def _unknown_in(config: ConfigFile, path: tuple[str, ...], options: Any, known: Mapping[str, Collection[str]]) -> Iterator[str]:
+    command = " ".join(path)
+    keys = known.get(path[1] if len(path) > 1 else "")
+    if keys is None:
+        yield str(config.error(f"no command is called {command!r}.{nearest(path[-1], known)}", *path))
+        return
+    for key in options if isinstance(options, dict) else ():
+        if key.replace("-", "_") not in keys:
+            yield str(
+                config.error(f"'rag-cover {command}' has no such option.{nearest(key.replace('-', '_'), keys)}", *path, key)
+            )
 
 
 def _hints_of(command: Any) -> dict[str, Any]:

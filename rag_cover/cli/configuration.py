@@ -7,7 +7,7 @@ takes the defaults from a context's ``default_map``, so that a command needs to 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,22 +15,28 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from rag_cover.cli.config_defaults import COMMON_TABLE, OptionDefaults, table_of
+from rag_cover.cli.config_defaults import COMMON_TABLE, OptionDefaults, describe_unknown_keys, table_of
 from rag_cover.cli.config_file import CONFIG_NAME, ConfigFile, find_config, read_config
 from rag_cover.cli.console import warn
 from rag_cover.cli.options import INPUT
 
-__all__ = ["configure"]
+__all__ = ["LoadCommand", "configure"]
+
+LoadCommand = Callable[[str], Any]
+"""Imports a command of the package by its name."""
 
 
-def configure(command: Any, name: str) -> Any:
-    """Let a command, and those in it, take defaults of its options from the configuration file; return it."""
+def configure(command: Any, name: str, load: LoadCommand) -> Any:
+    """Let a command, and those in it, take defaults of its options from the configuration file; return it.
+
+    ``load`` imports other commands where the file has tables for them, whose keys are checked, too.
+    """
     members = getattr(command, "commands", None)
     for word, member in (members or {}).items():
-        configure(member, f"{name} {word}")
+        configure(member, f"{name} {word}", load)
     if members is None:
         command.params[-1:-1] = _config_options()
-        _Configured(command, name, command.parse_args).install()
+        _Configured(command, name, command.parse_args, load).install()
     return command
 
 
@@ -75,6 +81,7 @@ class _Configured:
     command: Any
     name: str
     parse: Any
+    load: LoadCommand
 
     def install(self) -> None:
         self.command.parse_args = self.parse_args
@@ -96,7 +103,13 @@ class _Configured:
             table = _table_with(config, self.name, keys, name)
             raise config.error(str(wrong.message).removeprefix("Input ").rstrip("."), *table) from wrong
         self._tell(ctx, config, keys)
+        for unknown in describe_unknown_keys(config, self.name, self._keys_of_other):
+            warn(f"Warning: {unknown}")
         return rest
+
+    def _keys_of_other(self, name: str) -> Mapping[str, Collection[str]]:
+        command = self.load(name)
+        return {word: _keys_of(each) for word, each in getattr(command, "commands", {"": command}).items()}
 
     def _value_given(self, ctx: Any, args: list[str]) -> Mapping[str, Any] | None:
         """Return what is given on the command line; None where help is asked for, or a shell completes a line."""

@@ -8,16 +8,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from rag_cover.cli.console import warn
 from rag_cover.errors import InputError
 from rag_cover.importers import import_traces
+from rag_cover.questions import Passage
 from rag_cover.stores.files import open_input, require_file
+from rag_cover.testsets.documents import load_documents
 from rag_cover.traces import Trace
 
-__all__ = ["TraceFile", "in_blocks", "is_store", "open_traces", "output_name"]
+__all__ = ["TraceFile", "in_blocks", "is_store", "open_traces", "output_name", "read_document_folder"]
 
 T = TypeVar("T")
 
 _READ_WHOLE = 64_000_000
+_NAMED = 3
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -55,6 +59,21 @@ class TraceFile:
                 raise
             problem = f"{wrong.problem}; --on-bad-line skip leaves such lines out"
             raise InputError(problem, file=wrong.file, line=wrong.line, field=wrong.field) from wrong
+
+
+def read_document_folder(folder: Path) -> tuple[tuple[Passage, ...], list[InputError]]:
+    """Read a folder of documents; count and name those that cannot be read, and return their errors, too.
+
+    Raises:
+        InputError: none of them can be.
+    """
+    unread: list[InputError] = []
+    passages = tuple(load_documents(folder, skipped=unread.append))
+    if unread:
+        more = f"; and {len(unread) - _NAMED:,} more" if len(unread) > _NAMED else ""
+        them = "1 document was" if len(unread) == 1 else f"{len(unread):,} documents were"
+        warn(f"{them} left out: {'; '.join(map(str, unread[:_NAMED]))}{more}")
+    return passages, unread
 
 
 def open_traces(file: TraceFile) -> Iterable[Trace]:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from rag_cover.cli.command_table import ListedCommand
+from rag_cover.cli.command_table import COMMANDS, ListedCommand
 from rag_cover.cli.help_texts import tidy_help
 from rag_cover.errors import PluginError, RagCoverError
 
@@ -78,7 +78,7 @@ def load_plugin_command(listed: ListedCommand) -> Any:
 def _finish(command: Any, name: str) -> Any:
     from rag_cover.cli.configuration import configure  # with which the options of all commands come
 
-    return tidy_help(configure(command, name))
+    return tidy_help(configure(command, name, lambda other: load_command(COMMANDS[other])))
 
 
 def _plugin_app(name: str, target: str) -> typer.Typer:

@@ -14,7 +14,7 @@ from rag_cover.belief import BeliefKind, Preset, ReferenceSource
 from rag_cover.cascade.names import SCHEME
 from rag_cover.cascade.settings import AUDIT
 from rag_cover.cli.console import busy, warn
-from rag_cover.cli.inputs import TraceFile
+from rag_cover.cli.inputs import TraceFile, read_document_folder
 from rag_cover.cli.options import (
     GATES,
     INPUT,
@@ -37,7 +37,6 @@ from rag_cover.llm.usage import Price
 from rag_cover.redaction import Redaction
 from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
-from rag_cover.testsets.documents import load_documents
 
 __all__ = [
     "BeliefOptions",
@@ -107,7 +106,7 @@ class CorpusOptions:
             RagCoverError: there is no such retriever, or it cannot index them.
         """
         columns = columns_of(self.corpus_column, "--corpus-column")
-        passages = tuple(load_documents(corpus) if corpus.is_dir() else read_passages(corpus, columns=columns))
+        passages = read_document_folder(corpus)[0] if corpus.is_dir() else tuple(read_passages(corpus, columns=columns))
         with busy(f"Indexing {len(passages):,} passages", quiet=quiet):
             retriever = build_retriever(self.retriever, passages, index=self.index)
         if (count := len(passages)) < top_k and not quiet:

@@ -176,14 +176,12 @@ def _number(value: object) -> float | None:
     (0.5, 1.0, 1.0, None, None)
     """
     match value:
-        case bool() | int() | float():
-            return float(value)
         case str() if value.strip().lower() in _TRUTHS:
             return _TRUTHS[value.strip().lower()]
-        case str():
+        case bool() | int() | float() | str():
             try:
                 return float(value)
-            except ValueError:
+            except (ValueError, OverflowError):  # a whole number beyond all floats is neither
                 return None
         case _:
             return None

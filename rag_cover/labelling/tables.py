@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = ["corrected_lines", "corrections_jsonl", "count_unknown", "import_labe
 _COLUMNS = tuple(Label.model_fields)
 _OWN = ("annotator", "labelled_at", "sampled")  # columns that tables of others hardly have
 _BETWEEN = "|"
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 
 def labels_jsonl(labels: Iterable[Label]) -> str:
@@ -155,7 +157,7 @@ def _value(name: str, value: Any) -> Any:
         case "label" | "partly" | "skipped" | "adjudicated":
             return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(text.lower(), text)
         case "draw" | "population":
-            return int(text) if text.isdigit() else text
+            return int(text) if _COUNT.fullmatch(text) else text
         case _:
             return text
 

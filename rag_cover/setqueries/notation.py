@@ -15,17 +15,21 @@ import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["DEEPEST", "LONGEST", "ExpressionTree", "Operator", "read", "read_data", "template_of", "text_of"]
+__all__ = ["DEEPEST", "LONGEST", "MOST_PARTS", "ExpressionTree", "Operator", "read", "read_data", "template_of", "text_of"]
 
 DEEPEST = 50
 """How deep operators may stand within operators."""
 
 LONGEST = 1_000_000
 """Characters of the longest text that is read as a set query."""
+
+MOST_PARTS = 20_000
+"""Words, quoted atoms, signs and brackets of a text, and atoms of JSON data, that are read as one set query."""
 
 Operator = Literal["union", "intersection", "difference"]
 T = TypeVar("T")
@@ -120,7 +124,10 @@ def read(text: str, atom: Callable[[str], T], join: Join[T]) -> T:
         message = f"a set query has at most {LONGEST:,} characters; this text has {len(text):,}"
         raise InvalidValueError(message)
     reader = _Reader(atom, join)
-    for token in _tokens(text):
+    for number, token in enumerate(_tokens(text), start=1):
+        if number > MOST_PARTS:
+            message = f"a set query has at most {MOST_PARTS:,} words, signs and brackets; this text has more"
+            raise InvalidValueError(message)
         reader.take(token)
     return reader.whole(_Token("end", "", len(text)))
 
@@ -131,7 +138,20 @@ def read_data(data: object, atom: Callable[[str], T], join: Join[T]) -> T:
     Raises:
         InvalidValueError: it is something else.
     """
-    return _from_data(data, 0, atom, join)
+    return _from_data(data, 0, _counting(atom), join)
+
+
+def _counting(atom: Callable[[str], T]) -> Callable[[str], T]:
+    """Make atoms until there are too many."""
+    numbers = count(1)
+
+    def make(text: str) -> T:
+        if next(numbers) > MOST_PARTS:
+            message = f"a set query has at most {MOST_PARTS:,} atoms; this data has more"
+            raise InvalidValueError(message)
+        return atom(text)
+
+    return make
 
 
 def _from_data(data: object, depth: int, atom: Callable[[str], T], join: Join[T]) -> T:
@@ -220,11 +240,11 @@ class _Reader(Generic[T]):
     def _join_above(self, binding: int, *, but: str = "open") -> None:
         """Join what waiting signs bind that bind closer than what follows, or as close and are others."""
         while self._waiting and self._waiting[-1].kind != but and _BINDING[self._waiting[-1].kind] >= binding:
-            kind, count = self._waiting[-1].kind, 1
+            kind, joined = self._waiting[-1].kind, 1
             while self._waiting and self._waiting[-1].kind == kind:
                 self._waiting.pop()
-                count += 1
-            self._operands[-count:] = [self._join(_OPERATORS[kind], self._operands[-count:])]
+                joined += 1
+            self._operands[-joined:] = [self._join(_OPERATORS[kind], self._operands[-joined:])]
 
     def _error_after_operand(self, token: _Token) -> InvalidValueError:
         if not self._waiting:

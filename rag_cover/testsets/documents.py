@@ -12,6 +12,7 @@ from typing import Any
 from rag_cover.errors import InputError, needs_extra
 from rag_cover.questions import Passage
 from rag_cover.stores import read_passages
+from rag_cover.stores.jsonl import Skipped
 from rag_cover.texts import sentences, windows
 
 __all__ = ["HEADINGS", "SUFFIXES", "Section", "load_documents", "sections_of"]
@@ -42,11 +43,12 @@ class Section:
         return HEADINGS.join(self.headings) or None
 
 
-def load_documents(path: Path | str) -> list[Passage]:
+def load_documents(path: Path | str, *, skipped: Skipped | None = None) -> list[Passage]:
     """Read the passages of a folder of documents, with its subfolders, or of one file.
 
     A passage's id is the file's path under the folder with its number, such as ``guide/install.md#3``; its title are the
-    headings above it. Files of other kinds and hidden ones are passed over.
+    headings above it. Files of other kinds and hidden ones are passed over. With ``skipped``, such as a list's ``append``, the
+    error of each file that cannot be read is handed to it, as long as another file of the folder can be.
 
     Raises:
         InputError: there is no such file, it cannot be read, or nothing in it is a passage.
@@ -58,10 +60,23 @@ def load_documents(path: Path | str) -> list[Passage]:
     if root.is_file() and root.suffix.lower() not in SUFFIXES:
         return list(read_passages(root))
     files = [root] if root.is_file() else sorted(each for each in root.rglob("*") if _is_document(each, root))
-    passages = [passage for file in files for passage in _passages_of(file, root)]
+    passages: list[Passage] = []
+    unread: list[InputError] = []
+    for file in files:
+        try:
+            passages.extend(_passages_of(file, root))
+        except InputError as error:
+            if skipped is None:
+                raise
+            unread.append(error)
+    if unread and not passages:
+        raise unread[0]
     if not passages:
         problem = f"there is no passage in it; documents are files that end in {', '.join(SUFFIXES)}"
         raise InputError(problem, file=root)
+    if skipped is not None:
+        for each in unread:
+            skipped(each)
     return passages
 
 

@@ -263,6 +263,31 @@ def test_the_table_of_a_group_holds_tables(
     assert said in command("judge", "check", "--labels", "labels.csv").stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[gate]\nbaselin = 'x'\n",
+            "rag-cover.toml, line 2, at gate.baselin: 'rag-cover gate' has no such option. Did you mean 'baseline'?",
+        ),
+        ("[judge.chek]\njson = true\n", "line 1, at judge.chek: no command is called 'judge chek'. Did you mean 'check'?"),
+        ("[judge.check]\njsn = true\n", "line 2, at judge.check.jsn: 'rag-cover judge check' has no such option. Did you mean"),
+        ("[gate]\nbaseline = 'x'\n[judge.check]\njson = true\n", ""),
+    ],
+)
+def test_a_key_that_another_command_does_not_know_is_told_and_stops_nothing(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path], text: str, said: str
+) -> None:
+    config(text)
+
+    done = command("evaluate", traces, *WORDS, "--json")
+
+    assert done.exit_code == 0
+    assert said in done.stderr
+    assert bool(said) == ("Warning: " in done.stderr)
+    json.loads(done.stdout)
+
+
 @pytest.mark.parametrize("name", ["nowhere.toml", ".", "binary.toml"])
 def test_a_named_file_that_cannot_be_read_is_an_error(
     command: Callable[..., Any], traces: Path, folder: Path, name: str

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from rag_cover.backends import Sampling
+from rag_cover.cli.mcp_server import OpenFolder
 from rag_cover.errors import InputError, InvalidValueError, MalformedReplyError
-from rag_cover.importers import import_traces
+from rag_cover.importers import import_traces, read_outcomes
 from rag_cover.importers.timestamps import moment_of
-from rag_cover.setqueries import SetQuery
+from rag_cover.labelling import import_labels
+from rag_cover.setqueries import SetQuery, notation
 from rag_cover.stores import read_traces
 
 
@@ -54,6 +56,46 @@ def test_a_trace_with_many_named_steps_is_read(tmp_path: Path) -> None:
 def test_a_set_query_of_more_than_a_megabyte_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="at most 1,000,000 characters"):
         SetQuery.from_text("(" * 1_000_001)
+
+
+@pytest.mark.parametrize("unit", ["a | b & c - d \\ ", "(", "a ", "'a' | "])
+def test_a_set_query_of_very_many_parts_is_refused_before_all_of_them_are_read(unit: str) -> None:
+    made: list[str] = []
+
+    with pytest.raises(InvalidValueError, match="at most 20,000 words, signs and brackets"):
+        notation.read(unit * (1_000_000 // len(unit)), made.append, lambda *_: None)
+
+    assert len(made) <= notation.MOST_PARTS
+
+
+def test_the_data_of_a_set_query_of_very_many_atoms_is_refused_before_all_of_them_are_made() -> None:
+    made: list[str] = []
+
+    with pytest.raises(InvalidValueError, match="at most 20,000 atoms"):
+        notation.read_data({"union": [{"intersection": ["a", "b"]}] * 100_000}, made.append, lambda *_: None)
+
+    assert len(made) == notation.MOST_PARTS
+
+
+def test_an_outcome_beyond_all_floats_is_an_input_error(tmp_path: Path) -> None:
+    row = {"question": "Why?", "model": "a", "outcome": 10**400}
+    (tmp_path / "x.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match="line 1"):
+        read_outcomes(tmp_path / "x.jsonl")
+
+
+def test_a_superscript_is_no_count_in_a_table_of_labels(tmp_path: Path) -> None:
+    head = "question,sub_question,answer,label,annotator,labelled_at,draw\n"
+    (tmp_path / "x.csv").write_text(f"{head}Why?,Why?,So.,true,me,2026-01-02T03:04:05Z,²\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match="draw"):
+        import_labels(tmp_path / "x.csv", "me")
+
+
+def test_a_path_that_is_no_unicode_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match="name a path that list_files gives"):
+        OpenFolder(tmp_path).read("case\ud800.jsonl")
 
 
 def test_a_log_probability_beyond_all_floats_is_none() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import os
 import sys
@@ -13,7 +14,8 @@ from typing import Any, TypeVar
 import pytest
 
 from rag_cover import Question, Trace
-from rag_cover.cli.mcp_server import OpenFolder, Toolbox
+from rag_cover.cli.mcp_server import OpenFolder, Toolbox, make_server
+from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.recording.sinks import PartWriter
 
@@ -66,7 +68,10 @@ def ask(folder: Path, questions: Callable[[Any], Awaitable[T]], *options: str) -
 async def call(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     text = result.content[0].text
-    return {"error": text} if result.is_error else dict(json.loads(text))
+    if result.is_error:
+        return {"error": text}
+    assert result.structured_content == json.loads(text)
+    return dict(result.structured_content)
 
 
 @pytest.mark.slow
@@ -132,6 +137,49 @@ def test_limits_of_size_and_traces_are_told(folder: Path) -> None:
 
     assert "more than 2 traces" in few
     assert "--max-mb" in large
+
+
+def test_a_gzipped_file_that_unpacks_to_more_than_the_limit_is_refused_and_not_unpacked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    whole = gzip.GzipFile.read
+
+    def count(self: gzip.GzipFile, size: int | None = -1) -> bytes:
+        piece = whole(self, size)
+        read.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(gzip.GzipFile, "read", count)
+    (folder / "bomb.jsonl.gz").write_bytes(gzip.compress(b" " * 20_000_000))
+    (folder / "few.jsonl.gz").write_bytes(gzip.compress((folder / "good.jsonl").read_bytes()))
+    (folder / "cut.jsonl.gz").write_bytes(gzip.compress(b"x" * 2_000)[:-9])
+    allowed = OpenFolder(folder, max_mb=2)
+
+    for ask in (allowed.read, Toolbox(allowed).evaluate, Toolbox(allowed).worst_questions):
+        with pytest.raises(InvalidValueError, match="more than 2 MB when it is unpacked; .*--max-mb"):
+            ask("bomb.jsonl.gz")
+    with pytest.raises(InvalidValueError, match="when it is unpacked"):
+        Toolbox(allowed).route("Why?", "bomb.jsonl.gz")
+
+    assert sum(read) <= 4 * 4_000_000
+    assert allowed.read("few.jsonl.gz") == folder.resolve() / "few.jsonl.gz"
+    with pytest.raises(InputError, match="cut off or damaged"):
+        allowed.read("cut.jsonl.gz")
+
+
+def test_every_tool_says_what_it_answers_with(folder: Path) -> None:
+    async def listed() -> dict[str, Any]:
+        tools = await make_server(Toolbox(OpenFolder(folder))).list_tools()
+        return {tool.name: tool.output_schema for tool in tools}
+
+    schemas = asyncio.run(listed())
+
+    assert {name: "notice" in schema["required"] for name, schema in schemas.items() if name != "list_files"} == dict.fromkeys(
+        ("evaluate", "worst_questions", "compare", "route"), True
+    )
+    assert set(schemas["list_files"]["required"]) == {"files", "may_write"}
+    assert {"headline", "metrics", "losses"} <= set(schemas["evaluate"]["required"])
 
 
 def test_reading_a_store_changes_nothing_beside_it(folder: Path) -> None:

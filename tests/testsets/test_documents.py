@@ -89,3 +89,18 @@ def test_hidden_files_and_other_kinds_are_passed_over(tmp_path: Path) -> None:
         (tmp_path / name).write_text("Rain falls.")
 
     assert [each.id for each in load_documents(tmp_path)] == ["kept.txt#1"]
+
+
+def test_a_document_that_cannot_be_read_is_left_out_and_told_as_long_as_another_can_be(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_bytes(b"caf\xe9")
+    unread: list[InputError] = []
+
+    with pytest.raises(InputError, match=r"old\.txt: this is no UTF-8 text"):
+        load_documents(tmp_path, skipped=unread.append)
+    (tmp_path / "kept.txt").write_text("Rain falls.")
+    passages = load_documents(tmp_path, skipped=unread.append)
+
+    assert [each.id for each in passages] == ["kept.txt#1"]
+    assert [str(error.file) for error in unread] == [str(tmp_path / "old.txt")]
+    with pytest.raises(InputError, match=r"old\.txt"):
+        load_documents(tmp_path)

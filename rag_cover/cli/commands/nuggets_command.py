@@ -210,11 +210,18 @@ def _write(out: Path, traces: Sequence[Trace], form: _Form) -> None:
 
 
 def end_command(
-    failures: Sequence[Failure], what: str, run: LLMSession, prices: Mapping[str, Price], *, strict: bool, quiet: bool
+    failures: Sequence[Failure],
+    what: str,
+    run: LLMSession,
+    prices: Mapping[str, Price],
+    *,
+    strict: bool,
+    quiet: bool,
+    told: int = 0,
 ) -> None:
-    """Tell what failed and what it cost, and end with the exit code that says so."""
+    """Tell what failed and what it cost, and end with the exit code that says so; of some failures was ``told`` already."""
     for (kind, message), count in Counter((failure.kind, failure.message) for failure in failures).most_common(3):
         warn(f"{count:,} {what}: {kind}: {message}")
     if spending := run.ledger.spending:
         screen(quiet=quiet).print(spending_table(spending, prices))
-    raise typer.Exit(ExitCode.FAILURES if strict and failures else ExitCode.OK)
+    raise typer.Exit(ExitCode.FAILURES if strict and (failures or told) else ExitCode.OK)

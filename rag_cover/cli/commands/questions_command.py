@@ -13,6 +13,7 @@ from rag_cover.backends import Failure
 from rag_cover.cli.commands.nuggets_command import end_command
 from rag_cover.cli.console import busy, say, warn
 from rag_cover.cli.exit_codes import ExitCode
+from rag_cover.cli.inputs import read_document_folder
 from rag_cover.cli.options import (
     OUTPUT,
     Force,
@@ -30,7 +31,7 @@ from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.questions import Passage
 from rag_cover.registry import build_retriever, open_embedder, open_generator, open_scorer
 from rag_cover.reports.text import format_count
-from rag_cover.testsets import Shares, Testset, TestsetFormat, TestsetMaker, candidates_by_rules, load_documents, write_testset
+from rag_cover.testsets import Shares, Testset, TestsetFormat, TestsetMaker, candidates_by_rules, write_testset
 from rag_cover.testsets.generated import SHIPPED_PROMPTS, QuestionWriter, TestsetPrompts
 from rag_cover.testsets.generation import QuestionCandidate
 
@@ -106,7 +107,7 @@ def make_questions(options: QuestionsOptions) -> None:
     """
     shares, prices = Shares(options.multi, options.unanswerable), prices_of(options.prices)
     refuse_existing(options.out, force=options.force, inputs=[options.corpus])
-    passages = tuple(load_documents(options.corpus))
+    passages, unread = read_document_folder(options.corpus)
     writer = _Writer(options)
     candidates = writer.candidates(passages)
     with busy(f"Indexing {format_count(len(passages), 'passage')}", quiet=options.quiet):
@@ -116,7 +117,10 @@ def make_questions(options: QuestionsOptions) -> None:
         made = maker.make(candidates, options.n, shares=shares, seed=options.seed)
     write_testset(options.out, made.questions, options.form)
     _describe(made, options)
-    end_command(writer.failures, "passages gave no questions", writer.run, prices, strict=options.strict, quiet=options.quiet)
+    strict = options.strict
+    end_command(
+        writer.failures, "passages gave no questions", writer.run, prices, strict=strict, quiet=options.quiet, told=len(unread)
+    )
 
 
 def _describe(made: Testset, options: QuestionsOptions) -> None:

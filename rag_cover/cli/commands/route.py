@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rag_cover.cli.commands.skills import CostTable, EmbedderName, open_embedder_or_judge, read_costs
 from rag_cover.cli.console import print_json, say, screen, warn
-from rag_cover.cli.inputs import TraceFile, open_traces
+from rag_cover.cli.inputs import TraceFile, open_traces, read_document_folder
 from rag_cover.cli.option_groups import ScreenOptions
 from rag_cover.cli.options import INPUT, MEASURING, Corpus, Judge, QuestionFile, RetrieverName, TopK
 from rag_cover.cli.parameters import expand_options
@@ -23,7 +23,6 @@ from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter, trace_subject
 from rag_cover.stores.files import require_corpus
-from rag_cover.testsets.documents import load_documents
 
 __all__ = ["RouteOptions", "route_questions"]
 
@@ -174,7 +173,7 @@ def _complexity_router(corpus: Path, options: RouteOptions) -> ComplexityRouter:
     require_corpus(corpus)
     opened_models = options.models.open(["scorer", "relevance"])
     return ComplexityRouter(
-        retriever=build_retriever(options.retriever, load_documents(corpus) if corpus.is_dir() else corpus),
+        retriever=build_retriever(options.retriever, read_document_folder(corpus)[0] if corpus.is_dir() else corpus),
         scorer=opened_models["scorer"],
         relevance=opened_models.get("relevance"),
         k=options.top_k,

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.stores.files import open_input
 
 __all__ = ["OpenFolder"]
 
@@ -50,7 +51,8 @@ class OpenFolder:
         """Return the path of a file in the folder.
 
         Raises:
-            InvalidValueError: it leads out of the folder, there is no such file, or it is too large.
+            InvalidValueError: it leads out of the folder, there is no such file, or it is too large, packed or unpacked.
+            InputError: it is gzipped, and damaged.
         """
         path = self._path(name)
         if not path.is_file():
@@ -59,6 +61,9 @@ class OpenFolder:
         size = sum(each.stat().st_size for each in self._with_companions(path))
         if size > self.max_mb * _MB:
             message = f"{name!r} has {size / _MB:,.0f} MB, more than {self.max_mb}; start the server with a larger --max-mb"
+            raise InvalidValueError(message)
+        if _unpacks_to_more_than(self.max_mb * _MB, path):
+            message = f"{name!r} has more than {self.max_mb} MB when it is unpacked; start the server with a larger --max-mb"
             raise InvalidValueError(message)
         return path
 
@@ -101,7 +106,7 @@ class OpenFolder:
             message = f"a path of {len(name):,} characters is too long; {_LONGEST_NAME} are the most"
             raise InvalidValueError(message)
         path = self.root / name
-        if "\0" in name or Path(name).is_absolute() or not self._is_open(path):
+        if not _is_a_name(name) or Path(name).is_absolute() or not self._is_open(path):
             message = (
                 f"{name!r} lies outside of the folder that the server may read, or is hidden; name a path that list_files gives"
             )
@@ -123,3 +128,17 @@ class OpenFolder:
         name = glob.escape(path.name)
         beside = (each for pattern in (f"{name}-wal", f"{name}.parts/*") for each in path.parent.glob(pattern))
         return [path, *(each for each in beside if each.is_file() and each.resolve().is_relative_to(self.root))]
+
+
+def _is_a_name(name: str) -> bool:
+    """Return whether a file system can be asked for it: without NUL and lone surrogates."""
+    return not any(mark == "\0" or "\ud800" <= mark <= "\udfff" for mark in name)
+
+
+def _unpacks_to_more_than(most: int, path: Path) -> bool:
+    """Return whether a file holds more than so many bytes, unpacked piece by piece where it is gzipped, and no further."""
+    held = 0
+    with open_input(path) as file:
+        while held <= most and (piece := file.read(_MB)):
+            held += len(piece)
+    return held > most

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from rag_cover.cli.mcp_server.answers import (
+    ComparedPipelines,
+    EvaluatedTraces,
+    ListedFiles,
+    RouteOfQuestion,
+    WorstQuestions,
+)
 from rag_cover.cli.mcp_server.folder import OpenFolder
 from rag_cover.cli.mcp_server.tools import NOTICE, Toolbox
 from rag_cover.cli.versions import version_line
@@ -23,7 +30,14 @@ _INSTRUCTIONS = f"""rag_cover tells what RAG answers leave out and where it was 
 file or a store, then look at worst_questions. compare holds a change against a baseline. {NOTICE}"""
 
 _LONGEST_ERROR = 1000
-_Tool = Callable[..., dict[str, Any]]
+_Answered = TypeVar("_Answered", bound=BaseModel)
+_Tool = Callable[..., _Answered]
+
+
+class _Decorator(Protocol):
+    def __call__(self, tool: _Tool[_Answered], /) -> _Tool[_Answered]: ...
+
+
 _File = Annotated[str, Field(description="The path of a file in the folder, as list_files gives it.")]
 _NewFile = Annotated[str | None, Field(description="A file to make in the folder; only where the server may write.")]
 
@@ -45,46 +59,46 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
 
     @server.tool(annotations=reading)
     @in_words
-    def list_files() -> dict[str, Any]:
+    def list_files() -> ListedFiles:
         """List the files of the folder that may hold traces, passages or results."""
-        return toolbox.list_files()
+        return ListedFiles.model_validate(toolbox.list_files())
 
     @server.tool(annotations=reading)
     @in_words
-    def evaluate(file: _File, store: _NewFile = None, report: _NewFile = None) -> dict[str, Any]:
+    def evaluate(file: _File, store: _NewFile = None, report: _NewFile = None) -> EvaluatedTraces:
         """Measure what the answers of a trace file cover, leave out and make up, or read a store (.sqlite) of results.
 
         Returns the headline, each metric with its 95% interval, and where core sub-questions were lost.
         """
-        return toolbox.evaluate(file, store=store, report=report)
+        return EvaluatedTraces.model_validate(toolbox.evaluate(file, store=store, report=report))
 
     @server.tool(annotations=reading)
     @in_words
-    def worst_questions(file: _File, n: int = 5) -> dict[str, Any]:
+    def worst_questions(file: _File, n: int = 5) -> WorstQuestions:
         """Tell the questions that leave most unanswered, and at which stage each sub-question was lost."""
-        return toolbox.worst_questions(file, n=n)
+        return WorstQuestions.model_validate(toolbox.worst_questions(file, n=n))
 
     @server.tool(annotations=reading)
     @in_words
-    def compare(baseline: _File, candidate: _File) -> dict[str, Any]:
+    def compare(baseline: _File, candidate: _File) -> ComparedPipelines:
         """Compare two trace files or stores on the questions they share: differences with p-values, questions that changed."""
-        return toolbox.compare(baseline, candidate)
+        return ComparedPipelines.model_validate(toolbox.compare(baseline, candidate))
 
     @server.tool(annotations=reading)
     @in_words
-    def route(question: str, corpus: _File) -> dict[str, Any]:
+    def route(question: str, corpus: _File) -> RouteOfQuestion:
         """Tell whether one passage of a corpus (.jsonl) answers a question, several only together, or none, and why."""
-        return toolbox.route(question, corpus)
+        return RouteOfQuestion.model_validate(toolbox.route(question, corpus))
 
     return server
 
 
-def _error_teller(kind: type[Exception], folder: OpenFolder) -> Callable[[_Tool], _Tool]:
+def _error_teller(kind: type[Exception], folder: OpenFolder) -> _Decorator:
     """Make tools answer with the words of an error, as an error of the protocol's kind, without paths of this machine."""
 
-    def decorate(tool: _Tool) -> _Tool:
+    def decorate(tool: _Tool[_Answered]) -> _Tool[_Answered]:
         @wraps(tool)
-        def run(*args: Any, **options: Any) -> dict[str, Any]:
+        def run(*args: Any, **options: Any) -> _Answered:
             try:
                 return tool(*args, **options)
             except RagCoverError as error:
