@@ -7,13 +7,14 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
     "BackendNotFoundError",
     "ConfigError",
     "CorruptFileError",
+    "DuplicatePassageError",
     "EngineError",
     "EvaluationError",
     "IncomparableError",
@@ -25,6 +26,7 @@ __all__ = [
     "NotOfferedError",
     "NothingLearnedError",
     "OutputExistsError",
+    "PassageNotFoundError",
     "PluginError",
     "RagCoverError",
     "StoreError",
@@ -162,6 +164,24 @@ class CorruptFileError(RagCoverError, ValueError):
     """A shipped or saved file whose content is not what its checksum or format says."""
 
 
+class PassageNotFoundError(RagCoverError, LookupError):
+    """Passages that a retriever was to remove and does not hold; ``ids`` are theirs."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        super().__init__(f"No passage has the id {_listed(ids)}. Remove passages by the ids that they were added with.")
+        self.ids = tuple(ids)
+
+
+class DuplicatePassageError(RagCoverError, ValueError):
+    """Passages that a retriever was to add under ids that it holds, or that several of them have; ``ids`` are these."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        super().__init__(
+            f"More than one passage would have the id {_listed(ids)}. Remove the old ones first, or give other ids."
+        )
+        self.ids = tuple(ids)
+
+
 class StoreError(RagCoverError, OSError):
     """A store that cannot be opened, read or written."""
 
@@ -240,6 +260,8 @@ def _rebuild_error(kind: type[RagCoverError], args: tuple[object, ...], known: M
 
 
 _LIKE = 0.6  # the usual bound of a close match
+_LISTED = 5
+"""Names that an error lists before it counts the rest."""
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -257,6 +279,16 @@ def nearest(name: str, known: Collection[str]) -> str:
         likeness[begun[0]] = 1.0
     closest = max(likeness, key=likeness.__getitem__, default="")
     return f" Did you mean {closest!r}?" if likeness.get(closest, 0.0) >= _LIKE else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """List names in words, the first five of them.
+
+    >>> _listed(["a", "b"]), _listed(list("abcdefg"))
+    ("'a' or 'b'", "'a', 'b', 'c', 'd', 'e' or 2 more")
+    """
+    shown = [*map(repr, names[:_LISTED]), *([f"{len(names) - _LISTED} more"] if len(names) > _LISTED else [])]
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 @contextmanager

@@ -112,9 +112,8 @@ def _ways(index: Index, encoder: Encoder, question: str) -> dict[str, list[int]]
         return {"BM25, ours": [], "cosine": [], "late interaction": []}
     scores = index.keywords.scores(question)
     words = rank_scores(scores, min(CANDIDATES, int((scores > 0).sum())))
-    cosines = index.vectors.cosines(asked.embedding)
-    near = index.vectors.nearest(cosines, CANDIDATES)
-    late = index.vectors.interacting(asked, cosines, np.union1d(words, near))
+    near = index.vectors.nearest(asked.embedding, CANDIDATES)
+    late = index.vectors.interacting(asked, np.union1d(words, near))
     ways = {"BM25, ours": words, "cosine": near, "late interaction": late}
     return {way: places[:K].tolist() for way, places in ways.items()}
 

@@ -91,7 +91,7 @@ class CorpusOptions:
     index: Annotated[
         Path | None,
         typer.Option(
-            help="Where the retriever's index is kept: made there, or taken from there.",
+            help="Where the retriever's index is kept: made there, or taken from there and updated.",
             metavar="PATH",
             rich_help_panel=RETRIEVAL,
             show_default="made anew",

@@ -181,7 +181,7 @@ def test_words_in_other_languages_are_found() -> None:
 
 
 def test_a_rare_word_weighs_more_than_a_common_one(demo_retriever: EmbeddedRetriever) -> None:
-    encoder, vectors = demo_retriever._encoder, demo_retriever._vectors
+    encoder, vectors = demo_retriever._encoder, demo_retriever._indexed.index.vectors
     asked = encoder.query("the quokka")
     assert asked is not None
 

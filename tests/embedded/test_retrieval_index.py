@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import pickletools
@@ -18,6 +17,7 @@ from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.index import corpus_digest
+from rag_cover_embedded.retrieval.keywords import Keywords
 
 pytestmark = pytest.mark.usefixtures("judge")  # skips where there are no weights, and keeps the network open between tests
 
@@ -68,7 +68,7 @@ def test_an_index_is_built_once(built: Path, reading: list[int]) -> None:
 
 
 def test_an_index_is_memory_mapped(built: Path) -> None:
-    vectors = EmbeddedRetriever(RIVERS, built)._vectors
+    vectors = EmbeddedRetriever(RIVERS, built)._indexed.index.vectors
 
     assert isinstance(vectors.signs.base, np.memmap)
     assert isinstance(vectors.embeddings.base, np.memmap)
@@ -97,20 +97,94 @@ def test_ids_scores_and_metadata_may_change_under_an_index(built: Path, reading:
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("other", "encoded"),
     [
-        pytest.param(RIVERS[:2], id="fewer passages"),
-        pytest.param((RIVERS[1], RIVERS[0], RIVERS[2]), id="another order"),
-        pytest.param((RIVERS[0], Passage(RIVERS[1].text, title="Corn"), RIVERS[2]), id="another title"),
-        pytest.param((Passage("The river Saar.", id="zell"), *RIVERS[1:]), id="another text"),
+        pytest.param(RIVERS[:2], 0, id="fewer passages"),
+        pytest.param((RIVERS[1], RIVERS[0], RIVERS[2]), 0, id="another order"),
+        pytest.param((*RIVERS, RIVERS[0]), 0, id="one twice"),
+        pytest.param((RIVERS[0], Passage(RIVERS[1].text, title="Corn"), RIVERS[2]), 1, id="another title"),
+        pytest.param((RIVERS[1], Passage("The river Saar.", id="saar"), RIVERS[2]), 1, id="another text"),
     ],
 )
-def test_the_index_of_another_corpus_is_refused(built: Path, other: tuple[Passage, ...]) -> None:
+def test_the_index_of_a_changed_corpus_is_updated_and_only_what_is_new_is_encoded(
+    built: Path, reading: list[int], other: tuple[Passage, ...], encoded: int
+) -> None:
+    updated = EmbeddedRetriever(other, built)
+    assert sum(reading) == encoded
+
+    again = EmbeddedRetriever(other, built)
+    assert sum(reading) == encoded
+
+    anew = EmbeddedRetriever(other)
+    assert updated.retrieve(QUERY, k=4) == again.retrieve(QUERY, k=4) == anew.retrieve(QUERY, k=4)
+    assert len(list(built.iterdir())) == 2  # index.json, and the files that it names
+
+
+def test_the_index_of_a_corpus_that_shares_nothing_is_refused(built: Path) -> None:
     with pytest.raises(StoreError, match="another corpus.*Delete it") as refused:
-        EmbeddedRetriever(other, built)
+        EmbeddedRetriever([Passage("Glaciers carve valleys.")], built)
 
     assert str(built) in str(refused.value)
     assert EmbeddedRetriever(RIVERS, built).retrieve(QUERY, k=1)[0].id == "zell"
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [
+        pytest.param((Encoder, "read"), KeyboardInterrupt, id="while it encodes"),
+        pytest.param((np, "save"), KeyboardInterrupt, id="while it writes"),
+        pytest.param((Path, "replace"), KeyboardInterrupt, id="before it is named"),
+        pytest.param((Path, "replace"), OSError, id="by an error"),
+    ],
+)
+def test_an_update_that_breaks_off_leaves_the_old_index(
+    built: Path, monkeypatch: pytest.MonkeyPatch, broken: tuple[object, str], error: type[BaseException]
+) -> None:
+    def interrupted(*_: object, **__: object) -> object:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*broken, interrupted)
+        with pytest.raises((KeyboardInterrupt, StoreError)):
+            EmbeddedRetriever((*RIVERS, Passage("Glaciers carve valleys.")), built)
+
+    assert len(list(built.iterdir())) == 2
+    monkeypatch.setattr(Encoder, "pieces", interrupted)
+    EmbeddedRetriever(RIVERS, built)
+
+
+def test_who_has_an_index_open_keeps_it_while_it_is_updated(built: Path) -> None:
+    retriever = EmbeddedRetriever(RIVERS, built)
+    before = retriever.retrieve(QUERY, k=3)
+
+    EmbeddedRetriever(RIVERS[1:], built)
+
+    assert retriever.retrieve(QUERY, k=3) == before
+
+
+def test_an_index_that_is_replaced_while_it_is_opened_is_opened_again(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = Keywords.open
+
+    def overtaken(folder: Path) -> Keywords:
+        monkeypatch.setattr(Keywords, "open", reads)
+        EmbeddedRetriever(RIVERS[::-1], built)
+        return reads(folder)
+
+    monkeypatch.setattr(Keywords, "open", overtaken)
+
+    assert EmbeddedRetriever(RIVERS, built).retrieve(QUERY, k=1)[0].id == "zell"
+
+
+def test_an_index_that_names_files_elsewhere_is_refused_and_they_are_left_alone(built: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "thesis.txt"
+    precious.write_text("precious", encoding="utf-8")
+    about = json.loads((built / "index.json").read_text(encoding="utf-8"))
+    (built / "index.json").write_text(json.dumps(about | {"files": str(tmp_path)}), encoding="utf-8")
+
+    with pytest.raises(CorruptFileError, match="damaged"):
+        EmbeddedRetriever(RIVERS[1:], built)
+
+    assert precious.exists()
 
 
 @pytest.mark.parametrize("part", ["format", "encoder"])
@@ -158,13 +232,18 @@ def _truncate(path: Path) -> None:
         ("owners.npy", Path.unlink),
         ("bounds.npy", lambda path: path.write_bytes(b"no array")),
         ("frequencies.npy", lambda path: np.save(path, np.array([{}]), allow_pickle=True)),
-        ("keywords/data.csc.index.npy", _truncate),
-        ("keywords/vocab.index.json", lambda path: path.write_text("", encoding="utf-8")),
-        ("keywords/params.index.json", lambda path: path.write_text('{"k2": 1}', encoding="utf-8")),
+        ("ids.npy", _truncate),
+        ("rounded.npy", lambda path: np.save(path, np.zeros((384, 1), np.int8))),
+        ("scales.npy", lambda path: np.save(path, np.zeros(1, np.float32))),
+        ("digests.npy", lambda path: np.save(path, np.zeros((2, 16), np.uint8))),
+        ("weights.npy", _truncate),
+        ("lengths.npy", lambda path: np.save(path, np.zeros(2, np.int32))),
+        ("starts.npy", lambda path: np.save(path, np.zeros(0, np.int64))),
+        ("words.json", lambda path: path.write_text("", encoding="utf-8")),
     ],
 )
 def test_a_damaged_index_is_refused(built: Path, name: str, spoil: Callable[[Path], object]) -> None:
-    spoil(built / name)
+    spoil(next(built.rglob(name)))
 
     with pytest.raises(CorruptFileError, match="damaged.*Delete it"):
         EmbeddedRetriever(RIVERS, built)
@@ -224,8 +303,21 @@ def test_nothing_is_written_to_the_error_stream(index: Path, capsys: pytest.Capt
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_corpus_is_hashed_as_the_json_of_titles_and_texts() -> None:
-    passages = [Passage('"Ä"\n\\ \ud800', title=None), *(Passage(f"text {number}", title="Łódź") for number in range(300))]
-    written = "".join(json.dumps([each.title or "", each.text]) for each in passages)
+def test_corpora_that_are_searched_differently_have_different_digests() -> None:
+    many = [Passage(f"text {number}", title="Łódź") for number in range(300)]
+    corpora = [
+        [Passage("bc", title="a")],
+        [Passage("c", title="ab")],
+        [Passage("abc")],
+        [Passage("abc"), Passage("")],
+        [Passage(""), Passage("abc")],
+        [Passage("\ud800")],
+        [Passage("\udfff")],
+        many,
+        [*many[:255], many[256], many[255], *many[257:]],
+    ]
 
-    assert corpus_digest(passages) == hashlib.sha256(written.encode()).hexdigest()
+    digests = [corpus_digest(corpus) for corpus in corpora]
+
+    assert len(set(digests)) == len(corpora)
+    assert corpus_digest([passage.model_copy(update={"id": "another"}) for passage in many]) == digests[-2]

@@ -1,7 +1,9 @@
-"""What the retriever keeps of a corpus, in memory or in a folder: built once, then memory-mapped.
+"""What the retriever keeps of a corpus, in memory or in a folder: built once, memory-mapped, and kept up with its corpus.
 
-A folder holds arrays as .npy files and JSON, no pickle. It appears under its name when it is complete: what a broken-off build
-leaves behind is a hidden folder beside it, which may be deleted.
+A folder holds arrays as .npy files and JSON, no pickle, in a folder of their own that index.json names. It appears under its
+name when it is complete: what a broken-off build leaves behind is a hidden folder beside it, which may be deleted. A changed
+corpus gets a new folder inside, from the moment on that index.json names it: who opens the index, at whatever moment, finds
+all of the old one or all of the new one. A folder inside that index.json does not name may be deleted.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from json.encoder import encode_basestring_ascii
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from uuid import uuid4
 
 import numpy as np
@@ -22,92 +25,194 @@ from numpy.typing import DTypeLike, NDArray
 
 from rag_cover.errors import CorruptFileError, StoreError
 from rag_cover.questions import Passage
-from rag_cover_embedded.retrieval.encoding import Encoder, Vectorised
+from rag_cover_embedded.retrieval.building import Allocate, allocate_memory, encode_passages, rearrange_vectors
+from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.keywords import Keywords
-from rag_cover_embedded.retrieval.vectors import WIDTH, Vectors, pack_signs
+from rag_cover_embedded.retrieval.vectors import Vectors
 
 __all__ = ["Index", "corpus_digest"]
 
-FORMAT = 1  # to be raised with every change of what is kept, and of how words are cut
+FORMAT = 2  # to be raised with every change of what is kept, and of how words are cut
 SLAB = 256
-QUIET = 2_000  # passages that are indexed without a progress bar
-
-
-class _Allocate(Protocol):
-    """Makes an array to write into: of memory, or of a file."""
-
-    def __call__(self, name: str, shape: tuple[int, ...], kind: DTypeLike, /) -> NDArray[Any]: ...
+_ABOUT = "index.json"
+_DIGEST_BYTES = 16
+_FILES = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A corpus by its words and by its vectors."""
+    """A corpus by its words and by its vectors; ``digests`` are (passages, 16) bytes that tell which passage is which."""
 
     keywords: Keywords
     vectors: Vectors
+    digests: NDArray[np.uint8]
 
     @classmethod
     def of(cls, passages: Sequence[Passage], encoder: Encoder) -> Self:
         """Index passages in memory."""
-        return cls(Keywords.of(passages), _vectors(passages, encoder, lambda _, shape, kind: np.empty(shape, kind)))
+        return cls(Keywords.of(passages), encode_passages(passages, encoder, allocate_memory), _digest_each(passages))
 
     @classmethod
     def open_or_build(cls, passages: Sequence[Passage], encoder: Encoder, folder: Path, digest: str | None = None) -> Self:
         """Open the index that a folder holds, or build it there first; ``digest`` is the passages' where it is known.
 
+        The index of a corpus that shares passages with this one is updated: what is new is encoded.
+
         Raises:
-            StoreError: the folder holds something else, or the index of another corpus or encoder; or it cannot be written.
+            StoreError: the folder holds something else, or the index of another encoder or of a corpus that shares no passage
+                with this one; or it cannot be written.
             CorruptFileError: the index is damaged.
         """
-        corpus = digest or corpus_digest(passages)
-        about = {"format": FORMAT, "corpus": corpus, "passages": len(passages), "encoder": encoder.fingerprint}
+        about = _describe(passages, encoder, digest)
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-            _build(passages, encoder, folder, about)
-        _refuse_other(folder, about)
+            _write_new(folder, about, partial(_build, passages, encoder))
+        opened, corpus = cls._open(folder, about)
+        return opened if corpus == about["corpus"] else opened.update(passages, encoder, folder, str(about["corpus"]))
+
+    def update(
+        self, passages: Sequence[Passage], encoder: Encoder, folder: Path | None = None, digest: str | None = None
+    ) -> Self:
+        """Index a corpus of which this one holds a part: only what is new is encoded. A folder is updated with it.
+
+        Raises:
+            StoreError: the folder cannot be written, or the corpora share nothing, so that another folder may be meant.
+        """
+        order, added = self._match(passages)
+        if folder is not None and len(added) == len(passages):
+            raise _other_error(folder, "corpus")
+        if folder is not None:
+            return self._rewrite(order, added, encoder, folder, _describe(passages, encoder, digest))
+        return self._rearrange(order, added, encoder, allocate_memory)
+
+    def _match(self, passages: Sequence[Passage]) -> tuple[NDArray[np.intp], list[Passage]]:
+        """Return each passage's place in this index, from its size on where it is new, and the new ones."""
+        known = {row.tobytes(): place for place, row in enumerate(self.digests)}
+        order, added = np.empty(len(passages), dtype=np.intp), list[Passage]()
+        for number, (passage, row) in enumerate(zip(passages, _digest_each(passages), strict=True)):
+            key = row.tobytes()
+            if key not in known:
+                known[key] = len(self.digests) + len(added)
+                added.append(passage)
+            order[number] = known[key]
+        return order, added
+
+    def _rearrange(self, order: NDArray[np.intp], added: Sequence[Passage], encoder: Encoder, allocate: Allocate) -> Self:
+        new = type(self).of(added, encoder)
+        sizes = len(self.digests), len(added)
+        return type(self)(
+            self.keywords.rearrange(new.keywords, order),
+            rearrange_vectors(self.vectors, new.vectors, sizes, order, allocate),
+            np.concatenate([self.digests, new.digests])[order],
+        )
+
+    def _rewrite(
+        self, order: NDArray[np.intp], added: Sequence[Passage], encoder: Encoder, folder: Path, about: Mapping[str, Any]
+    ) -> Self:
+        """Write the index of another corpus into a folder that holds this one's."""
+
+        def fill(files: Path) -> None:
+            made = self._rearrange(order, added, encoder, partial(_allocate_file, files))
+            made.keywords.save(files)
+            np.save(files / "digests.npy", made.digests)
+
+        _replace(folder, about, fill)
+        return self._open(folder, about)[0]
+
+    @classmethod
+    def _open(cls, folder: Path, about: Mapping[str, Any]) -> tuple[Self, str]:
+        """Open an index as it stands, with its corpus's digest."""
+        stored = _read_about(folder, about)
+        files = folder / stored["files"]
         try:
-            arrays = {field.name: np.asarray(np.load(folder / f"{field.name}.npy", mmap_mode="r")) for field in fields(Vectors)}
-            opened = cls(Keywords.open(folder / "keywords"), Vectors(**arrays))
-        except (OSError, ValueError, KeyError, TypeError) as error:  # TypeError: bm25s takes its parameters from its file
+            arrays = {field.name: _map(files / f"{field.name}.npy") for field in fields(Vectors)}
+            opened = cls(Keywords.open(files), Vectors(**arrays), _map(files / "digests.npy"))
+            opened._refuse_misfit(stored["passages"])
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            if _read_about(folder, about) != stored:  # it was replaced in between
+                return cls._open(folder, about)
             raise _corrupt_file_error(folder, error) from error
-        if len(opened.keywords) != len(passages) or not opened.vectors.consistent:
-            raise _corrupt_file_error(folder, "its files do not fit together")
-        return opened
+        return opened, str(stored.get("corpus"))
+
+    def _refuse_misfit(self, passages: int) -> None:
+        fits = self.digests.shape == (passages, _DIGEST_BYTES) and len(self.keywords) == passages and self.vectors.consistent
+        if not fits:
+            message = "its files do not fit together"
+            raise ValueError(message)
 
 
 def corpus_digest(passages: Sequence[Passage]) -> str:
     """Hash what is searched of a corpus: titles and texts, in their order."""
-    digest = hashlib.sha256()
+    digest = hashlib.blake2b(digest_size=32)
     for start in range(0, len(passages), SLAB):
-        digest.update("".join(map(_as_json, passages[start : start + SLAB])).encode())
+        digest.update(_as_bytes(passages[start : start + SLAB]))
     return digest.hexdigest()
 
 
-def _as_json(passage: Passage) -> str:
-    """Write what is searched of a passage as ``json.dumps`` writes a list, in a fifth of the time."""
-    return f"[{encode_basestring_ascii(passage.title or '')}, {encode_basestring_ascii(passage.text)}]"
+def _digest_each(passages: Sequence[Passage]) -> NDArray[np.uint8]:
+    """Hash what is searched of each passage, as (passages, 16) bytes."""
+    found = b"".join(hashlib.blake2b(_as_bytes([each]), digest_size=_DIGEST_BYTES).digest() for each in passages)
+    return np.frombuffer(found, dtype=np.uint8).reshape(-1, _DIGEST_BYTES)
 
 
-def _build(passages: Sequence[Passage], encoder: Encoder, folder: Path, about: Mapping[str, Any]) -> None:
-    """Build an index under a name of its own, and give it its place when it is complete."""
-    made = folder.with_name(f".{folder.name}.{uuid4().hex}")
+def _as_bytes(passages: Sequence[Passage]) -> bytes:
+    """Write what is searched of passages: how long each title and text is, and all of them without anything between."""
+    texts = [text for each in passages for text in (each.title or "", each.text)]
+    return f"{[*map(len, texts)]}{''.join(texts)}".encode("utf-8", "surrogatepass")
+
+
+def _describe(passages: Sequence[Passage], encoder: Encoder, digest: str | None) -> dict[str, Any]:
+    corpus = digest or corpus_digest(passages)
+    return {"format": FORMAT, "encoder": encoder.fingerprint, "corpus": corpus, "passages": len(passages)}
+
+
+def _build(passages: Sequence[Passage], encoder: Encoder, files: Path) -> None:
+    Keywords.of(passages).save(files)
+    np.save(files / "digests.npy", _digest_each(passages))
+    encode_passages(passages, encoder, partial(_allocate_file, files))
+
+
+def _write_new(folder: Path, about: Mapping[str, Any], fill: Callable[[Path], None]) -> None:
+    """Write an index under a name of its own, and give it its place when it is complete."""
+    made, name = folder.with_name(f".{folder.name}.{uuid4().hex}"), uuid4().hex
     try:
-        (made / "keywords").mkdir(parents=True)
-        Keywords.of(passages).save(made / "keywords")
-        _vectors(passages, encoder, lambda name, shape, kind: _file(made / f"{name}.npy", shape, kind))
-        (made / "index.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        (made / name).mkdir(parents=True)
+        fill(made / name)
+        _write_about(made / _ABOUT, about, name)
         if folder.exists():
             folder.rmdir()
         made.rename(folder)
     except OSError as error:
-        if not (folder / "index.json").exists():  # else another process was faster; its index is judged like any other
-            message = f"The index {folder} cannot be written: {error}. Name another folder, or none to index in memory."
-            raise StoreError(message) from error
+        if not (folder / _ABOUT).exists():  # else another process was faster; its index is judged like any other
+            raise _unwritable_error(folder, error) from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _file(path: Path, shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
+def _replace(folder: Path, about: Mapping[str, Any], fill: Callable[[Path], None]) -> None:
+    """Write an index into a folder that holds one: what opens it reads the old one until the new one is complete."""
+    name = uuid4().hex
+    files, made, unused = folder / name, folder / f".{name}.json", {name}
+    try:
+        files.mkdir()
+        fill(files)
+        _write_about(made, about, name)
+        unused.add(_read_about(folder, about)["files"])
+        made.replace(folder / _ABOUT)
+    except OSError as error:
+        raise _unwritable_error(folder, error) from error
+    finally:
+        made.unlink(missing_ok=True)
+        for each in unused - {_read_about(folder, about)["files"]}:
+            shutil.rmtree(folder / each, ignore_errors=True)
+
+
+def _write_about(path: Path, about: Mapping[str, Any], files: str) -> None:
+    path.write_text(json.dumps({**about, "files": files}, indent=2) + "\n", encoding="utf-8")
+
+
+def _allocate_file(folder: Path, name: str, shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     """Make an array in a file, which takes its room on the disk at once: a full disk would end the process later."""
+    path = folder / f"{name}.npy"
     if 0 in shape:  # cannot be mapped
         np.save(path, np.empty(shape, kind))
         return np.empty(shape, kind)
@@ -118,56 +223,34 @@ def _file(path: Path, shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     return array
 
 
-def _vectors(passages: Sequence[Passage], encoder: Encoder, allocate: _Allocate) -> Vectors:
-    """Encode passages into arrays whose sizes are known before the first is encoded, since tokens are counted first."""
-    slabs = range(0, len(passages), SLAB)
-    pieces = [piece for start in slabs for piece in encoder.pieces(passages[start : start + SLAB], start)]
-    sizes = [int(encoder.telling(piece.ids).sum()) for piece in pieces]
-    found = Vectors(
-        owners=allocate("owners", (len(pieces),), np.int32),
-        bounds=allocate("bounds", (len(pieces) + 1,), np.int64),
-        signs=allocate("signs", (sum(sizes), WIDTH // 8), np.uint8),
-        embeddings=allocate("embeddings", (len(pieces), WIDTH), np.float32),
-        frequencies=allocate("frequencies", (encoder.vocabulary,), np.int32),
-    )
-    found.owners[:] = [piece.passage for piece in pieces]
-    found.bounds[:] = np.cumsum([0, *sizes])
-    found.frequencies[:] = 0
-    for start in _show_progress(range(0, len(pieces), SLAB), loud=len(passages) > QUIET):
-        _fill(found, start, encoder.read([piece.ids for piece in pieces[start : start + SLAB]]))
-    return found
+def _map(path: Path) -> NDArray[Any]:
+    return np.asarray(np.load(path, mmap_mode="r"))
 
 
-def _fill(vectors: Vectors, start: int, read: Sequence[Vectorised]) -> None:
-    """Write what was read of the pieces from ``start`` on."""
-    stop = start + len(read)
-    vectors.embeddings[start:stop] = [each.embedding for each in read]
-    vectors.signs[vectors.bounds[start] : vectors.bounds[stop]] = pack_signs(np.concatenate([each.tokens for each in read]))
-    held = np.concatenate([np.unique(each.ids) for each in read])
-    vectors.frequencies[:] += np.bincount(held, minlength=len(vectors.frequencies)).astype(np.int32)
-
-
-def _show_progress(steps: range, *, loud: bool) -> Iterable[int]:
-    """Show a progress bar on the terminal's error stream, where there is a terminal and much to do."""
-    from rich.console import Console
-    from rich.progress import track
-
-    screen = Console(stderr=True)
-    return track(steps, "Indexing passages", console=screen, transient=True, disable=not (loud and screen.is_terminal))
-
-
-def _refuse_other(folder: Path, wanted: Mapping[str, Any]) -> None:
+def _read_about(folder: Path, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what an index says of itself; another format or encoder than is wanted is refused."""
     try:
-        about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+        about: dict[str, Any] = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
         message = f"{folder} holds no index of the embedded retriever. Name a folder that is not there yet."
         raise StoreError(message) from error
     except (OSError, ValueError) as error:
         raise _corrupt_file_error(folder, error) from error
-    for part, value in wanted.items():
-        if not isinstance(about, dict) or about.get(part) != value:
-            message = f"The index {folder} was built with another {part} than this one. Delete it to have it built anew."
-            raise StoreError(message)
+    for part in ("format", "encoder"):
+        if not isinstance(about, dict) or about.get(part) != wanted[part]:
+            raise _other_error(folder, part)
+    if not _FILES.fullmatch(str(about.get("files"))):  # it may be deleted one day: it must be inside
+        raise _corrupt_file_error(folder, f"{_ABOUT} names no folder of files")
+    return about
+
+
+def _other_error(folder: Path, part: str) -> StoreError:
+    return StoreError(f"The index {folder} was built with another {part} than this one. Delete it to have it built anew.")
+
+
+def _unwritable_error(folder: Path, problem: OSError) -> StoreError:
+    message = f"The index {folder} cannot be written: {problem}. Name another folder, or none to index in memory."
+    return StoreError(message)
 
 
 def _corrupt_file_error(folder: Path, problem: object) -> CorruptFileError:

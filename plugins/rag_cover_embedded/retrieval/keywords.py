@@ -6,10 +6,14 @@ space sets apart, are words each.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,12 +22,16 @@ from numpy.typing import NDArray
 
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
+from rag_cover_embedded.retrieval.rows import join_ranges, places_of
 
 __all__ = ["Keywords", "search_words"]
 
+Whole = NDArray[np.integer]
+
 K1, B = 0.9, 0.4
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
-_NO_WORD = ""  # stands in passages without any, since the lengths of passages are divided by their mean
+_WORDS = "words.json"
+_ARRAYS = ("starts", "passages", "counts", "weights", "lengths")
 _FUNCTION_WORDS = frozenset(
     """a about after all also an and any are as at be been before being between both but by can could did do does doing during
     each for from had has have having how i if in into is it its itself just may me might more most must my no not of on or
@@ -57,39 +65,113 @@ def _singular(word: str) -> str:
     return word if word.endswith(("us", "ss")) else word[:-1]
 
 
+@dataclass(frozen=True)
 class Keywords:
-    """A BM25 index over passages. Thread-safe."""
+    """A BM25 index over passages: which of them hold a word, how often, and the score that it gives them. Thread-safe.
 
-    def __init__(self, bm25: Any) -> None:  # a bm25s.BM25, which has no types
-        self._bm25 = bm25
+    ``words`` are in alphabetical order; entries ``starts[i]`` to ``starts[i + 1]`` are the ``passages`` that hold word i, in
+    their order, with ``counts`` and ``weights``. ``lengths`` are the passages' numbers of words. So two indexes of the same
+    passages are the same, whatever was added and removed on the way.
+    """
+
+    words: Sequence[str]
+    starts: NDArray[np.int64]
+    passages: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    lengths: NDArray[np.int32]
 
     @classmethod
     def of(cls, passages: Iterable[Passage]) -> Self:
         """Index passages."""
-        bm25s = _bm25s()
         vocabulary: dict[str, int] = {}
         found = (search_words(passage.title or "") * 2 + search_words(passage.text) for passage in passages)
-        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in words or [_NO_WORD]] for words in found]
-        bm25 = bm25s.BM25(k1=K1, b=B)
-        bm25.index((ids, vocabulary), show_progress=False)
-        return cls(bm25)
+        ids = [array("q", [vocabulary.setdefault(word, len(vocabulary)) for word in words]) for words in found]
+        words = sorted(vocabulary)
+        ranks = np.empty(len(words), dtype=np.int64)
+        ranks[[vocabulary[word] for word in words]] = np.arange(len(words))
+        lengths = np.array([len(each) for each in ids], dtype=np.int32)
+        owners = np.repeat(np.arange(len(ids)), lengths)
+        pairs, counts = np.unique(ranks[np.frombuffer(b"".join(ids), np.int64)] * len(ids) + owners, return_counts=True)
+        held, passage = np.divmod(pairs, max(1, len(ids)))
+        return cls._weigh(words, held, passage, counts, lengths)
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open a saved index, memory-mapped."""
-        return cls(_bm25s().BM25.load(folder, mmap=True))
+        """Open a saved index, memory-mapped.
+
+        Raises:
+            ValueError: its files do not fit together.
+        """
+        arrays = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS]
+        opened = cls(json.loads((folder / _WORDS).read_text(encoding="utf-8")), *arrays)
+        entries = {len(opened.passages), len(opened.counts), len(opened.weights), int(opened.starts[-1])}
+        if len(opened.starts) != len(opened.words) + 1 or len(entries) > 1:
+            message = "the files of its words do not fit together"
+            raise ValueError(message)
+        return opened
 
     def save(self, folder: Path) -> None:
-        """Save the index: arrays as .npy without pickle, the rest as JSON."""
-        self._bm25.save(folder)
+        """Save the index: arrays as .npy without pickle, the words as JSON."""
+        (folder / _WORDS).write_text(json.dumps(self.words), encoding="utf-8")
+        for name in _ARRAYS:
+            np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
+
+    def rearrange(self, added: Self, order: NDArray[np.intp]) -> Self:
+        """Index passages of this index and of another: ``order`` names them, those of the other after all of this one's."""
+        both = [*self.words, *added.words]
+        words = sorted(set(both))
+        ranks = {word: rank for rank, word in enumerate(words)}
+        holders = np.concatenate([np.diff(self.starts), np.diff(added.starts)])
+        held = np.repeat(np.array([ranks[word] for word in both], dtype=np.int64), holders)
+        owners = np.concatenate([self.passages, added.passages + len(self)])
+        lengths = np.concatenate([self.lengths, added.lengths])
+        places, firsts, sizes = places_of(order, len(lengths))
+        moved = places[join_ranges(firsts[owners], sizes[owners])]
+        keys = np.repeat(held, sizes[owners]) * len(order) + moved
+        counts = np.repeat(np.concatenate([self.counts, added.counts]), sizes[owners])
+        sort = np.argsort(keys)
+        held, passages = np.divmod(keys[sort], max(1, len(order)))
+        return self._weigh(words, held, passages, counts[sort], lengths[order])
 
     def __len__(self) -> int:
-        return int(self._bm25.scores["num_docs"])
+        return len(self.lengths)
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return (passages,) scores: 0 for passages that share no word with the query."""
-        found: NDArray[np.float32] = self._bm25.get_scores_from_ids(self._bm25.get_tokens_ids(search_words(query)))
+        ids = self._bm25.get_tokens_ids(search_words(query))
+        if not ids:
+            return np.zeros(len(self), dtype=np.float32)
+        found: NDArray[np.float32] = self._bm25.get_scores_from_ids(ids)
         return found
+
+    @classmethod
+    def _weigh(cls, words: Sequence[str], held: Whole, passages: Whole, counts: Whole, lengths: Whole) -> Self:
+        """Score entries, given by the word's number and the passage's, in this order; words of no entry are left out.
+
+        weight = ln(1 + (N - n + 0.5) / (n + 0.5)) · f / (f + k1 · (1 - b + b · length / mean length))
+        """
+        holders = np.bincount(held, minlength=len(words))
+        rarity = np.log1p((len(lengths) - holders + 0.5) / (holders + 0.5))
+        relative = np.maximum(lengths, 1) / np.maximum(lengths, 1).mean() if len(lengths) else lengths
+        weights = rarity[held] * counts / (counts + K1 * (1 - B + B * relative)[passages])
+        used = np.flatnonzero(holders)
+        return cls(
+            [words[number] for number in used.tolist()],
+            np.concatenate([[0], np.cumsum(holders[used])]).astype(np.int64),
+            passages.astype(np.int32),
+            counts.astype(np.int32),
+            weights.astype(np.float32),
+            lengths.astype(np.int32),
+        )
+
+    @cached_property
+    def _bm25(self) -> Any:  # a bm25s.BM25, which has no types
+        bm25 = _bm25s().BM25(k1=K1, b=B)
+        bm25.scores = {"data": self.weights, "indices": self.passages, "indptr": self.starts, "num_docs": len(self)}
+        bm25.vocab_dict = {word: number for number, word in enumerate(self.words)}
+        bm25.nonoccurrence_array = None
+        return bm25
 
 
 def _bm25s() -> Any:  # which has no types

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
-from rag_cover.errors import InvalidValueError
+from rag_cover.errors import DuplicatePassageError, InvalidValueError, PassageNotFoundError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import fuse_rankings, rank_scores
@@ -20,16 +23,27 @@ CANDIDATES = 100
 KAPPA = 10
 
 
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """A corpus with its index, replaced as a whole."""
+
+    passages: tuple[Passage, ...]
+    index: Index
+    digest: str
+
+
 class EmbeddedRetriever:
     """Finds passages by their words and by what their tokens mean. Thread-safe, deterministic, offline; made for English.
 
     Args:
         corpus: the passages, kept in memory; of equal ones each is found.
-        index: the folder where their index is found, or built; None builds it in memory.
+        index: the folder where their index is found, or built; None builds it in memory. The index of a corpus that shares
+            passages with this one is updated: only what is new is encoded.
 
     Raises:
         InvalidValueError: the corpus is empty.
-        StoreError: ``index`` holds something else, or the index of another corpus or encoder; or it cannot be written.
+        StoreError: ``index`` holds something else, or the index of another encoder, or of a corpus that shares
+            no passage with this one; or it cannot be written.
         CorruptFileError: the index is damaged.
     """
 
@@ -37,19 +51,66 @@ class EmbeddedRetriever:
     """From this score on, a passage is first by its words and by what they mean, or nearly."""
 
     def __init__(self, corpus: Iterable[Passage], index: Path | None = None) -> None:
-        self._passages = tuple(corpus)
-        if not self._passages:
+        passages = tuple(corpus)
+        if not passages:
             message = "A retriever needs at least one passage to find; this corpus is empty."
             raise InvalidValueError(message)
         self._encoder = Encoder(Weights.open())
-        digest = corpus_digest(self._passages)
+        self._folder = index
+        self._changes = Lock()
+        digest = corpus_digest(passages)
         kept = (
-            Index.of(self._passages, self._encoder)
-            if index is None
-            else Index.open_or_build(self._passages, self._encoder, index, digest)
+            Index.of(passages, self._encoder) if index is None else Index.open_or_build(passages, self._encoder, index, digest)
         )
-        self._keywords, self._vectors = kept.keywords, kept.vectors
-        self.fingerprint = f"{self._encoder.fingerprint}:hybrid-1:{digest[:16]}"
+        self._indexed = _Indexed(passages, kept, digest)
+
+    @property
+    def fingerprint(self) -> str:
+        """Tell this retriever and its corpus from others."""
+        return f"{self._encoder.fingerprint}:hybrid-1:{self._indexed.digest[:16]}"
+
+    def add(self, passages: Iterable[Passage]) -> None:
+        """Add passages after those that are there, to the index in the folder too: then it finds what one built anew finds.
+
+        Only what is added is encoded. Queries that run meanwhile see all of it or nothing.
+
+        Raises:
+            DuplicatePassageError: an id is there already, or twice among those to add; nothing is added.
+            StoreError: the folder of the index cannot be written; nothing is added.
+        """
+        if not (added := tuple(passages)):
+            return
+        with self._changes:
+            present = self._indexed.passages
+            counts = Counter(each.id for each in added if each.id is not None)
+            known = {each.id for each in present}
+            if taken := [name for name, count in counts.items() if count > 1 or name in known]:
+                raise DuplicatePassageError(taken)
+            self._change((*present, *added))
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Remove the passages with the given ids, from the index in the folder too: then it finds what one built anew finds.
+
+        Raises:
+            PassageNotFoundError: no passage has one of the ids; nothing is removed.
+            InvalidValueError: no passage would be left; nothing is removed.
+            StoreError: the folder of the index cannot be written; nothing is removed.
+        """
+        unwanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
+        with self._changes:
+            present = self._indexed.passages
+            known = {each.id for each in present}
+            if unknown := [name for name in unwanted if name not in known]:
+                raise PassageNotFoundError(unknown)
+            left = tuple(each for each in present if each.id not in unwanted)
+            if not left:
+                message = "A retriever needs at least one passage to find; all of them were to be removed."
+                raise InvalidValueError(message)
+            self._change(left)
+
+    def _change(self, passages: tuple[Passage, ...]) -> None:
+        digest = corpus_digest(passages)
+        self._indexed = _Indexed(passages, self._indexed.index.update(passages, self._encoder, self._folder, digest), digest)
 
     def retrieve(self, query: str, *, k: int) -> tuple[Passage, ...]:
         """Return at most k passages, best first, as they came but for ``score``.
@@ -64,11 +125,12 @@ class EmbeddedRetriever:
             raise InvalidValueError(message)
         if (asked := self._encoder.query(query)) is None:
             return ()
+        indexed = self._indexed
         most = max(CANDIDATES, k)
-        scores = self._keywords.scores(query)
-        by_words = rank_scores(scores, min(most, int((scores > 0).sum())))
-        cosines = self._vectors.cosines(asked.embedding)
-        candidates = np.union1d(by_words, self._vectors.nearest(cosines, most))
-        places, fusion = fuse_rankings([by_words, self._vectors.interacting(asked, cosines, candidates)], kappa=KAPPA)
+        keywords, vectors = indexed.index.keywords, indexed.index.vectors
+        scores = keywords.scores(query)
+        by_words = rank_scores(scores, min(most, int(np.count_nonzero(scores))))
+        candidates = np.union1d(by_words, vectors.nearest(asked.embedding, most))
+        places, fusion = fuse_rankings([by_words, vectors.interacting(asked, candidates)], kappa=KAPPA)
         best = zip(places[:k].tolist(), fusion[:k].tolist(), strict=True)
-        return tuple(self._passages[place].model_copy(update={"score": score}) for place, score in best)
+        return tuple(indexed.passages[place].model_copy(update={"score": score}) for place, score in best)

@@ -4,29 +4,37 @@
 
 where q_i are unit vectors, s_j the signs of the passage's token vectors and w_i the query's tokens' inverse document
 frequencies, divided by their sum. Tokens without a letter or digit are left out on both sides.
+
+Of many pieces the nearest to a query are found in two steps. All of them are compared by embeddings rounded to bytes,
+e ≈ s · b with s = max |e| / 127, whose cosines are wrong by at most s · √384 / 2; what may be among the nearest by that bound
+is compared by the embeddings themselves. So the second step's order is that of all exact cosines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover_embedded.products import multiply_transposed
 from rag_cover_embedded.retrieval.encoding import Vectorised
 from rag_cover_embedded.retrieval.fusion import Places, rank_scores
+from rag_cover_embedded.retrieval.integers import BASE, IntegerProducts, split_digits
 
-__all__ = ["WIDTH", "Vectors", "pack_signs"]
+__all__ = ["WIDTH", "Vectors", "pack_signs", "round_embeddings"]
 
 Floats = NDArray[np.float32]
 
 WIDTH = 384
 MOST_PIECES = 4
-_BLOCK = 32  # pieces whose vectors fit the caches of a core
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32)
-"""The bits of every byte, (256, 8): looked up in less time than bits are unpacked and made numbers."""
+EXACT = 8_192
+"""Pieces up to which all cosines are computed exactly: that takes less time than packing what is rounded."""
+_BLOCK = 16  # pieces whose bits, and what they are multiplied with, fit the caches of a core
+_DIGITS = 3  # of a query's tokens: 20 bits, about what single precision adds up to
+_COARSE_DIGITS = 2
+_SLACK = 1e-4  # more than what two digits of a query, and sums in single precision, add to the error
 
 
 def pack_signs(tokens: Floats) -> NDArray[np.uint8]:
@@ -34,19 +42,29 @@ def pack_signs(tokens: Floats) -> NDArray[np.uint8]:
     return np.packbits(tokens >= 0, axis=1)
 
 
-@dataclass(frozen=True, slots=True)
+def round_embeddings(embeddings: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Round (pieces, 384) embeddings to (384, pieces) bytes and the (pieces,) scales that they are to be multiplied by."""
+    scales = np.maximum(np.abs(embeddings).max(axis=1, initial=0), np.float32(1e-12)) / np.float32(127)
+    return np.rint(embeddings / scales[:, None]).astype(np.int8).T, scales
+
+
+@dataclass(frozen=True)
 class Vectors:
     """The vectors of a corpus, in pieces (`Piece`) that stand in the order of their passages.
 
     ``owners`` are each piece's passage, (pieces,); ``bounds`` where pieces begin and end in ``signs``, (pieces + 1,); ``signs``
-    the packed tokens, (tokens, 48); ``embeddings`` are (pieces, 384); ``frequencies`` tell how many pieces hold each token of
-    the vocabulary.
+    the packed tokens, (tokens, 48), and ``ids`` their token ids, (tokens,); ``embeddings`` are (pieces, 384), ``rounded`` the
+    same in bytes, (384, pieces), by ``scales``, (pieces,); ``frequencies`` tell how many pieces hold each token of the
+    vocabulary.
     """
 
     owners: NDArray[np.int32]
     bounds: NDArray[np.int64]
     signs: NDArray[np.uint8]
+    ids: NDArray[np.uint16]
     embeddings: Floats
+    rounded: NDArray[np.int8]
+    scales: Floats
     frequencies: NDArray[np.int32]
 
     @property
@@ -54,34 +72,36 @@ class Vectors:
         """Return whether the sizes of the arrays fit together."""
         pieces = len(self.owners)
         return (
-            len(self.bounds) == pieces + 1 and self.embeddings.shape == (pieces, WIDTH) and self.bounds[-1] == len(self.signs)
+            self.bounds.shape == (pieces + 1,)
+            and self.embeddings.shape == (pieces, WIDTH)
+            and self.rounded.shape == (WIDTH, pieces)
+            and self.scales.shape == (pieces,)
+            and self.bounds[-1] == len(self.signs) == len(self.ids)
         )
 
     def cosines(self, embedding: Floats) -> Floats:
         """Return (pieces,) cosines with a unit vector."""
-        found: Floats = self.embeddings @ embedding
-        return found
+        return _dot(self.embeddings, embedding)
 
-    def nearest(self, cosines: Floats, most: int) -> Places:
-        """Return the passages whose best piece has the highest cosine, best first."""
-        if not len(cosines):
-            return np.zeros(0, dtype=np.intp)
-        firsts = np.flatnonzero(np.diff(self.owners, prepend=-1))
-        best = np.maximum.reduceat(cosines, firsts)
-        return self.owners[firsts[rank_scores(best, most)]].astype(np.intp)
+    def nearest(self, embedding: Floats, most: int) -> Places:
+        """Return the passages whose best piece has the highest cosine with a unit vector, best first."""
+        if len(self.owners) <= EXACT:
+            return self._first(np.arange(len(self.owners)), self.cosines(embedding), most)
+        rough = self._rough_cosines(embedding)
+        near = np.flatnonzero(rough >= self._least_of_best(rough, most) - 2 * self._error)
+        return self._first(near, _dot(self.embeddings[near], embedding), most)
 
-    def interacting(self, query: Vectorised, cosines: Floats, passages: Places) -> Places:
+    def interacting(self, query: Vectorised, passages: Places) -> Places:
         """Rank passages, given in ascending order, by late interaction with a query; those without a piece are left out.
 
         Of a passage with more than four pieces the four with the highest cosines are read; the best piece speaks.
         """
-        chosen = self._read_of(passages, cosines)
+        chosen = self._read_of(passages, query.embedding)
         if not chosen:
             return np.zeros(0, dtype=np.intp)
         weights = self.weights(query.ids)
         unit = query.tokens / np.maximum(np.linalg.norm(query.tokens, axis=1, keepdims=True), 1e-12)
-        blocks = (chosen[start : start + _BLOCK] for start in range(0, len(chosen), _BLOCK))
-        scores = np.concatenate([self._similar(unit, block) @ weights for block in blocks])
+        scores = (self._similar(unit, chosen) @ weights).astype(np.float32)
         owners = self.owners[chosen]
         firsts = np.flatnonzero(np.diff(owners, prepend=-1))
         return owners[firsts[rank_scores(np.maximum.reduceat(scores, firsts), len(firsts))]].astype(np.intp)
@@ -92,20 +112,84 @@ class Vectors:
         rarity = np.log1p((len(self.owners) - held + 0.5) / (held + 0.5))
         return np.asarray(rarity / rarity.sum(), dtype=np.float32)
 
-    def _read_of(self, passages: Places, cosines: Floats) -> list[int]:
+    def _first(self, pieces: Places, cosines: Floats, most: int) -> Places:
+        """Return the passages whose best of some pieces, in ascending order, has the highest cosine."""
+        if not len(pieces):
+            return np.zeros(0, dtype=np.intp)
+        owners = self.owners[pieces]
+        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+        best = np.maximum.reduceat(cosines, firsts)
+        return owners[firsts[rank_scores(best, most)]].astype(np.intp)
+
+    def _rough_cosines(self, embedding: Floats) -> Floats:
+        """Return (pieces,) cosines of rounded embeddings."""
+        digits, steps = split_digits(embedding[None], _COARSE_DIGITS)
+        whole = _join_digits(self._packed.with_packed(digits[:, 0]))
+        return np.asarray(whole * (self.scales * np.float32(steps[0])), dtype=np.float32)
+
+    def _least_of_best(self, cosines: Floats, most: int) -> np.float32:
+        """Return a cosine that at least ``most`` passages reach, and few more (or all, where there are no more)."""
+        pieces = min(most, len(cosines))
+        while True:
+            least = np.partition(cosines, len(cosines) - pieces)[len(cosines) - pieces]
+            if pieces == len(cosines) or len(np.unique(self.owners[cosines >= least])) >= most:
+                return np.float32(least)
+            pieces = min(2 * pieces, len(cosines))
+
+    @cached_property
+    def _packed(self) -> IntegerProducts:
+        return IntegerProducts(self.rounded)
+
+    @cached_property
+    def _error(self) -> np.float32:
+        """Return by how much a rough cosine may be wrong."""
+        return np.float32(self.scales.max() * WIDTH**0.5 / 2 + _SLACK)
+
+    def _read_of(self, passages: Places, embedding: Floats) -> list[int]:
         """Return the pieces to read of each passage, one passage's after the other's."""
         chosen: list[int] = []
         starts, stops = np.searchsorted(self.owners, [passages, passages + 1]).tolist()
         for start, stop in zip(starts, stops, strict=True):
-            few = stop - start <= MOST_PIECES
-            chosen += range(start, stop) if few else (start + rank_scores(cosines[start:stop], MOST_PIECES)).tolist()
+            if stop - start <= MOST_PIECES:
+                chosen += range(start, stop)
+            else:
+                chosen += (start + rank_scores(_dot(self.embeddings[start:stop], embedding), MOST_PIECES)).tolist()
         return chosen
 
-    def _similar(self, query: Floats, pieces: Sequence[int]) -> Floats:
-        """Return (pieces, query tokens): each query token's likeness to the token most like it."""
+    def _similar(self, query: Floats, pieces: Sequence[int]) -> NDArray[np.float64]:
+        """Return (pieces, query tokens): each query token's likeness to the token most like it.
+
+        Σ_d q_d · s_d = 2 · Σ_{d: s_d > 0} q_d - Σ_d q_d, in whole numbers up to the last step.
+        """
+        digits, steps = split_digits(query, _DIGITS)
+        columns = np.ascontiguousarray(digits.reshape(-1, WIDTH).T)
+        blocks = (pieces[start : start + _BLOCK] for start in range(0, len(pieces), _BLOCK))
+        best = np.concatenate([self._best(columns, block) for block in blocks])
+        whole = _join_digits(digits.sum(axis=2, dtype=np.int32))
+        return np.asarray((2 * best.astype(np.float64) - whole) * steps / WIDTH**0.5)
+
+    def _best(self, columns: NDArray[np.int8], pieces: Sequence[int]) -> NDArray[np.int32]:
+        """Return (pieces, query tokens): the highest sum of a query token's numbers where a token's signs are positive."""
         parts = [self.signs[self.bounds[piece] : self.bounds[piece + 1]] for piece in pieces]
-        positive = np.take(_BITS, np.concatenate(parts), axis=0).reshape(-1, WIDTH)
-        starts = np.cumsum([0, *map(len, parts[:-1])])
-        best = np.maximum.reduceat(multiply_transposed(positive, query), starts, axis=0)
-        similar: Floats = (2 * best - query.sum(axis=1)) / np.float32(WIDTH**0.5)
-        return similar
+        positive = np.unpackbits(np.concatenate(parts), axis=1)
+        sums = _join_digits(_products().multiply(positive, columns).reshape(len(positive), _DIGITS, -1).swapaxes(0, 1))
+        return np.maximum.reduceat(sums, np.cumsum([0, *map(len, parts[:-1])]), axis=0)
+
+
+def _dot(rows: Floats, vector: Floats) -> Floats:
+    """Multiply rows by a vector, each by itself: the same for equal rows, and without BLAS's threads."""
+    return np.asarray(np.vecdot(rows, vector), dtype=np.float32)
+
+
+def _join_digits(digits: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Add up digits, highest first: 384 numbers of three digits stay below 2^31."""
+    total = digits[0]
+    for digit in digits[1:]:
+        total = np.add(total * np.int32(BASE), digit, dtype=np.int32)
+    return np.asarray(total, dtype=np.int32)
+
+
+@cache
+def _products() -> IntegerProducts:
+    """Return what multiplies bits by digits, the same for all indexes."""
+    return IntegerProducts()
