@@ -3,13 +3,13 @@
     python -m benchmarks.augmentation.feedback                    # the figures: the half of the questions that chose nothing
     python -m benchmarks.augmentation.feedback --half choosing    # the other half, on which the expansion was chosen
 
-MuSiQue and HotpotQA (100 questions each) have no part for training here, so that the parity of a question's SHA-256 cuts each in
-two halves. Counted are questions whose supporting passages are all among the first ten, by the embedded retriever, for
+MuSiQue and HotpotQA (100 questions each) have no part for training here, so that the parity of a question's SHA-256 cuts each
+in two halves. Counted are questions whose supporting passages are all among the first ten, by the embedded retriever, for
 
 - *question alone*: one search;
 - *first sentences*: the question, and the question with the first sentence of each of its first two passages, pooled;
 - *names*: the same with the names of each passage, as M3 searches, pooled without a judge;
-- *M3* and *auto* of `rag_cover.coverage.augment` without feedback, and with it; with sub-questions of rules, the embedded reader.
+- *M3* and *auto* of `rag_cover.coverage.augment` without feedback, and with it; sub-questions by rules, the embedded reader.
 
 A search that asks for more passages and keeps ten is the question alone again. Differences are paired by question, with
 bootstrap intervals. The last table is for harm: single-hop steps of MuSiQue, each with its one supporting passage.

@@ -2,8 +2,8 @@
 
 The question itself is searched for first, and its passages are judged. A sub-question that they cover needs no search, and its
 answer is filled into later sub-questions that refer to it (`#1`). Each other sub-question is searched for once, and its
-passages are judged. This repeats until no new sub-question can be searched for. A question that was not taken apart, and that its
-own passages do not cover, is searched for expanded by what these say (`rag_cover.augmentation.feedback`).
+passages are judged. This repeats until no new sub-question can be searched for. A question that was not taken apart, and that
+its own passages do not cover, is searched for expanded by what these say (`rag_cover.augmentation.feedback`).
 """
 
 from __future__ import annotations
