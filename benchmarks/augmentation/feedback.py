@@ -154,7 +154,7 @@ def main() -> None:
         show_ways(f"{name}, all", ways, np.ones(len(whole), dtype=bool), options.seed)
         if name == "MuSiQue":
             asked, wanted = _single(found, options.half)
-            harmed = {way: _scored(asked, wanted, ways_over(models, receiver)[way]) for way in (ALONE, "names", "M3", "auto")}
+            harmed = {way: _scored(asked, wanted, ways_over(models, receiver)[way]) for way in (ALONE, "names")}
             show_ways("MuSiQue, single-hop steps", harmed, np.ones(len(asked), dtype=bool), options.seed)
     together = {
         way: Scores(
