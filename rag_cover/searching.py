@@ -40,6 +40,11 @@ class Searches:
         return frozenset(map(plain_query, [*(step.query for step in self.steps), *self.unasked]))
 
     @property
+    def room(self) -> int | None:
+        """Return how many searches may still be made; None where there is no limit."""
+        return None if self._most is None else max(0, self._most - len(self.steps))
+
+    @property
     def found(self) -> list[RetrievalStep]:
         """Return the searches that did not fail."""
         return [step for step in self.steps if step.error is None]
@@ -51,7 +56,7 @@ class Searches:
         new = [
             query for query in dict.fromkeys(queries) if asked[plain_query(query)] == query and plain_query(query) not in known
         ]
-        room = len(new) if self._most is None else max(0, self._most - len(self.steps))
+        room = len(new) if self.room is None else self.room
         self.unasked += new[room:]
         with ThreadPoolExecutor(max(1, min(self._workers, len(new))), thread_name_prefix="rag-cover-search") as pool:
             made = list(pool.map(partial(self._step, k=k or self._k), new[:room]))

@@ -2,7 +2,8 @@
 
 The question itself is searched for first, and its passages are judged. A sub-question that they cover needs no search, and its
 answer is filled into later sub-questions that refer to it (`#1`). Each other sub-question is searched for once, and its
-passages are judged. This repeats until no new sub-question can be searched for.
+passages are judged. This repeats until no new sub-question can be searched for. A question that was not taken apart, and that
+its own passages do not cover, is searched for expanded by what these say (`rag_cover.augmentation.feedback`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 
 from rag_cover.augmentation.chains import searchable
 from rag_cover.augmentation.evidence import PassageEvidence
-from rag_cover.augmentation.retrieving import Retrieval
+from rag_cover.augmentation.retrieving import Retrieval, search_expanded
 from rag_cover.questions import Passage, plain_query
 
 __all__ = ["confident_threshold", "search_uncovered"]
@@ -40,6 +41,8 @@ def search_uncovered(retrieval: Retrieval, evidence: PassageEvidence, *, sure: f
         _judge_chain(retrieval, evidence, sure)
         retrieval.read({number: retrieval.passages_for(number) for number in chain.awaited if number in missing})
         covered = _judge_chain(retrieval, evidence, sure)
+    if len(covered) < len(chain.numbers):
+        search_expanded(retrieval)
 
 
 def confident_threshold(threshold: float) -> float:

@@ -10,6 +10,7 @@ from rag_cover.augmentation.adaptive import confident_threshold, search_uncovere
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.core import decompose_question
 from rag_cover.augmentation.evidence import PassageEvidence
+from rag_cover.augmentation.feedback import FEEDBACK
 from rag_cover.augmentation.outcomes import Keeping, Outcome, failures_of, notes_on_retrieval, purchases, sub_question_results
 from rag_cover.augmentation.prompts import combining, from_passages, with_definition, with_sub_questions
 from rag_cover.augmentation.reading import SAMPLES, Reader, generate_texts, reading_receiver, writing_generator
@@ -65,6 +66,7 @@ class Augmenter:
     max_tokens: int | None = None
     max_calls: int | None = None
     rounds: int = ROUNDS
+    feedback: int = FEEDBACK
     fair_share: float = FAIR_SHARE
     threshold: float | None = None
     sure: float | None = None
@@ -89,6 +91,9 @@ class Augmenter:
             if value is not None and value < 1:
                 message = f"{name} is {value}; it is at least 1"
                 raise InvalidValueError(message)
+        if self.feedback < 0:
+            message = f"feedback is {self.feedback}; it is at least 0, which expands nothing"
+            raise InvalidValueError(message)
         for name, share in {"fair_share": self.fair_share, "threshold": self.threshold, "sure": self.sure}.items():
             if share is not None and not 0 <= share <= 1:
                 message = f"{name} is {share}; it is in [0, 1]"
@@ -108,7 +113,7 @@ class Augmenter:
         )
         searches = Searches(self.retriever, k=self.depth or self.k, most=self.max_calls, workers=self.workers)
         chain = Chain([each.text for each in given.core], literal=slots_in(asked.text, position=len(given.core)))
-        retrieval = Retrieval(self._query(asked.text, chain), chain, searches, reader)
+        retrieval = Retrieval(self._query(asked.text, chain), chain, searches, reader, self.feedback)
         evidence = None if self.scorer is None else PassageEvidence(self.scorer, self.threshold)
         self._search(retrieval, evidence)
         failures = (*given.failures, *failures_of(retrieval))

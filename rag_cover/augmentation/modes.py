@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rag_cover.augmentation.augmenter import ROUNDS, Augmenter, tokens_in
+from rag_cover.augmentation.feedback import FEEDBACK
 from rag_cover.augmentation.reading import SAMPLES
 from rag_cover.augmentation.result import Augmentation, AugmentationMode
 from rag_cover.augmentation.selection import FAIR_SHARE
@@ -41,6 +42,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
     max_tokens: int | None = None,
     max_calls: int | None = None,
     rounds: int = ROUNDS,
+    feedback: int = FEEDBACK,
     fair_share: float = FAIR_SHARE,
     threshold: float | None = None,
     sure: float | None = None,
@@ -73,6 +75,8 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         max_tokens: how many tokens the passages may have in all, with their titles.
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``auto`` searches for what is still uncovered.
+        feedback: how many of the first passages expand a question that was not taken apart: ``retrieval`` and ``auto`` search
+            for it once more with the names that each of them tells. 0 searches for the question alone.
         fair_share: the share of k that is kept for passages that the question itself brought back.
         threshold: the probability from which a passage covers; the scorer's own unless given.
         sure: the probability from which ``auto`` spends nothing more on a sub-question; seven tenths of the way from the
@@ -99,6 +103,7 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         max_tokens=max_tokens,
         max_calls=max_calls,
         rounds=rounds,
+        feedback=feedback,
         fair_share=fair_share,
         threshold=threshold,
         sure=sure,

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_cover.augmentation.chains import Chain, searchable
+from rag_cover.augmentation.feedback import expand_query
 from rag_cover.augmentation.reading import Reader
 from rag_cover.backends import Failure
 from rag_cover.questions import Passage
 from rag_cover.searching import Searches
 from rag_cover.traces import distinct
 
-__all__ = ["Retrieval", "search_and_answer", "search_for_all"]
+__all__ = ["Retrieval", "search_and_answer", "search_expanded", "search_for_all"]
 
 
 @dataclass(slots=True)
@@ -24,13 +25,14 @@ class Retrieval:
     """One question's retrieval under way.
 
     ``query`` is what the question itself is searched for by; ``reader`` answers what later sub-questions build on, None where
-    nobody does.
+    nobody does. ``feedback`` is how many of the question's first passages expand it (`search_expanded`).
     """
 
     query: str
     chain: Chain
     searches: Searches
     reader: Reader | None = None
+    feedback: int = 0
     failures: list[Failure] = field(default_factory=list)
 
     @property
@@ -74,6 +76,18 @@ def search_for_all(retrieval: Retrieval) -> None:
     while awaited := chain.awaited:
         retrieval.read({number: retrieval.passages_for(number) for number in awaited})
         searches.search(chain.texts(chain.ready))
+    search_expanded(retrieval)
+
+
+def search_expanded(retrieval: Retrieval) -> None:
+    """Search once more for a question that was not taken apart, expanded by each of its first passages.
+
+    Where the number of searches is spent, these are left out.
+    """
+    first = retrieval.searches.step_of(retrieval.query)
+    if first and len(retrieval.chain.numbers) <= 1:
+        queries = expand_query(retrieval.query, first.passages[: retrieval.feedback])
+        retrieval.searches.search(queries[: retrieval.searches.room])
 
 
 def search_and_answer(retrieval: Retrieval) -> None:
