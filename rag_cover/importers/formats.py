@@ -42,9 +42,9 @@ class _Format:
 def _is_own(row: Row) -> bool:
     """Return whether this is a trace: it has a question. One with a misspelt field is a trace, too: its error names the field.
 
-    A question with gold answers beside it, where a trace has them inside, is a row of a table.
+    A question with gold answers or passages beside it, where a trace has them inside, is a row of a table.
     """
-    return "question" in row and ("schema" in row or not (ragas.recognises(row) or tables.is_labelled(row)))
+    return "question" in row and ("schema" in row or not (ragas.recognises(row) or tables.is_flat(row)))
 
 
 _FORMATS: Mapping[str, _Format] = {

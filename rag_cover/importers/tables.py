@@ -12,7 +12,7 @@ from rag_cover.spans.passages import retrieval
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["COLUMNS", "check_columns", "is_labelled", "recognises", "traces_of"]
+__all__ = ["COLUMNS", "check_columns", "is_flat", "recognises", "traces_of"]
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "user_input", "user_query", "input", "prompt"),
@@ -74,10 +74,11 @@ def recognises(row: Row) -> bool:
     return any(_plain(name) in COLUMNS["question"] for name in row)
 
 
-def is_labelled(row: Row) -> bool:
-    """Return whether this is a question with gold answers, and no trace, which has steps or the like."""
+def is_flat(row: Row) -> bool:
+    """Return whether this is a question with gold answers or passages beside it, and no trace, which has steps or the like."""
     names = {_plain(name) for name in row}
-    return isinstance(row.get("question"), str) and bool(names & {*COLUMNS["references"]}) and not names & _OF_TRACES
+    beside = {*COLUMNS["references"], *COLUMNS["contexts"]}
+    return isinstance(row.get("question"), str) and bool(names & beside) and not names & _OF_TRACES
 
 
 def traces_of(row: Row, columns: Mapping[str, str] | None = None) -> tuple[Trace]:

@@ -164,3 +164,12 @@ def test_a_trace_with_a_misspelt_field_is_refused_as_a_trace(tmp_path: Path) -> 
 
     with pytest.raises(InputError, match="unknown field 'anwser' of Trace"):
         list(import_traces(path))
+
+
+@pytest.mark.parametrize("name", ["passages", "documents", "chunks", "source_documents", "context"])
+def test_passages_beside_a_question_make_a_row_of_a_table(tmp_path: Path, name: str) -> None:
+    row = {"question": "How much is a day pass?", "answer": "14 euros.", name: ["A day pass costs 14 euros."]}
+
+    (trace,) = import_traces(_file(tmp_path, json.dumps(row)))
+
+    assert [passage.text for passage in trace.steps[0].passages] == ["A day pass costs 14 euros."]
