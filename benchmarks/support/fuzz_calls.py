@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +32,16 @@ class _Plugin:
         return [Backend(_JUDGE, "judges by words", scorer=lambda _model: KeywordScorer())]
 
 
+@contextmanager
+def _judging_by_words() -> Iterator[None]:
+    plugin = _Plugin()
+    plugins().register(plugin)
+    try:
+        yield
+    finally:
+        plugins().unregister(plugin)
+
+
 def call_tool(text: str, folder: Path) -> bool:
     """Call a tool as an agent may: ``{"tool": …, "arguments": {…}}``, by the types that the protocol holds arguments to.
 
@@ -38,11 +50,9 @@ def call_tool(text: str, folder: Path) -> bool:
     Raises:
         InvalidValueError: this is no call.
     """
-    if not plugins().has_plugin("fuzzing"):
-        plugins().register(_Plugin(), "fuzzing")
     call, _, lines = text.partition("\n")
     tool, arguments = _call_in(call)
-    with TemporaryDirectory(dir=folder) as place:
+    with _judging_by_words(), TemporaryDirectory(dir=folder) as place:
         (Path(place) / "case.jsonl").write_text(lines, encoding="utf-8", errors="replace")
         toolbox = Toolbox(OpenFolder(Path(place), writable=True, max_mb=4), judge=_JUDGE, max_traces=20)
         answer = getattr(toolbox, tool)(**arguments)

@@ -404,8 +404,9 @@ def test_an_index_is_kept_and_found_again(tmp_path: Path) -> None:
     found = RagCoverRetriever.from_documents(corpus_documents(), k=3, index=tmp_path / "index")
 
     assert ids(made.invoke(TWO)) == ids(found.invoke(TWO))
-    with pytest.raises(StoreError):
-        RagCoverRetriever.from_documents(corpus_documents()[:2], index=tmp_path / "index")
+    with pytest.raises(StoreError, match="another corpus"):
+        RagCoverRetriever.from_documents([Document("Of something else.")], index=tmp_path / "index")
+    assert len(RagCoverRetriever.from_documents(corpus_documents()[:2], k=9, index=tmp_path / "index").invoke(TWO)) == 2
 
 
 @pytest.mark.parametrize("asked", [{"question": TWO}, [("user", TWO)], None])

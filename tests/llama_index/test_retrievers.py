@@ -364,8 +364,10 @@ def test_the_index_is_kept_and_found_again(tmp_path: Path) -> None:
     kept = RagCoverRetriever.from_nodes(corpus_nodes(), index=folder).retrieve(TWO)
 
     assert ids(kept) == ids(made)
-    with pytest.raises(StoreError):
-        RagCoverRetriever.from_nodes(corpus_nodes()[:3], index=folder)
+    with pytest.raises(StoreError, match="another corpus"):
+        RagCoverRetriever.from_nodes([TextNode(text="Of something else.")], index=folder)
+    fewer = RagCoverRetriever.from_nodes(corpus_nodes()[:3], similarity_top_k=9, index=folder)
+    assert len(fewer.retrieve(TWO)) == 3
 
 
 def test_an_index_of_nothing_is_refused() -> None:
