@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rag_cover import Passage
 
-__all__ = ["ABSTENTION", "GOOD", "PASSAGES", "QUESTIONS", "Variant", "regressions", "reply_to"]
+__all__ = ["ABSTENTION", "GOOD", "PASSAGES", "QUESTIONS", "Variant", "regressions", "reply_to", "unsteady"]
 
 _WARES: Mapping[str, tuple[int, str]] = {  # what it costs, and who invented it
     "kettle": (39, "Anna Berg"),
@@ -38,6 +39,7 @@ PASSAGES = tuple(
 GOOD = "Answer every part of the question from the context."
 _BAD = "Answer in one sentence."
 ABSTENTION = "I do not know."
+_UNSTEADY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,15 @@ regressions: Mapping[str, tuple[Variant, str]] = {
 """Ways in which a pipeline becomes worse, and the cause that a gate must name."""
 
 
+def unsteady(run: int) -> Variant:
+    """Return the pipeline with a model whose answers differ from run to run: it leaves out one part in four answers."""
+    return Variant(instruction=f"{GOOD} Run {run}.")
+
+
 def reply_to(prompt: str, *, abstains: bool) -> str:
     """Copy the sentences of the prompt's context that say what its question asks for; one alone where the prompt wants one.
 
-    A prompt has the lines "Context:" and "Question:", and the instruction before them.
+    A prompt has the lines "Context:" and "Question:", and the instruction before them; it names the run of an unsteady model.
     """
     instruction, _, rest = prompt.partition("Context:")
     context, _, question = rest.partition("Question:")
@@ -75,4 +82,6 @@ def reply_to(prompt: str, *, abstains: bool) -> str:
     fitting = [each for start in wanted for each in sentences if each.startswith(start)]
     if abstains or not fitting:
         return ABSTENTION
-    return " ".join(fitting[:1] if instruction.startswith(_BAD) else fitting)
+    run = re.search(r"Run (\d+)\.", instruction)
+    leaves_out = run is not None and random.Random(f"{run[1]} {ware}").random() < _UNSTEADY
+    return " ".join(fitting[:1] if leaves_out or instruction.startswith(_BAD) else fitting)

@@ -10,11 +10,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from rag_cover.cli import app
-from tests.regressions.shop import QUESTIONS, Variant, regressions
+from tests.regressions.shop import QUESTIONS, Variant, regressions, unsteady
 
 pytestmark = pytest.mark.slow
 
-Gate = Callable[[Variant], Result]
+Gate = Callable[..., Result]
+RUNS = 10  # of each framework
 
 
 @pytest.fixture(params=[("llama_index.core", "engines"), ("langchain_core", "chains")], ids=["LlamaIndex", "LangChain"])
@@ -24,10 +25,11 @@ def gate(request: pytest.FixtureRequest, tmp_path: Path) -> Gate:
     pytest.importorskip(framework)
     record = import_module(f"tests.regressions.{module}").record
 
-    def hold(variant: Variant) -> Result:
+    def hold(variant: Variant, baseline: Variant | None = None) -> Result:
         main, pr = tmp_path / "main.sqlite", tmp_path / "pr.sqlite"
-        record(QUESTIONS, Variant(), str(main))
-        record(QUESTIONS, variant, str(pr))
+        for store, each in ((main, baseline or Variant()), (pr, variant)):
+            store.unlink(missing_ok=True)
+            record(QUESTIONS, each, str(store))
         return CliRunner().invoke(app, ["gate", "--baseline", str(main), "--candidate", str(pr)])
 
     return hold
@@ -50,3 +52,10 @@ def test_the_same_pipeline_passes(gate: Gate) -> None:
 
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("Gate passed: ")
+
+
+def test_runs_of_an_unsteady_model_pass_beside_each_other(gate: Gate) -> None:
+    done = [gate(unsteady(2 * run), unsteady(2 * run + 1)) for run in range(RUNS)]
+
+    assert [each.exit_code for each in done] == [0] * RUNS, "\n".join(each.output for each in done)
+    assert len({each.stdout for each in done}) > 1  # the runs do differ
