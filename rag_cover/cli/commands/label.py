@@ -232,7 +232,8 @@ def _import(options: LabelOptions, table: Path) -> None:
         message = f"{table} says itself who labelled ({', '.join(named)}): leave --annotator {options.name} out"
         raise InvalidValueError(message)
     if unknown := count_unknown(imported, Evaluation.open(options.store).results):
-        warn(f"{unknown:,} of {format_count(len(imported), 'label')} are of questions that {options.store} does not hold")
+        verb = "is" if unknown == 1 else "are"
+        warn(f"{unknown:,} of {len(imported):,} labels {verb} of questions that {options.store} does not hold")
     if cut_torn_line(options.labels):
         warn(f"The last line of {options.labels} was not written whole; it was cut off. No label that was saved is lost.")
     merge = LabelMerge.of(read_label_file(options.labels) if options.labels.exists() else (), imported)
