@@ -9,7 +9,7 @@ import pytest
 from rag_cover import Models, Passage, Question, RetrievalStep, Trace, compare, evaluate
 from rag_cover.testing import KeywordEntailer, KeywordLocator, KeywordScorer
 
-LONG = "word " * 4000
+LONG = "word " * 400
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def values() -> list[Any]:
     traces = [
         Trace(
             question=Question(f"Why is planet {number} blue? {LONG}"),
-            steps=(RetrievalStep(passages=(Passage(LONG),) * 20),),
+            steps=(RetrievalStep(passages=(Passage(LONG),) * 5),),
             answer=LONG,
             pipeline=LONG,
         )
@@ -40,7 +40,7 @@ def test_they_say_what_they_are(values: list[Any]) -> None:
     trace, result, evaluation, comparison = map(repr, values)
 
     assert "'Why is planet 0 blue?" in trace
-    assert "steps=1, passages=20" in trace
+    assert "steps=1, passages=5" in trace
     assert "coverage: measured" in result
     assert "30 traces, measures=coverage" in evaluation
     assert "30 questions, core_coverage" in comparison

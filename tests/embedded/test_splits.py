@@ -139,6 +139,7 @@ def test_no_question_that_tests_is_among_the_training_examples(data: Path) -> No
     assert met == []
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_no_premise_that_tests_is_among_the_training_examples(data: Path) -> None:
     """QNLI's premises are questions of SQuAD, split by article there: benchmarks/judge/nli.py leaves those out."""
@@ -187,6 +188,7 @@ def test_files_that_share_questions_put_them_in_the_same_part(data: Path) -> Non
     assert all(evouna[question] == qed[question] for question in shared)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_there_is_something_to_check(data: Path) -> None:
     tests = {name for name, _ in _held_out_questions(data)}

@@ -112,6 +112,7 @@ def test_without_anything_retrieved_complexity_is_unknown() -> None:
     assert complexities_without_references(outcomes(np.ones((3, 2))), KeywordScorer()) == [None] * 3
 
 
+@pytest.mark.slow
 def test_the_fewest_dimensions_that_do_as_well_are_chosen_and_told() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     able = np.random.default_rng(0).random((N, 2)) < [0.8, 0.3]
@@ -147,6 +148,7 @@ def test_skills_without_a_clear_gain_are_refused_with_the_figures() -> None:
     assert pickle.loads(pickle.dumps(refused.value)).questions == N  # noqa: S301 - our own
 
 
+@pytest.mark.slow
 def test_a_subject_that_decides_is_learned_where_the_words_say_nothing() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     subjects = tuple("law" if place % 3 else "maths" for place in range(N))
