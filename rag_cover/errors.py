@@ -168,7 +168,7 @@ class PassageNotFoundError(RagCoverError, LookupError):
     """Passages that a retriever was to remove and does not hold; ``ids`` are theirs."""
 
     def __init__(self, ids: Sequence[str]) -> None:
-        super().__init__(f"No passage has the id {_listed(ids)}. Remove passages by the ids that they were added with.")
+        super().__init__(f"No passage has the id {_name_some(ids)}. Remove passages by the ids that they were added with.")
         self.ids = tuple(ids)
 
 
@@ -177,7 +177,7 @@ class DuplicatePassageError(RagCoverError, ValueError):
 
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__(
-            f"More than one passage would have the id {_listed(ids)}. Remove the old ones first, or give other ids."
+            f"More than one passage would have the id {_name_some(ids)}. Remove the old ones first, or give other ids."
         )
         self.ids = tuple(ids)
 
@@ -281,10 +281,10 @@ def nearest(name: str, known: Collection[str]) -> str:
     return f" Did you mean {closest!r}?" if likeness.get(closest, 0.0) >= _LIKE else ""
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_some(names: Sequence[str]) -> str:
     """List names in words, the first five of them.
 
-    >>> _listed(["a", "b"]), _listed(list("abcdefg"))
+    >>> _name_some(["a", "b"]), _name_some(list("abcdefg"))
     ("'a' or 'b'", "'a', 'b', 'c', 'd', 'e' or 2 more")
     """
     shown = [*map(repr, names[:_LISTED]), *([f"{len(names) - _LISTED} more"] if len(names) > _LISTED else [])]

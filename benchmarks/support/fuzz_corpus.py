@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.support.fuzz_workers import case_for, ending_of, long_cases
 
-__all__ = ["CORPUS", "grow", "keep_case", "kept_cases", "replay"]
+__all__ = ["CORPUS", "grow", "keep_case", "list_cases", "replay"]
 
 CORPUS = Path(__file__).resolve().parents[1] / "robustness" / "fuzz_corpus"
 
@@ -25,7 +25,7 @@ def keep_case(folder: Path, target: str, case: str, name: str, content: bytes) -
     (place / f"{name}{_ENDING}").write_bytes(content)
 
 
-def kept_cases(folder: Path, target: str) -> list[Path]:
+def list_cases(folder: Path, target: str) -> list[Path]:
     """List the kept cases of a target."""
     return sorted(each for each in _place(folder, target).glob(f"*/*{_ENDING}") if each.is_file())
 
@@ -33,13 +33,13 @@ def kept_cases(folder: Path, target: str) -> list[Path]:
 def replay(folder: Path, target: str) -> dict[Path, str]:
     """Feed a target's kept cases again; return what became of each."""
     with tempfile.TemporaryDirectory() as place:
-        return {each: ending_of(target, each.stem, each.read_bytes(), Path(place)).kind for each in kept_cases(folder, target)}
+        return {each: ending_of(target, each.stem, each.read_bytes(), Path(place)).kind for each in list_cases(folder, target)}
 
 
 def grow(folder: Path, target: str, seed: int, cases: int) -> int:
     """Keep small cases of which something is said that is said of no kept one; return how many."""
     with tempfile.TemporaryDirectory() as place:
-        kept = [(each.stem, each.read_bytes()) for each in kept_cases(folder, target)]
+        kept = [(each.stem, each.read_bytes()) for each in list_cases(folder, target)]
         known = {_pattern(ending_of(target, *each, Path(place)).words) for each in kept}
         before = len(known)
         for number, (name, content) in _small_cases(target, seed, cases):

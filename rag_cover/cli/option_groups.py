@@ -332,49 +332,34 @@ class ScreenOptions:
         return self.quiet or self.as_json
 
 
+def _gate_option(name: str, text: str) -> Any:
+    """Describe an option that holds metrics against numbers."""
+    return typer.Option(name, help=text, metavar="METRIC=NUMBER", rich_help_panel=GATES, show_default="no gate")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOptions:
     """When a command that measured fails."""
 
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(
+        _gate_option(
             "--fail-under",
-            help="Exit with 1 where the figure is below this, such as core_coverage=0.6 or utility=0.1. May be repeated.",
-            metavar="METRIC=NUMBER",
-            rich_help_panel=GATES,
-            show_default="no gate",
+            "Exit with 1 where the figure is below this, such as core_coverage=0.6 or utility=0.1. May be repeated.",
         ),
     ] = None
     fail_under_lower: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-under-lower",
-            help="The same for the lower end of its 95% interval.",
-            metavar="METRIC=NUMBER",
-            rich_help_panel=GATES,
-            show_default="no gate",
-        ),
+        list[str] | None, _gate_option("--fail-under-lower", "The same for the lower end of its 95% interval.")
     ] = None
     fail_over: Annotated[
         list[str] | None,
-        typer.Option(
+        _gate_option(
             "--fail-over",
-            help="Exit with 1 where the figure is above this, for metrics of which less is better, such as hallucination=0.05. "
+            "Exit with 1 where the figure is above this, for metrics of which less is better, such as hallucination=0.05. "
             "May be repeated.",
-            metavar="METRIC=NUMBER",
-            rich_help_panel=GATES,
-            show_default="no gate",
         ),
     ] = None
     fail_over_upper: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-over-upper",
-            help="The same for the upper end of its 95% interval.",
-            metavar="METRIC=NUMBER",
-            rich_help_panel=GATES,
-            show_default="no gate",
-        ),
+        list[str] | None, _gate_option("--fail-over-upper", "The same for the upper end of its 95% interval.")
     ] = None
     strict: Strict = False

@@ -228,9 +228,10 @@ def _direct(text: str) -> str:
 
 def _rephrase_order(text: str) -> str:
     """Ask for what an order wants listed, or explained; an order of another kind stays itself."""
-    if (listed := _LISTS.fullmatch(text)) and (_is_plain_phrase(listed["x"]) or _ATTRIBUTES.fullmatch(listed["x"])):
-        several = is_plural(listed["x"]) or _ATTRIBUTES.fullmatch(listed["x"])
-        return f"what {'are' if several else 'is'} {listed['x']}"
+    if listed := _LISTS.fullmatch(text):
+        has_several = _ATTRIBUTES.fullmatch(listed["x"]) is not None
+        if has_several or _is_plain_phrase(listed["x"]):
+            return f"what {'are' if has_several or is_plural(listed['x']) else 'is'} {listed['x']}"
     match = _ORDER.fullmatch(text)
     topic = match["x"] if match else text
     return f"what is important to know about {topic}" if _is_plain_phrase(topic) and not _ASKED_FOR.match(text) else text

@@ -46,14 +46,14 @@ class LabelMerge:
         return merge
 
     def _keep(self, label: Label) -> None:
-        self._standing[_place(label)][_asked_in(label)] = label
+        self._standing[_place(label)][_scope_of(label)] = label
 
     def _take(self, label: Label) -> None:
         before = self._find(label)
         if before is None:
             self.added += 1
             self._append(label)
-        elif _said(before) == _said(label):
+        elif _verdict_of(before) == _verdict_of(label):
             self.held += 1
         elif before.labelled_at and label.labelled_at and before.labelled_at > label.labelled_at:
             self.outdated += 1
@@ -67,10 +67,10 @@ class LabelMerge:
 
     def _find(self, label: Label) -> Label | None:
         """Return the label that this one repeats or replaces; who names no trace and no question means any."""
-        by_trace, asked_in = self._standing.get(_place(label), {}), _asked_in(label)
-        if asked_in in by_trace:
-            return by_trace[asked_in]
-        return next(reversed(by_trace.values()), None) if asked_in is None else by_trace.get(None)
+        by_trace, scope = self._standing.get(_place(label), {}), _scope_of(label)
+        if scope in by_trace:
+            return by_trace[scope]
+        return next(reversed(by_trace.values()), None) if scope is None else by_trace.get(None)
 
 
 def _place(label: Label) -> _Place:
@@ -78,11 +78,11 @@ def _place(label: Label) -> _Place:
     return label.annotator, asked, label.adjudicated
 
 
-def _asked_in(label: Label) -> str | None:
+def _scope_of(label: Label) -> str | None:
     return label.trace_id or label.question_id
 
 
-def _said(label: Label) -> tuple[bool | None, bool, bool]:
+def _verdict_of(label: Label) -> tuple[bool | None, bool, bool]:
     return label.label, label.partly, label.skipped
 
 

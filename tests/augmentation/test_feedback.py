@@ -17,7 +17,7 @@ SEA, LIFE = Passage("The sea is salty."), Passage("He was a psychiatrist.", titl
 EXPANDED = f"{QUESTION} Ludvík Šváb Prague"
 
 
-def found_queries(
+def make_queries(
     *sub_questions: str, mode: AugmentationMode = "retrieval", scorer: ScriptedScorer | None = None, **options: int
 ) -> list[str]:
     retriever = ScriptedRetriever({QUESTION: [FILM, SEA], EXPANDED: [LIFE]})
@@ -68,17 +68,17 @@ class TestSearching:
         assert [each.query for each in found.bought] == [EXPANDED]
 
     def test_without_feedback_the_question_alone_is_searched_for(self) -> None:
-        assert found_queries(feedback=0) == [QUESTION]
+        assert make_queries(feedback=0) == [QUESTION]
 
     def test_no_search_is_made_beyond_what_is_allowed(self) -> None:
-        assert found_queries(max_calls=1) == [QUESTION]
+        assert make_queries(max_calls=1) == [QUESTION]
 
     def test_auto_expands_a_question_that_its_own_passages_do_not_cover(self) -> None:
         covered = ScriptedScorer({(QUESTION, FILM.text): 0.99})
 
-        assert found_queries(mode="auto") == [QUESTION, EXPANDED]
-        assert found_queries(mode="auto", scorer=covered) == [QUESTION]
+        assert make_queries(mode="auto") == [QUESTION, EXPANDED]
+        assert make_queries(mode="auto", scorer=covered) == [QUESTION]
 
     def test_a_negative_number_of_passages_is_refused(self) -> None:
         with pytest.raises(InvalidValueError, match="feedback is -1"):
-            found_queries(feedback=-1)
+            make_queries(feedback=-1)

@@ -88,7 +88,7 @@ def test_of_a_long_passage_only_the_nearest_pieces_are_read() -> None:
     vectors = vectors_of([[tokens[place : place + 1] for place in range(len(tokens))]])
     cosines = vectors.cosines(tokens[3])
 
-    read = vectors._read_of(np.array([0]), tokens[3])
+    read = vectors._choose_pieces(np.array([0]), tokens[3])
 
     assert read[0] == 3
     assert read == sorted(range(len(tokens)), key=lambda piece: -cosines[piece])[:MOST_PIECES]

@@ -51,7 +51,7 @@ def test_every_reader_is_fuzzed_here_and_every_kept_case_has_one(module: Callabl
     corpus = module("support.fuzz_corpus")
 
     assert set(module("support.fuzz_targets").TARGETS) == set(TARGETS)
-    kept = [path for target in TARGETS for path in corpus.kept_cases(corpus.CORPUS, target)]
+    kept = [path for target in TARGETS for path in corpus.list_cases(corpus.CORPUS, target)]
     assert sorted(kept) == sorted(each for each in corpus.CORPUS.rglob("*") if each.is_file())
     assert max(path.stat().st_size for path in kept) < 20_000
 
@@ -71,5 +71,5 @@ def test_a_corpus_grows_by_cases_of_which_something_else_is_said(module: Callabl
     first = corpus.grow(tmp_path, "nuggets", 5, 60)
     again = corpus.grow(tmp_path, "nuggets", 5, 60)
 
-    assert first == len(corpus.kept_cases(tmp_path, "nuggets")) > 1
+    assert first == len(corpus.list_cases(tmp_path, "nuggets")) > 1
     assert again == 0

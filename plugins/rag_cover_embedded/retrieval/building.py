@@ -55,9 +55,7 @@ def rearrange_vectors(
     lengths = np.concatenate([np.diff(old.bounds), np.diff(added.bounds)])[pieces]
     owners = np.repeat(np.arange(len(order), dtype=np.int32), counts[order])
     made = _allocate(owners, lengths, len(old.frequencies), allocate)
-    changes = np.repeat(
-        np.bincount(order, minlength=len(counts)) - 1, counts
-    )  # how often a piece stands there more than before
+    changes = np.repeat(np.bincount(order, minlength=len(counts)) - 1, counts)  # by how much more often a piece stands there
     made.frequencies[:] = sum(
         part.frequencies + _count_tokens(part, change)
         for part, change in ((old, changes[: len(old.owners)]), (added, changes[len(old.owners) :]))

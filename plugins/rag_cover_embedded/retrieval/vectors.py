@@ -96,7 +96,7 @@ class Vectors:
 
         Of a passage with more than four pieces the four with the highest cosines are read; the best piece speaks.
         """
-        chosen = self._read_of(passages, query.embedding)
+        chosen = self._choose_pieces(passages, query.embedding)
         if not chosen:
             return np.zeros(0, dtype=np.intp)
         weights = self.weights(query.ids)
@@ -145,7 +145,7 @@ class Vectors:
         """Return by how much a rough cosine may be wrong."""
         return np.float32(self.scales.max() * WIDTH**0.5 / 2 + _SLACK)
 
-    def _read_of(self, passages: Places, embedding: Floats) -> list[int]:
+    def _choose_pieces(self, passages: Places, embedding: Floats) -> list[int]:
         """Return the pieces to read of each passage, one passage's after the other's."""
         chosen: list[int] = []
         starts, stops = np.searchsorted(self.owners, [passages, passages + 1]).tolist()

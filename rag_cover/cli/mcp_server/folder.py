@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -136,9 +137,11 @@ def _is_a_name(name: str) -> bool:
 
 
 def _unpacks_to_more_than(most: int, path: Path) -> bool:
-    """Return whether a file holds more than so many bytes, unpacked piece by piece where it is gzipped, and no further."""
+    """Return whether a gzipped file holds more than so many bytes, unpacked piece by piece and no further."""
     held = 0
     with open_input(path) as file:
+        if not isinstance(file, gzip.GzipFile):
+            return False  # its size is known
         while held <= most and (piece := file.read(_MB)):
             held += len(piece)
     return held > most

@@ -20,7 +20,7 @@ def compares(question: str) -> bool:
     (True, False)
     """
     text = mask_quotes(question).lower()
-    if (found := DIFFERENCE.fullmatch(text)) and (found["before"] or found["after"]):
+    if DIFFERENCE.fullmatch(text):
         return True
     if text.split(" ", 1)[0] in AUXILIARIES:
         return bool(

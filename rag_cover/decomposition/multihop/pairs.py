@@ -29,9 +29,10 @@ _VERBS = (
 
 
 DIFFERENCE = re.compile(
-    r"(?:what is|how (?:big|large|high) is) the (?:(?P<before>[a-z][a-z -]*?) )?difference"
-    r"(?: in (?:the )?(?P<after>[a-z][a-z -]*?))? between (?P<things>.+ and .+)"
+    r"(?:what is|how (?:big|large|high) is) the (?:(?P<before>[a-z][a-z -]*?) difference(?: in [a-z][a-z -]*?)?"
+    r"|difference in (?:the )?(?P<after>[a-z][a-z -]*?)) between (?P<things>.+ and .+)"
 )
+"""A difference in a property that is named; without one, as between TCP and UDP, no two values are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,9 @@ def _difference(question: str) -> ComparedThings | None:
     """Read "what is the price difference between Rome and Oslo", "what is the difference in price between …"."""
     match = DIFFERENCE.fullmatch(question)
     things = _two(match["things"], "and") if match else None
-    noun = match and (match["before"] or match["after"])
-    return ComparedThings(*things, f"do have the same {noun}", both=True) if things and noun else None
+    if match is None or things is None:
+        return None
+    return ComparedThings(*things, f"do have the same {match['before'] or match['after']}", both=True)
 
 
 def _as_much(question: str) -> ComparedThings | None:
