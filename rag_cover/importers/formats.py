@@ -205,7 +205,8 @@ def _detect(first: Record) -> str:
     if (name := next(found, None)) is not None:
         return name
     has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"
-    close = next((hint for key in list(first.data)[:12] if (hint := nearest(str(key), _FIELDS))), "")
+    others = [str(key) for key in list(first.data)[:12] if key not in _FIELDS]
+    close = next((hint for key in others if (hint := nearest(key, _FIELDS))), "")
     problem = (
         f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}.{close} Name the "
         "format (--format), or map its columns (--column question=…)"

@@ -173,3 +173,8 @@ def test_passages_beside_a_question_make_a_row_of_a_table(tmp_path: Path, name: 
     (trace,) = import_traces(_file(tmp_path, json.dumps(row)))
 
     assert [passage.text for passage in trace.steps[0].passages] == ["A day pass costs 14 euros."]
+
+
+def test_a_field_that_is_right_is_not_taken_for_a_misspelt_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it has 'answer'. Name the format"):
+        list(import_traces(_file(tmp_path, '{"answer": "x"}')))
