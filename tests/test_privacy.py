@@ -79,6 +79,7 @@ def test_embedded_runs_make_no_socket(folder: Path) -> None:
     assert json.loads((folder / "codes.json").read_text()) == [0] * len(RUNS), done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_names_a_remote_model_is_caught(folder: Path) -> None:
     pytest.importorskip("openai")
     words = ["evaluate", "traces.jsonl", "--judge", "openai:gpt-4.1-mini", "--measure", "coverage", "--deadline", "60"]

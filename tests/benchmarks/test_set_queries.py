@@ -84,6 +84,7 @@ def test_a_world_asks_forty_questions_of_each_template(name: str, module: Import
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_gold_is_what_set_algebra_makes_of_the_atoms(name: str, worlds: dict[str, Any]) -> None:
     world = worlds[name]
     ids = {passage.id for passage in world.passages}
@@ -95,6 +96,7 @@ def test_gold_is_what_set_algebra_makes_of_the_atoms(name: str, worlds: dict[str
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_every_text_is_prose_of_a_readable_length(name: str, worlds: dict[str, Any]) -> None:
     lengths = [len(passage.text.split()) for passage in worlds[name].passages]
 

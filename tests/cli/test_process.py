@@ -66,6 +66,7 @@ def test_a_shell_sees_the_exit_code(process: Callable[..., Any], traces: Path, w
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: Path, folder: Path) -> None:
     process("evaluate", traces.name, "--judge", "words", before=JUDGE)
     command = [sys.executable, "command.py", "evaluate", traces.name, "--judge", "words", "--force"]

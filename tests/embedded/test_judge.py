@@ -140,6 +140,7 @@ def test_one_of_several_references_is_enough(judge: EmbeddedJudge) -> None:
     assert found[0] >= 0.5
 
 
+@pytest.mark.slow
 def test_eight_threads_get_what_one_gets(new_judge: Judges, asked: list[str], passages: list[str]) -> None:
     items = [ScoringItem(asked[number], passages[number % 81]) for number in range(0, 148, 20)]
     given = [ScoringItem(item.question, item.text, ("35 °C",)) for item in items]

@@ -24,6 +24,7 @@ def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatc
 
 
 @pytest.mark.usefixtures("cluster")
+@pytest.mark.slow
 def test_a_connection_that_was_there_is_left() -> None:
     from rag_cover_ray.clusters import connect
 

@@ -143,6 +143,7 @@ class _Breaking(KeywordScorer):
         raise RuntimeError(message)
 
 
+@pytest.mark.slow
 def test_the_first_failure_ends_the_run_with_the_error_of_the_local_engine() -> None:
     broken = Models(judge=_Breaking())
 
@@ -237,6 +238,7 @@ def test_an_unknown_option_names_the_nearest() -> None:
         open_engine("ray", adress="auto")
 
 
+@pytest.mark.slow
 def test_a_measure_of_the_users_own_travels_to_the_workers() -> None:
     def answer_length(trace: Trace) -> float:
         return len((trace.answer or "").split())
