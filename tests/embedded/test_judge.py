@@ -47,6 +47,7 @@ def test_entailment_is_a_distribution_over_three_classes(judge: EmbeddedJudge) -
     assert found[1, 0] < found[0, 0]
 
 
+@pytest.mark.slow
 def test_of_a_very_long_premise_the_windows_that_share_rare_words_are_read(judge: EmbeddedJudge) -> None:
     lists = [f"Ferry {number} leaves at noon and carries boxes of fruit to the tower of the island." for number in range(900)]
     premise = " ".join([*lists[:700], EIFFEL, *lists[700:]])
@@ -174,6 +175,7 @@ def test_no_threads_are_refused() -> None:
         open_judge(threads=0)
 
 
+@pytest.mark.slow
 def test_proposing_never_finds_what_reading_every_window_does_not(
     new_judge: Judges, asked: list[str], passages: list[str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_neither_threads_nor_the_size_of_batches_matter(
 
 
 @pytest.mark.parametrize("padding", [1, 7, 64])
+@pytest.mark.slow
 def test_a_text_gets_the_same_numbers_behind_any_padding(
     session: Session, encoded: list[Encoded], alone: list[Arrays], padding: int
 ) -> None:
