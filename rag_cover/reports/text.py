@@ -281,9 +281,9 @@ def sub_questions_hint(summary: Summary) -> str:
     if not are_questions_whole(summary):
         return ""
     return (
-        "Rules split hardly any of these questions. To measure what a full answer must cover, give sub-questions. You can write "
-        "a file: run rag-cover decompose TRACES --out FILE, edit FILE by hand or with the prompt of rag-cover decompose "
-        "--show-prompts in a chat, and pass --sub-questions FILE. Or a language model writes them: pass --generator "
+        "Rules split hardly any of these questions. To measure what a full answer must cover, give sub-questions. You can "
+        "write a file: run rag-cover decompose TRACES --out FILE, edit FILE by hand or with the prompt of rag-cover "
+        "decompose --show-prompts in a chat, and pass --sub-questions FILE. Or a language model writes them: pass --generator "
         "openai:MODEL. Any OpenAI-compatible server works, also a local one. Set its address in OPENAI_BASE_URL."
     )
 
