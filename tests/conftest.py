@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -23,8 +24,9 @@ from rag_cover.traces import Trace
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
-hypothesis.settings.register_profile("rag_cover", deadline=None, derandomize=True, database=None)
-hypothesis.settings.register_profile("few", parent=hypothesis.settings.get_profile("rag_cover"), max_examples=10)
+hypothesis.settings.register_profile("many", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("rag_cover", parent=hypothesis.settings.get_profile("many"), max_examples=40)
+hypothesis.settings.register_profile("few", parent=hypothesis.settings.get_profile("many"), max_examples=10)
 hypothesis.settings.load_profile("rag_cover")
 
 
@@ -41,6 +43,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("shared"):
                 item.add_marker(absent)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported and collected by now out of every later search for garbage: with it, one takes over a second."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_the_runtime_of_embedded_models_reports_to_nobody_and_leaves_nothing_in_the_home_folder(folder: Path) -> None:
+    home = folder / "home"
+    home.mkdir()
+    environment = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH", "SYSTEMROOT"}}
+    judged = "from rag_cover import open_scorer; open_scorer('embedded')"  # not in CI, as the runtime sees it
+
+    subprocess.run([sys.executable, "-c", judged], env=environment | {"HOME": str(home)}, cwd=folder, check=True)
+
+    assert list(home.rglob("*")) == []
+
+
 @pytest.mark.slow
 def test_embedded_runs_make_no_socket(folder: Path) -> None:
     done = _run([sys.executable, "-c", _BLOCKED, json.dumps(RUNS)], folder)
@@ -79,6 +91,7 @@ def test_embedded_runs_make_no_socket(folder: Path) -> None:
     assert json.loads((folder / "codes.json").read_text()) == [0] * len(RUNS), done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_names_a_remote_model_is_caught(folder: Path) -> None:
     pytest.importorskip("openai")
     words = ["evaluate", "traces.jsonl", "--judge", "openai:gpt-4.1-mini", "--measure", "coverage", "--deadline", "60"]

@@ -21,7 +21,7 @@ def values() -> list[Any]:
             answer=LONG,
             pipeline=LONG,
         )
-        for number in range(30)
+        for number in range(5)
     ]
     models = Models(judge=KeywordScorer(), locator=KeywordLocator(), entailer=KeywordEntailer())
     evaluation = evaluate(traces, models=models, measures=["coverage"])
@@ -42,5 +42,5 @@ def test_they_say_what_they_are(values: list[Any]) -> None:
     assert "'Why is planet 0 blue?" in trace
     assert "steps=1, passages=5" in trace
     assert "coverage: measured" in result
-    assert "30 traces, measures=coverage" in evaluation
-    assert "30 questions, core_coverage" in comparison
+    assert "5 traces, measures=coverage" in evaluation
+    assert "5 questions, core_coverage" in comparison

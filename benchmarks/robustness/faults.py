@@ -12,7 +12,8 @@ what that holds in the end is compared, value for value, with the results of one
 - *database intact*: ``PRAGMA integrity_check`` says ok when the fault is over, and the results are those expected.
 
 Actors and nodes are those of a Ray cluster of two nodes, simulated on this machine; such a run is not gone on with: it ends by
-itself. Disks are small file systems in memory; where these may not be mounted, a limit on the size of files stands in.
+itself. Only where the driver is killed, its cluster ends with it, and the same command goes on. Disks are small file systems in
+memory; where these may not be mounted, a limit on the size of files stands in.
 
 Data: none.
 """
@@ -26,13 +27,19 @@ from collections.abc import Mapping
 
 from benchmarks.support.faults import stage
 from benchmarks.support.faults_injected import FAULTS, Fault
-from benchmarks.support.faults_ray import actor_killed, node_removed
+from benchmarks.support.faults_ray import actor_killed, actors_killed, driver_killed, node_removed
 from benchmarks.support.tables import show
 
 HEADER = ("fault", "times", "results lost", "results doubled", "database intact", "how it is told")
-ALL: Mapping[str, Fault] = {**FAULTS, "actor-killed": actor_killed, "node-removed": node_removed}
+ON_RAY: Mapping[str, Fault] = {
+    "actor-killed": actor_killed,
+    "actors-killed": actors_killed,
+    "driver-killed": driver_killed,
+    "node-removed": node_removed,
+}
+ALL: Mapping[str, Fault] = {**FAULTS, **ON_RAY}
 TIMES: Mapping[str, int] = {"killed": 50}
-COUNTS: Mapping[str, int] = {"killed": 2_000}
+COUNTS: Mapping[str, int] = {"killed": 2_000, "actors-killed": 100_000}
 
 
 def rows(name: str, fault: Fault, *, times: int, count: int, seed: int) -> list[list[str]]:
@@ -49,7 +56,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fault", choices=[*ALL, "all"], default="all", help="the fault to inject (default: all)")
     parser.add_argument("--times", type=int, help="how often (default: 50 kills, 5 of the others)")
-    parser.add_argument("--count", type=int, help="traces of a run (default: 2,000 where it is killed, else 500)")
+    parser.add_argument(
+        "--count", type=int, help="traces of a run (default: 2,000 where it is killed, 100,000 for actors-killed, else 500)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     options = parser.parse_args()
     chosen = ALL if options.fault == "all" else {options.fault: ALL[options.fault]}

@@ -1,6 +1,6 @@
 """The process that faults are done to: an evaluation by judges of words, as slow as real ones, into a store.
 
-    python -m benchmarks.support.faults_run TRACES STORE LOG [--pause S] [--clock SEED] [--largest BYTES]
+    python -m benchmarks.support.faults_run TRACES STORE LOG [--pause S] [--clock SEED] [--largest BYTES] [--engine ray]
 
 It goes on with what the store holds. Every trace that is judged adds a line to LOG. ``--clock`` sets the wall clock by hours
 and days, back and forth, whenever it is read; ``--largest`` lets no file grow beyond so many bytes. An error that
@@ -32,6 +32,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pause", type=float, default=0.0, help="seconds that each call of the judge takes")
     parser.add_argument("--clock", type=int, help="seed of the wall clock's jumps")
     parser.add_argument("--largest", type=int, help="bytes that no file may grow beyond")
+    parser.add_argument("--engine", choices=["local", "ray"], default="local", help="what runs the judge")
     return parser.parse_args()
 
 
@@ -66,9 +67,10 @@ def _evaluate(options: argparse.Namespace) -> None:
             return super().correctness(items)
 
     print(BEGUN, end="", flush=True)
+    models, engine = Models(judge=Slow()), options.engine
     try:
         evaluate(
-            options.traces, measures=["coverage"], models=Models(judge=Slow()), store=options.store, resume=True, workers=1
+            options.traces, measures=["coverage"], models=models, store=options.store, resume=True, workers=1, engine=engine
         )
     except RagCoverError as error:
         print(f"{type(error).__name__}: {error}")

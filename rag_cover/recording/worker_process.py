@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing.spawn import get_executable  # now: a process that is forked off amid an import never finishes it
 from pathlib import Path
 from typing import Any
 from weakref import WeakMethod, WeakValueDictionary
@@ -113,8 +114,7 @@ class WorkerProcess:
         """Begin without a journal and a process; those of a process that this one was forked off are not ours."""
         if self._process is not None:
             self._process.returncode = 0  # somebody else's child
-        while self._pipes:  # or the process would not notice that its host is over
-            os.close(self._pipes.pop())
+        self._close_pipes()  # or the process would not notice that its host is over
         if self._journal is not None:
             self._journal.close()
         self._changed = threading.Condition()  # over a lock that may be taken twice: a stream that is collected offers, too
@@ -214,16 +214,14 @@ class WorkerProcess:
 
     def _watch(self, journal: str) -> None:
         """Begin the process, and again where it dies, until this is closed or it died too often."""
-        while True:
+        while not self._is_given_up:
             try:
                 ended = self._listen(self._spawn(), journal)
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001  # whatever it is, what was taken is not waited for in vain
                 ended = f"cannot be begun: {error}"
             if self.is_closed:
                 return
             self._note_death(ended)
-            if self._is_given_up:
-                return
 
     def _note_death(self, ended: str) -> None:
         with self._changed:
@@ -244,25 +242,20 @@ class WorkerProcess:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         """Begin the process; its pipes are ours to read the second and to write the first."""
-        from multiprocessing.spawn import get_executable  # which heeds multiprocessing.set_executable
-
         with self._changed:
             read_by_it, written_by_us = os.pipe()
             read_by_us, written_by_it = os.pipe()
+            self._pipes[:] = [read_by_us, written_by_us, read_by_it, written_by_it]  # a fork now closes them all
             try:
-                process = subprocess.Popen(  # noqa: S603  # nosec B603  # this interpreter
+                self._process = subprocess.Popen(  # noqa: S603  # nosec B603  # this interpreter
                     [get_executable(), "-P", "-c", _BOOT], stdin=read_by_it, stdout=written_by_it
                 )
-            except OSError:
-                os.close(written_by_us)
-                os.close(read_by_us)
+            except BaseException:
+                self._close_pipes()
                 raise
-            finally:
-                os.close(read_by_it)
-                os.close(written_by_it)
-            self._pipes[:] = [read_by_us, written_by_us]
-            self._process = process
-        return process
+            while len(self._pipes) > _BOTH:
+                os.close(self._pipes.pop())
+            return self._process
 
     def _listen(self, process: subprocess.Popen[bytes], journal: str) -> str:
         """Send the process its orders, hear it until it ends, and return how it did, "" where it was to."""
@@ -283,9 +276,12 @@ class WorkerProcess:
         code = process.wait()
         with self._changed:
             self._is_sent = False
-            while self._pipes:
-                os.close(self._pipes.pop())
+            self._close_pipes()
         return _describe_end(code)
+
+    def _close_pipes(self) -> None:
+        while self._pipes:
+            os.close(self._pipes.pop())
 
     def _end_process(self) -> None:
         """Close the pipe by which the process knows that its host is there, once it has its orders."""

@@ -44,10 +44,12 @@ def worlds(module: Import) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", MODULES)
+@pytest.mark.slow
 def test_the_examples_in_docstrings_hold(name: str, module: Import) -> None:
     assert doctest.testmod(module(name)).failed == 0
 
 
+@pytest.mark.slow
 def test_the_reference_bm25_scores_as_gensim_3_did(module: Import) -> None:
     reference = module("support.bm25_reference").ReferenceBM25
     cases = json.loads(VECTORS.read_text(encoding="utf-8"))["bm25_cases"]
@@ -58,6 +60,7 @@ def test_the_reference_bm25_scores_as_gensim_3_did(module: Import) -> None:
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_a_world_is_the_same_each_time_it_is_built(name: str, module: Import) -> None:
     build = module("support.entities").world
 
@@ -67,6 +70,7 @@ def test_a_world_is_the_same_each_time_it_is_built(name: str, module: Import) ->
     assert [each.question for each in first.questions] == [each.question for each in again.questions]
 
 
+@pytest.mark.slow
 def test_another_seed_makes_another_world(module: Import) -> None:
     build = module("support.entities").world
 
@@ -84,6 +88,7 @@ def test_a_world_asks_forty_questions_of_each_template(name: str, module: Import
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_gold_is_what_set_algebra_makes_of_the_atoms(name: str, worlds: dict[str, Any]) -> None:
     world = worlds[name]
     ids = {passage.id for passage in world.passages}
@@ -95,6 +100,7 @@ def test_gold_is_what_set_algebra_makes_of_the_atoms(name: str, worlds: dict[str
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_every_text_is_prose_of_a_readable_length(name: str, worlds: dict[str, Any]) -> None:
     lengths = [len(passage.text.split()) for passage in worlds[name].passages]
 
@@ -105,6 +111,7 @@ def test_every_text_is_prose_of_a_readable_length(name: str, worlds: dict[str, A
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_names_are_unique_and_serve_as_ids(name: str, worlds: dict[str, Any]) -> None:
     passages = worlds[name].passages
 
@@ -113,6 +120,7 @@ def test_names_are_unique_and_serve_as_ids(name: str, worlds: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_some_members_are_never_called_by_the_word_of_the_question(name: str, module: Import, worlds: dict[str, Any]) -> None:
     world, kinds = worlds[name], module("support.entities_wording").wording(name).kinds
     texts = {passage.id: passage.text for passage in world.passages}
@@ -130,6 +138,7 @@ def test_some_members_are_never_called_by_the_word_of_the_question(name: str, mo
 
 
 @pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.slow
 def test_what_only_mentions_a_value_has_its_word_and_is_no_member(name: str, worlds: dict[str, Any]) -> None:
     world = worlds[name]
 
@@ -139,6 +148,7 @@ def test_what_only_mentions_a_value_has_its_word_and_is_no_member(name: str, wor
     assert not any(world.mentioning[atom] & members for atom, members in world.members.items())
 
 
+@pytest.mark.slow
 def test_the_two_worlds_share_no_kind_no_value_and_no_wording(module: Import) -> None:
     first, second = (module("support.entities_wording").wording(name) for name in WORLDS)
 
@@ -157,6 +167,7 @@ def test_the_two_worlds_share_no_kind_no_value_and_no_wording(module: Import) ->
     }
 
 
+@pytest.mark.slow
 def test_more_entities_change_neither_questions_nor_gold(module: Import) -> None:
     build = module("support.entities").world
 
@@ -168,6 +179,7 @@ def test_more_entities_change_neither_questions_nor_gold(module: Import) -> None
     assert small.members == large.members
 
 
+@pytest.mark.slow
 def test_an_attribute_has_at_least_four_ways_to_be_said(module: Import) -> None:
     for name in WORLDS:
         for kind in module("support.entities_wording").wording(name).kinds:
@@ -176,6 +188,7 @@ def test_an_attribute_has_at_least_four_ways_to_be_said(module: Import) -> None:
                 assert attribute.denies
 
 
+@pytest.mark.slow
 def test_a_question_is_not_asked_whose_gold_is_that_of_a_part(module: Import) -> None:
     worth = module("support.entities").worth_asking
     many, few = frozenset("abcdefgh"), frozenset("ab")
@@ -188,6 +201,7 @@ def test_a_question_is_not_asked_whose_gold_is_that_of_a_part(module: Import) ->
     assert not worth("A ∩ B", [few, frozenset("xy")])
 
 
+@pytest.mark.slow
 def test_a_sentence_takes_the_article_its_next_word_asks_for(module: Import) -> None:
     written = module("support.entities_prose").written
 
@@ -205,6 +219,7 @@ def test_pairs_are_labelled_by_membership(module: Import, worlds: dict[str, Any]
     assert pairs == module("support.entities").membership_pairs(world, 300, 0)
 
 
+@pytest.mark.slow
 def test_hard_pairs_come_from_the_retriever_that_is_given(module: Import, worlds: dict[str, Any]) -> None:
     world = worlds["validation"]
     found = world.passages[0]
@@ -214,6 +229,7 @@ def test_hard_pairs_come_from_the_retriever_that_is_given(module: Import, worlds
     assert {pair.passage.id for pair in pairs if pair.why == "retrieved"} == {found.id}
 
 
+@pytest.mark.slow
 def test_the_best_k_is_the_least_of_equally_good_ones(module: Import) -> None:
     plain, entities = module("support.plain_retrieval"), module("support.entities")
     asked = [
@@ -226,6 +242,7 @@ def test_the_best_k_is_the_least_of_equally_good_ones(module: Import) -> None:
     assert plain.best_k_by_template(asked, rankings) == {"A": 2, "A ∪ B": 3}
 
 
+@pytest.mark.slow
 def test_a_ratio_to_nothing_is_undefined(module: Import) -> None:
     ratio = module("support.set_figures").ratio_of
 
@@ -233,6 +250,7 @@ def test_a_ratio_to_nothing_is_undefined(module: Import) -> None:
     assert np.isnan(ratio(np.array([3.0, 0.0])))
 
 
+@pytest.mark.slow
 def test_a_question_that_is_refused_returns_nothing(module: Import) -> None:
     script = module("set_queries.answers")
     answer = script.answering(ScriptedRetriever(), KeywordScorer())
@@ -242,6 +260,7 @@ def test_a_question_that_is_refused_returns_nothing(module: Import) -> None:
     assert (list(found.kept), list(found.ranked)) == ([], [])
 
 
+@pytest.mark.slow
 def test_ours_returns_the_ids_of_what_it_keeps_and_of_all_that_it_found(module: Import) -> None:
     script = module("set_queries.answers")
     passages = [Passage("Kea lives in the mountains of Otago.", id="Kea", title="Kea"), Passage("Tea.", id="Tea", title="Tea")]
@@ -252,6 +271,7 @@ def test_ours_returns_the_ids_of_what_it_keeps_and_of_all_that_it_found(module: 
     assert set(found.kept) <= set(found.ranked) == {"Kea", "Tea"}
 
 
+@pytest.mark.slow
 def test_a_remembered_scorer_is_asked_for_each_pair_once(module: Import) -> None:
     plain = KeywordScorer()
     scorer = module("set_queries.answers").Remembered(plain)
@@ -264,6 +284,7 @@ def test_a_remembered_scorer_is_asked_for_each_pair_once(module: Import) -> None
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_limits_documents_say_what_its_judgments_say(module: Import, shared_folder: Path) -> None:
     limit = module("support.limit")
 
@@ -274,6 +295,7 @@ def test_limits_documents_say_what_its_judgments_say(module: Import, shared_fold
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_limits_composed_questions_have_gold_by_set_algebra_and_their_own_part(module: Import, shared_folder: Path) -> None:
     limit, data = module("support.limit"), shared_folder / "data"
     members = {f"People who like {thing}": people for thing, people in limit.asked_for(data).items()}

@@ -35,6 +35,7 @@ def test_it_takes_what_is_kept_and_says_so(command: Callable[..., Any], folder: 
     assert (folder / "demo" / "narrow.html").exists()
 
 
+@pytest.mark.slow
 def test_another_judge_judges_anew(command: Callable[..., Any]) -> None:
     done = command("demo", "--out", "demo", "--judge", "words")
 

@@ -103,6 +103,7 @@ def test_the_script_for_a_file_evaluates_it(command: Callable[..., Any], folder:
         ("jsonl", "rag_cover", "there is no file answers.jsonl yet"),
     ],
 )
+@pytest.mark.slow
 def test_a_script_whose_lines_are_not_filled_in_ends_with_a_sentence(
     command: Callable[..., Any], folder: Path, framework: str, package: str, said: str
 ) -> None:

@@ -121,6 +121,7 @@ def test_the_demo_counts_no_more_than_its_labels_do(embedded_judge: str) -> None
     assert all(each.covered == bool(answering[each.text] & kept) for each in made.sub_questions)
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_costs_the_demo_only_what_it_would_have_fetched(
     command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_judge_that_fails_costs_the_demo_only_what_it_would_have_fetched(
     assert "Open a report in your browser" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_quiet_demo_fetches_nothing(command: Callable[..., Any]) -> None:
     done = command("demo", "--judge", "words", "--retriever", "no such", "--quiet")
 

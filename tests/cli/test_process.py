@@ -66,6 +66,7 @@ def test_a_shell_sees_the_exit_code(process: Callable[..., Any], traces: Path, w
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: Path, folder: Path) -> None:
     process("evaluate", traces.name, "--judge", "words", before=JUDGE)
     command = [sys.executable, "command.py", "evaluate", traces.name, "--judge", "words", "--force"]
@@ -81,6 +82,7 @@ def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: P
             assert running.wait() == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     folder: Path, make: Callable[..., Path], one: Callable[..., Any], process: Callable[..., Any]
 ) -> None:
@@ -98,6 +100,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 @pytest.mark.parametrize("form", [[], ["--json"]])
+@pytest.mark.slow
 def test_output_to_a_full_disk_is_no_failed_gate(
     process: Callable[..., Any], traces: Path, folder: Path, form: list[str]
 ) -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rag_cover.testing import conformance
 
 WRITTEN = """
@@ -26,6 +28,7 @@ class TestMyScorer(ScorerTests):
 """
 
 
+@pytest.mark.slow
 def test_a_subclass_is_run_and_the_suites_themselves_are_not(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(WRITTEN, encoding="utf-8")
 

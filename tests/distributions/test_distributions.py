@@ -62,6 +62,7 @@ def test_llamahub_is_told_of_classes_that_are_there(source_tree: Path) -> None:
     assert set(hub["class_authors"]) == classes
 
 
+@pytest.mark.slow
 def test_a_wheel_and_a_source_distribution_are_built_and_imported(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="needs hatchling")
     imported, adapter, _, framework = NAMES[folder.name]

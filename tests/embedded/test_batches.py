@@ -38,6 +38,7 @@ def _items(pairs: Sequence[Pair], asked: Sequence[str], passages: Sequence[str],
 
 @few
 @given(pairs=several_pairs)
+@pytest.mark.slow
 def test_a_coverage_verdict_does_not_depend_on_its_batch(
     pairs: list[Pair], alone: EmbeddedJudge, together: EmbeddedJudge, asked: list[str], passages: list[str]
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_coverage_verdict_does_not_depend_on_the_order(
 
 @few
 @given(pairs=several_pairs)
+@pytest.mark.slow
 def test_correctness_given_references_does_not_depend_on_its_batch(
     pairs: list[Pair], judge: EmbeddedJudge, asked: list[str], passages: list[str]
 ) -> None:
@@ -96,6 +98,7 @@ def test_entailment_does_not_depend_on_its_batch(
 
 @few
 @given(pairs=several_pairs)
+@pytest.mark.slow
 def test_an_embedding_does_not_depend_on_its_batch(
     pairs: list[Pair], judge: EmbeddedJudge, asked: list[str], passages: list[str]
 ) -> None:

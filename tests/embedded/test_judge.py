@@ -47,6 +47,7 @@ def test_entailment_is_a_distribution_over_three_classes(judge: EmbeddedJudge) -
     assert found[1, 0] < found[0, 0]
 
 
+@pytest.mark.slow
 def test_of_a_very_long_premise_the_windows_that_share_rare_words_are_read(judge: EmbeddedJudge) -> None:
     lists = [f"Ferry {number} leaves at noon and carries boxes of fruit to the tower of the island." for number in range(900)]
     premise = " ".join([*lists[:700], EIFFEL, *lists[700:]])
@@ -140,6 +141,7 @@ def test_one_of_several_references_is_enough(judge: EmbeddedJudge) -> None:
     assert found[0] >= 0.5
 
 
+@pytest.mark.slow
 def test_eight_threads_get_what_one_gets(new_judge: Judges, asked: list[str], passages: list[str]) -> None:
     items = [ScoringItem(asked[number], passages[number % 81]) for number in range(0, 148, 20)]
     given = [ScoringItem(item.question, item.text, ("35 °C",)) for item in items]
@@ -173,6 +175,7 @@ def test_no_threads_are_refused() -> None:
         open_judge(threads=0)
 
 
+@pytest.mark.slow
 def test_proposing_never_finds_what_reading_every_window_does_not(
     new_judge: Judges, asked: list[str], passages: list[str]
 ) -> None:

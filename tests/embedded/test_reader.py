@@ -108,6 +108,7 @@ def test_a_passage_that_changes_nothing_changes_no_sample(reader: EmbeddedReader
     assert before == after
 
 
+@pytest.mark.slow
 def test_eight_threads_get_what_one_gets(new_reader: Callable[[], EmbeddedReader], passages: list[str]) -> None:
     items = [("What is a heat pump?", (Passage(text),)) for text in passages[:24]]
     shared, alone = new_reader(), new_reader().sample(items)

@@ -90,6 +90,7 @@ def _same(found: EmbeddedRetriever, anew: EmbeddedRetriever) -> None:
 
 @given(passages_drawn.filter(bool), st.lists(st.tuples(passages_drawn, st.sets(st.integers(0, 12))), max_size=4), st.booleans())
 @settings(deadline=None, max_examples=30)
+@pytest.mark.slow
 def test_what_was_added_and_removed_is_indexed_as_if_built_anew(
     first: list[tuple[str, str | None]],
     steps: list[tuple[list[tuple[str, str | None]], set[int]]],

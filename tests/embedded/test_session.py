@@ -63,6 +63,7 @@ def test_a_text_gets_the_same_numbers_in_a_batch(session: Session, encoded: list
 
 
 @pytest.mark.parametrize(("threads", "batch_tokens"), [(1, 256), (1, 100_000), (3, 1_000)])
+@pytest.mark.slow
 def test_neither_threads_nor_the_size_of_batches_matter(
     encoded: list[Encoded], alone: list[Arrays], threads: int, batch_tokens: int
 ) -> None:
@@ -74,6 +75,7 @@ def test_neither_threads_nor_the_size_of_batches_matter(
 
 
 @pytest.mark.parametrize("padding", [1, 7, 64])
+@pytest.mark.slow
 def test_a_text_gets_the_same_numbers_behind_any_padding(
     session: Session, encoded: list[Encoded], alone: list[Arrays], padding: int
 ) -> None:

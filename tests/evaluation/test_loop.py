@@ -87,6 +87,7 @@ def _wait_for(log: Path, lines: int) -> None:
     raise AssertionError(message)
 
 
+@pytest.mark.slow
 def test_a_second_process_is_refused_with_who_holds_the_store_and_reading_is_allowed(
     tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
 ) -> None:

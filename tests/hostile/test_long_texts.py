@@ -35,6 +35,7 @@ for run in {runs!r}:
 
 
 @pytest.mark.parametrize("reader", READERS)
+@pytest.mark.slow
 def test_no_long_text_takes_more_than_its_length(reader: str) -> None:
     if reader == "a server's words":
         pytest.importorskip("openai")

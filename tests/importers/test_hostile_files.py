@@ -59,7 +59,7 @@ def _count(path: Path, name: str | None) -> int:
 
 
 @given(st.integers(0, 1 << 64), st.sampled_from([None, *FORMATS]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
 def test_any_json_gives_traces_that_can_be_written_or_input_errors(tmp_path: Path, seed: int, name: str | None) -> None:
     source = random.Random(seed)
     path = tmp_path / "data.jsonl"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from rag_cover.importers import read_labels
 from rag_cover.stores import read_corrections, read_label_file
 from tests.labelling.conftest import OpenPage, Page
@@ -59,6 +61,7 @@ def test_findings_are_told_from_the_first_label_on_and_after_all_were_taken_back
     assert page.get("/api/findings").json["sentences"] == before
 
 
+@pytest.mark.slow
 def test_annotators_with_files_of_their_own_are_compared(open_page: OpenPage, tmp_path: Path) -> None:
     bobs = tmp_path / "bob.jsonl"
     bob = open_page(bobs, "--annotator", "bob")

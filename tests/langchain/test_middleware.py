@@ -338,6 +338,7 @@ def test_where_langchain_itself_is_absent_it_says_what_to_install(package: str) 
 
 
 @pytest.mark.parametrize("is_absent", [False, True])
+@pytest.mark.slow
 def test_all_names_are_imported_with_langchain_and_without_it(is_absent: bool) -> None:
     absent = "import sys; sys.modules['langchain'] = None" if is_absent else ""
     code = [absent, "from rag_cover_langchain import *", "print('SkillRoutingMiddleware' in globals())"]

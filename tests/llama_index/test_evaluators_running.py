@@ -261,6 +261,7 @@ print(scores)
 
 
 @pytest.mark.filterwarnings("default")  # of the notebook's own machinery
+@pytest.mark.slow
 def test_in_a_notebook() -> None:
     pytest.importorskip("ipykernel", reason="needs ipykernel")
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient")

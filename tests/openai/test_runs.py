@@ -154,6 +154,7 @@ def test_a_run_with_a_store_keeps_answers_and_the_next_asks_nothing(
 
 
 @pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.slow
 def test_a_resumed_run_asks_again_for_what_failed_and_keeps_the_rest(
     server: Any, options: dict[str, Any], fault: Callable[..., Any], tmp_path: Path, *, cache: bool
 ) -> None:

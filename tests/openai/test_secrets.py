@@ -81,6 +81,7 @@ def _unpacked(path: Path) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("wrong", ["", "-wrong"])
+@pytest.mark.slow
 def test_nothing_a_run_says_or_writes_holds_the_key(server: Any, tmp_path: Path, fault: Callable[..., Any], wrong: str) -> None:
     seen: list[tuple[Path, bytes]] = []
 

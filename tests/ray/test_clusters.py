@@ -13,6 +13,7 @@ ray = pytest.importorskip("ray", reason="needs ray (extra ray)")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+@pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from rag_cover_ray.clusters import connect
 
@@ -24,6 +25,7 @@ def test_a_cluster_that_does_not_answer_is_told_at_once(address: str, monkeypatc
 
 
 @pytest.mark.usefixtures("cluster")
+@pytest.mark.slow
 def test_a_connection_that_was_there_is_left() -> None:
     from rag_cover_ray.clusters import connect
 
@@ -50,6 +52,7 @@ class Crowded:
             raise RuntimeError(message)
 
 
+@pytest.mark.slow
 def test_a_local_cluster_whose_port_was_taken_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from rag_cover_ray.clusters import connect
 
@@ -61,6 +64,7 @@ def test_a_local_cluster_whose_port_was_taken_is_started_again(monkeypatch: pyte
     assert crowded.starts == 3
 
 
+@pytest.mark.slow
 def test_a_local_cluster_that_never_starts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from rag_cover_ray.clusters import connect
 
@@ -84,6 +88,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("fresh")
 @pytest.mark.parametrize("address", [None, "auto"])
+@pytest.mark.slow
 def test_a_local_cluster_sends_no_statistics_and_asks_for_a_token(address: str | None) -> None:
 
     prepare(address)
@@ -93,6 +98,7 @@ def test_a_local_cluster_sends_no_statistics_and_asks_for_a_token(address: str |
     assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_running_is_joined_as_it_is(fresh: pytest.MonkeyPatch) -> None:
     fresh.setenv("RAY_ADDRESS", "10.0.0.1:6379")
 
@@ -102,6 +108,7 @@ def test_a_cluster_that_is_running_is_joined_as_it_is(fresh: pytest.MonkeyPatch)
     assert "RAY_AUTH_MODE" not in os.environ
 
 
+@pytest.mark.slow
 def test_what_the_user_has_set_stays(fresh: pytest.MonkeyPatch) -> None:
     fresh.setenv("RAY_AUTH_MODE", "disabled")
 

@@ -105,6 +105,7 @@ def test_a_stream_longer_than_the_window_stays_in_order_and_is_read_as_it_is_nee
     assert list(doubled) == [2 * number for number in range(1, 12)]
 
 
+@pytest.mark.slow
 def test_nothing_to_do_starts_nothing() -> None:
     assert list(RayEngine(address="nowhere:1").run(_doubled, [])) == []
 
@@ -143,6 +144,7 @@ class _Breaking(KeywordScorer):
         raise RuntimeError(message)
 
 
+@pytest.mark.slow
 def test_the_first_failure_ends_the_run_with_the_error_of_the_local_engine() -> None:
     broken = Models(judge=_Breaking())
 
@@ -190,6 +192,7 @@ class _Locked(KeywordScorer):
         self.lock = threading.Lock()
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_travel_is_refused_with_what_to_do() -> None:
     with pytest.raises(InvalidValueError, match=r"cannot pickle '_thread.lock' object\); give models by name") as refused:
         evaluate(_traces(1), measures=["coverage"], models=Models(judge=_Locked()), engine="ray")
@@ -197,6 +200,7 @@ def test_a_model_that_cannot_travel_is_refused_with_what_to_do() -> None:
     assert len(str(refused.value)) < 300
 
 
+@pytest.mark.slow
 def test_more_than_the_cluster_has_is_refused() -> None:
     with pytest.raises(EngineError, match=r"too few for one worker of 1 processors and 4,?000 GPUs"):
         list(RayEngine(gpus=4000).run(_doubled, [1]))
@@ -227,16 +231,19 @@ def test_redacted_results_are_the_local_ones() -> None:
 
 
 @pytest.mark.parametrize("options", [{"workers": 0}, {"window": 0}, {"gpus": -1}, {"cpus": float("nan")}])
+@pytest.mark.slow
 def test_numbers_that_cannot_be_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InvalidValueError, match=next(iter(options))):
         open_engine("ray", **options)
 
 
+@pytest.mark.slow
 def test_an_unknown_option_names_the_nearest() -> None:
     with pytest.raises(UnknownOptionError, match="address"):
         open_engine("ray", adress="auto")
 
 
+@pytest.mark.slow
 def test_a_measure_of_the_users_own_travels_to_the_workers() -> None:
     def answer_length(trace: Trace) -> float:
         return len((trace.answer or "").split())

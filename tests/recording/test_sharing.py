@@ -7,6 +7,8 @@ import threading
 import weakref
 from pathlib import Path
 
+import pytest
+
 from rag_cover import Evaluation, Models
 from rag_cover.recording import Recording
 from rag_cover.recording.worker import WorkerThread
@@ -39,6 +41,7 @@ def test_recordings_that_nobody_closes_leave_the_number_of_threads_flat() -> Non
     assert threading.active_count() <= before + 1
 
 
+@pytest.mark.slow
 def test_a_recording_that_nobody_holds_is_measured_and_gone(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     results: list[object] = []

@@ -73,6 +73,7 @@ def live(path: Path) -> Iterator[PartWriter]:
     writer.close()
 
 
+@pytest.mark.slow
 def test_four_processes_record_into_one_store_and_whatever_was_acknowledged_is_there(path: Path) -> None:
     acknowledged: set[str] = set()
     with ExitStack() as stack:

@@ -29,6 +29,7 @@ def test_an_agent_that_knows_half_of_the_questions_is_predicted_on_new_ones() ->
     assert hard < 0.3
 
 
+@pytest.mark.slow
 def test_fitting_returns_the_model_itself_and_twice_the_same() -> None:
     model, again = fitted(np.column_stack([EASY, 1 - EASY])), fitted(np.column_stack([EASY, 1 - EASY]))
 

@@ -34,6 +34,7 @@ def test_one_dimension_is_kept_where_more_tell_nothing() -> None:
     assert list(choice.losses) == [1, 2]
 
 
+@pytest.mark.slow
 def test_more_dimensions_are_taken_where_they_predict_clearly_better() -> None:
     choice = choose_dimensions(*world(400, 8, 2))
 

@@ -67,6 +67,7 @@ def test_complexity_that_tells_becomes_an_adjustment_and_its_gain_is_said() -> N
     assert record.notes[-1].startswith("Adjustment by complexity kept: held-out log-loss")
 
 
+@pytest.mark.slow
 def test_complexity_that_tells_nothing_is_left_out_and_it_is_said() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     rng = np.random.default_rng(1)
@@ -79,6 +80,7 @@ def test_complexity_that_tells_nothing_is_left_out_and_it_is_said() -> None:
     assert "left out, since that is no clear gain" in record.notes[-1]
 
 
+@pytest.mark.slow
 def test_an_agent_that_was_asked_little_is_foretold_as_the_others_where_it_must_be() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     values = np.array([[float(place % 2 == 0), np.nan] for place in range(40)])
@@ -125,6 +127,7 @@ def test_the_fewest_dimensions_that_do_as_well_are_chosen_and_told() -> None:
     assert record.held_out.dimensions == (1,) * 5
 
 
+@pytest.mark.slow
 def test_dimensions_that_are_named_are_kept() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     able = np.random.default_rng(0).random((N, 2)) < [0.8, 0.3]

@@ -10,6 +10,7 @@ import pytest
 from rag_cover.routing import Caimira, Responses
 
 
+@pytest.mark.slow
 def test_skills_and_difficulties_are_recovered_from_enough_responses() -> None:
     pytest.importorskip("scipy", reason="needs rag-cover[skills]")
     rng = np.random.default_rng(0)

@@ -209,7 +209,7 @@ def test_queries_that_are_equal_or_have_one_normal_form_have_the_same_members(a:
         assert a.members(sets) == b.members(sets)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(QUERIES, SETS)
 @example(((SetQuery.atom("A") - "D") & "B") - SetQuery.union("C", "A", "D"), dict.fromkeys(LETTERS, frozenset({1})))
 def test_the_normal_form_has_the_same_members_and_is_its_own(a: SetQuery, sets: Sets) -> None:

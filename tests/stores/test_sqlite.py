@@ -370,6 +370,7 @@ def test_a_damaged_result_is_a_corrupt_file_error(tmp_path: Path) -> None:
             store.result(0)
 
 
+@pytest.mark.slow
 def test_a_store_that_is_forgotten_closes_its_file(tmp_path: Path) -> None:
     _filled(tmp_path / "run.db", 1)
 
