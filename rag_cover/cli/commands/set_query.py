@@ -32,7 +32,7 @@ from rag_cover.llm.cache import cache_for
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, Remote, bind_models
 from rag_cover.registry import Models
-from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
+from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswerer
 from rag_cover.stores.files import require_corpus
 
 __all__ = ["SetQueryOptions", "run_set_query"]
@@ -69,6 +69,14 @@ class SetQueryOptions:
             rich_help_panel=_HOW,
         ),
     ] = EMBEDDED
+    modifiers: Annotated[
+        Modifiers,
+        typer.Option(
+            help="How modifiers of a question are taken: as it reads, split into a set for each, or joined to one set: "
+            "“Spanish war films” are Spanish films ∩ war films, or one set. What stands in quotes is one set.",
+            rich_help_panel=_HOW,
+        ),
+    ] = "read"
     parse_only: Annotated[
         bool,
         typer.Option(
@@ -173,6 +181,7 @@ def run_set_query(options: SetQueryOptions) -> None:
     run = LLMSession(cache_for(not options.remote.no_cache, options.out), clock=Deadline(options.remote.deadline))
     ending = options.ending(run)
     asked = Asked.of(options.question, options.expression, options.questions, parser=options.parser, run=run)
+    asked = asked.regroup(options.modifiers)
     if options.corpus is None or options.parse_only:
         ending.tell_readings(asked)
     ending.come(asked, options.answerer(options.corpus, run), shown=options.show, left_out_shown=options.show_left_out)
