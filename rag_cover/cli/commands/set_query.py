@@ -89,6 +89,16 @@ class SetQueryOptions:
         int,
         typer.Option(help="The most pairs of a passage and an atom that are judged.", min=1, metavar="N", rich_help_panel=_HOW),
     ] = MOST_PAIRS
+    screen_first: Annotated[
+        bool,
+        typer.Option(
+            "--screen",
+            help="Do not judge an entity by a set whose search did not find it and whose words its passages do not have: "
+            "intersections and differences take a fraction of the time, and a few entities may be missed.",
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = False
     judge: Judge = "embedded"
     threshold: Annotated[Threshold, DefaultText("what was fitted for the judge, else 0.5")] = None
     remote: RemoteOptions
@@ -156,6 +166,7 @@ class SetQueryOptions:
             depth=self.depth or DEPTH,
             max_pairs=self.max_pairs,
             explained=self.show_left_out,
+            screen=self.screen_first,
         )
 
 
