@@ -32,7 +32,7 @@ from rag_cover.llm.cache import cache_for
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, Remote, bind_models
 from rag_cover.registry import Models
-from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
+from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswerer
 from rag_cover.stores.files import require_corpus
 
 __all__ = ["SetQueryOptions", "run_set_query"]
@@ -69,6 +69,14 @@ class SetQueryOptions:
             rich_help_panel=_HOW,
         ),
     ] = EMBEDDED
+    modifiers: Annotated[
+        Modifiers,
+        typer.Option(
+            help="How to parse modifiers: as the grammar reads them, split into one set for each, or joined into one set. "
+            "“Spanish war films” is then Spanish films ∩ war films, or one set. A quoted phrase is always one set.",
+            rich_help_panel=_HOW,
+        ),
+    ] = "read"
     parse_only: Annotated[
         bool,
         typer.Option(
@@ -89,6 +97,16 @@ class SetQueryOptions:
             rich_help_panel=_HOW,
         ),
     ] = MOST_PAIRS
+    screen_first: Annotated[
+        bool,
+        typer.Option(
+            "--screen",
+            help="Do not judge an entity by a part of the query if the search for this part did not find the entity and its "
+            "passages share few words with the part. This saves most of the time of intersections. It can miss some entities.",
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = False
     judge: Judge = "embedded"
     threshold: Annotated[Threshold, DefaultText("what was fitted for the judge, else 0.5")] = None
     remote: RemoteOptions
@@ -156,6 +174,7 @@ class SetQueryOptions:
             depth=self.depth or DEPTH,
             max_pairs=self.max_pairs,
             explained=self.show_left_out,
+            screen=self.screen_first,
         )
 
 
@@ -181,6 +200,7 @@ def run_set_query(options: SetQueryOptions) -> None:
     run = LLMSession(cache_for(not options.remote.no_cache, options.out), clock=Deadline(options.remote.deadline))
     ending = options.ending(run)
     asked = Asked.of(options.question, options.expression, options.questions, parser=options.parser, run=run)
+    asked = asked.regroup(options.modifiers)
     if options.corpus is None or options.parse_only:
         ending.tell_readings(asked)
     ending.come(asked, options.answerer(options.corpus, run), shown=options.show, left_out_shown=options.show_left_out)
