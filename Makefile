@@ -1,6 +1,7 @@
 # make demo   install the base into .venv and see a report on the demo pipelines
 # make test   install everything but torch and run the test suite, on all processors
 # make slow   run the slow tests, which make test leaves out
+# make nightly  run the tests that take a minute each, which CI leaves out
 # make models install torch too and test the plugin for checkpoints
 # make lint   ruff, mypy and the import contracts
 # make audit  scan the code, and ask whether the pinned packages have known vulnerabilities
@@ -18,7 +19,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OUT    ?= rag-cover-demo
 
-.PHONY: help demo test slow models lint audit build distributions bom release-pins dev-pins docs clean
+.PHONY: help demo test slow nightly models lint audit build distributions bom release-pins dev-pins docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -28,10 +29,13 @@ demo: $(VENV)/.base
 	@$(BIN)/rag-cover demo --out $(OUT)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow and not nightly" $(PYTEST_ARGS)
 
 slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "slow and not nightly" $(PYTEST_ARGS)
+
+nightly: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m nightly $(PYTEST_ARGS)
 
 models: $(VENV)/.models
 	$(BIN)/python -m pytest tests/transformers plugins/rag_cover_transformers $(PYTEST_ARGS)

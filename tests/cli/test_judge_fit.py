@@ -60,6 +60,7 @@ def test_a_judge_is_kept_under_a_name_and_judges_from_then_on(labels: Path) -> N
     assert names[0] != names[1]
 
 
+@pytest.mark.nightly
 def test_one_that_is_there_is_refused_before_the_fit_and_replaced_with_force(labels: Path) -> None:
     _run("--labels", labels, "--out", "judge", "--quiet")
 
@@ -70,6 +71,7 @@ def test_one_that_is_there_is_refused_before_the_fit_and_replaced_with_force(lab
     assert "exists already" in said
 
 
+@pytest.mark.nightly
 def test_random_labels_end_with_exit_code_1_and_the_reason(labels: Path) -> None:
     rng = random.Random(3)
     lines = [json.loads(line) | {"covered": int(rng.random() < 0.5)} for line in labels.read_text("utf-8").splitlines()]

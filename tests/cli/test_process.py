@@ -121,7 +121,7 @@ def test_output_that_the_terminal_cannot_show_is_no_error(process: Callable[...,
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_embedded_judge_makes_no_connection_and_finds_where_each_pipeline_loses(
     process: Callable[..., Any], command: Callable[..., Any], embedded_judge: str
 ) -> None:

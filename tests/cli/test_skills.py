@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from rag_cover.stores import Store
 from rag_cover.traces import Trace
 
 pytest.importorskip("scipy", reason="needs rag-cover[skills]")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("skills")]
 
 Command = Callable[..., Any]
 TIMES, PEOPLE = "when was thing", "who made thing"
@@ -83,10 +84,19 @@ def keep(path: Path, traces: Sequence[dict[str, Any]]) -> None:
         store.finished = True
 
 
+@pytest.fixture(scope="module")
+def kept_skills(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where the first test that needs skills keeps them for the others."""
+    return tmp_path_factory.mktemp("skills")
+
+
 @pytest.fixture
-def skills(command: Command, stores: list[str]) -> str:
-    done = command("skills", "fit", *stores, "--success", "label:good", *MODELS, "--dimensions", "2", "--quiet")
-    assert done.exit_code == 0, done.stderr
+def skills(command: Command, stores: list[str], folder: Path, kept_skills: Path) -> str:
+    if not any(kept_skills.iterdir()):
+        done = command("skills", "fit", *stores, "--success", "label:good", *MODELS, "--dimensions", "2", "--quiet")
+        assert done.exit_code == 0, done.stderr
+        shutil.copytree(folder, kept_skills, dirs_exist_ok=True)
+    shutil.copytree(kept_skills, folder, dirs_exist_ok=True)
     return "skills"
 
 
@@ -119,6 +129,7 @@ def test_skills_that_learned_nothing_are_not_kept_without_force(command: Command
     assert (folder / "skills.record.json").exists()
 
 
+@pytest.mark.nightly
 def test_the_document_tells_how_good_predictions_are(command: Command, stores: list[str]) -> None:
     done = command("skills", "fit", *stores, "--success", "label:good", *MODELS, "--json")
 
@@ -217,12 +228,14 @@ def test_the_page_is_named_after_the_skills(command: Command, skills: str, folde
     assert document["frontier"] is None
 
 
+@pytest.mark.nightly
 def test_complexity_may_be_judged_for_an_adjustment(command: Command, stores: list[str]) -> None:
     done = command("skills", "fit", *stores, "--success", "label:good", *MODELS, "--complexity", "--json")
 
     assert "Adjustment by complexity" in " ".join(json.loads(done.stdout)["notes"])
 
 
+@pytest.mark.nightly
 def test_a_nameless_pipeline_is_named_after_its_store(command: Command, folder: Path) -> None:
     keep(folder / "a.sqlite", lines(None, good_at=TIMES))
     keep(folder / "b.sqlite", lines(None, good_at=PEOPLE))

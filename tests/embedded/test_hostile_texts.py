@@ -95,7 +95,7 @@ def test_lone_surrogates_are_replaced_one_by_one() -> None:
     assert encodable("plain \N{SNOWMAN}") == "plain \N{SNOWMAN}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_text_of_50_000_words_is_judged_whole(judge: EmbeddedJudge, passages: list[str]) -> None:
     filler = " ".join(passages * 8)
     words = len(filler.split())
@@ -110,7 +110,7 @@ def test_a_text_of_50_000_words_is_judged_whole(judge: EmbeddedJudge, passages: 
     assert time.process_time() - began < 120  # processor time, of all cores
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_reply_of_100_000_words_is_judged_whole(judge: EmbeddedJudge, passages: list[str]) -> None:
     filler = " ".join(passages * 8)
     text = f"{filler}\n\n{ANSWER}\n\n{filler}"
@@ -139,7 +139,7 @@ def test_a_premise_of_10_000_words_is_read_to_its_end(judge: EmbeddedJudge, pass
     assert found.argmax() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_10_000_references_the_last_one_counts(judge: EmbeddedJudge) -> None:
     references = [*(f"r{number}" for number in range(10_000)), "a village west of Warsaw"]
 

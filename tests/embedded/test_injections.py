@@ -21,7 +21,7 @@ from rag_cover_embedded.inputs import open_tokenizer
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("injections")]
 
 INJECTIONS: list[str] = json.loads((Path(__file__).parents[1] / "llm" / "injections.json").read_text(encoding="utf-8"))
 

@@ -109,7 +109,7 @@ def test_a_second_process_is_refused_with_who_holds_the_store_and_reading_is_all
     assert 0 < kept <= len(read.results) == read.summary().traces < 200
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_killed_again_and_again_ends_with_what_an_undisturbed_one_gives(
     tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
 ) -> None:

@@ -27,7 +27,7 @@ from rag_cover.testing import KeywordScorer
 from rag_cover.traces import RetrievalStep, Trace
 
 pytest.importorskip("rag_cover_embedded.judge")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("judge fit")]
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +109,7 @@ def test_the_fit_is_of_the_probabilities_that_the_judge_gives(shifted: Sequence[
     assert np.mean(np.abs(np.array(made) - given) < 1e-3) > 0.9  # a text of several windows is read to the first that answers
 
 
+@pytest.mark.nightly
 def test_labels_at_random_are_refused_and_nothing_is_kept(shifted: Sequence[LabelledText], tmp_path: Path) -> None:
     rng = random.Random(3)
 
@@ -120,6 +121,7 @@ def test_labels_at_random_are_refused_and_nothing_is_kept(shifted: Sequence[Labe
     assert fit.to_dict()["modes"][0]["refused_because"] in fit.refused_because
 
 
+@pytest.mark.nightly
 def test_a_judge_that_is_there_is_not_written_over_unless_that_is_said(shifted: Sequence[LabelledText], tmp_path: Path) -> None:
     first = fit_judge(shifted, save_as=tmp_path / "judge").saved
     assert first is not None
@@ -133,6 +135,7 @@ def test_a_judge_that_is_there_is_not_written_over_unless_that_is_said(shifted: 
     assert opened == first.fingerprint != second.fingerprint == fingerprint_of(open_scorer(f"embedded:{tmp_path / 'judge'}"))
 
 
+@pytest.mark.nightly
 def test_a_fitted_judge_can_be_fitted_again(shifted: Sequence[LabelledText]) -> None:
     fit_judge(shifted, save_as="mine")
 
@@ -143,6 +146,7 @@ def test_a_fitted_judge_can_be_fitted_again(shifted: Sequence[LabelledText]) -> 
     assert "not clearly better" in again.refused_because
 
 
+@pytest.mark.nightly
 def test_a_judge_fitted_to_another_network_says_to_fit_it_again(shifted: Sequence[LabelledText], tmp_path: Path) -> None:
     saved = fit_judge(shifted, save_as=tmp_path / "judge").saved
     assert saved is not None

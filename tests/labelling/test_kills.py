@@ -9,17 +9,16 @@ import pytest
 from rag_cover.stores import read_label_file
 from tests.labelling.conftest import OpenPage
 
-KILLS = 50
 GRADES = ("yes", "no", "partly", "skip")
 
 
-@pytest.mark.slow
-def test_after_fifty_kills_every_acknowledged_label_is_there(open_page: OpenPage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [pytest.param(8, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.nightly)])
+def test_after_many_kills_every_acknowledged_label_is_there(open_page: OpenPage, tmp_path: Path, kills: int) -> None:
     labels = tmp_path / "run.labels.jsonl"
     acknowledged: dict[str, str] = {}
     given = 0
 
-    for kill in range(KILLS):
+    for kill in range(kills):
         page = open_page(labels)
         page.sign_in()
         reply = page.get("/api/next").json
@@ -39,6 +38,6 @@ def test_after_fifty_kills_every_acknowledged_label_is_there(open_page: OpenPage
     progress = page.get("/api/next").json["progress"]
     kept = read_label_file(labels)
     skipped = sum(grade == "skip" for grade in acknowledged.values())
-    assert given == len(acknowledged) > KILLS
+    assert given == len(acknowledged) > kills
     assert progress["labels"] == given - skipped
     assert len({(label.sub_question, label.answer, label.passage) for label in kept}) == given
