@@ -18,6 +18,7 @@ __all__ = [
     "EngineError",
     "EvaluationError",
     "IncomparableError",
+    "IndexChangedError",
     "InputError",
     "InvalidValueError",
     "MalformedReplyError",
@@ -206,6 +207,17 @@ class StoreInUseError(StoreError):
     def __init__(self, path: Path, holder: str) -> None:
         super().__init__(f"{path} is being written by {holder}; wait for it, or give another store")
         self.path, self.holder = path, holder
+
+
+class IndexChangedError(StoreError):
+    """A kept index that another retriever changed since this one opened it; ``path`` is its folder."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The index {path} was changed by another retriever after this one opened it; nothing was changed now. Build this "
+            "retriever again with all passages that it is to hold, then repeat the change."
+        )
+        self.path = path
 
 
 class TextTooLongError(RagCoverError, ValueError):

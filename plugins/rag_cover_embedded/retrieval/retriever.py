@@ -44,7 +44,7 @@ class EmbeddedRetriever:
         InvalidValueError: the corpus is empty.
         StoreError: ``index`` holds something else, or the index of another encoder, or of a corpus that shares
             no passage with this one; or it cannot be written.
-        CorruptFileError: the index is damaged.
+        CorruptFileError: the index is damaged; of one above 64 MB, `verify` finds what opening it may not.
     """
 
     agreed_score = 0.95
@@ -76,6 +76,9 @@ class EmbeddedRetriever:
 
         Raises:
             DuplicatePassageError: an id is there already, or twice among those to add; nothing is added.
+            IndexChangedError: another retriever, of this process or another, changed the index since this one opened it;
+                nothing is added.
+            CorruptFileError: the index is damaged; nothing is added.
             StoreError: the folder of the index cannot be written; nothing is added.
         """
         if not (added := tuple(passages)):
@@ -94,6 +97,9 @@ class EmbeddedRetriever:
         Raises:
             PassageNotFoundError: no passage has one of the ids; nothing is removed.
             InvalidValueError: no passage would be left; nothing is removed.
+            IndexChangedError: another retriever, of this process or another, changed the index since this one opened it;
+                nothing is removed.
+            CorruptFileError: the index is damaged; nothing is removed.
             StoreError: the folder of the index cannot be written; nothing is removed.
         """
         unwanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
@@ -107,6 +113,19 @@ class EmbeddedRetriever:
                 message = "A retriever needs at least one passage to find; all of them were to be removed."
                 raise InvalidValueError(message)
             self._change(left)
+
+    def verify(self) -> None:
+        """Compare every byte of the index in the folder with its checksums; an index in memory has none.
+
+        Opening an index compares it in full only up to 64 MB, beyond that the smaller files and samples of the larger ones.
+
+        Raises:
+            CorruptFileError: the index is damaged.
+            IndexChangedError: another retriever changed the index since this one opened it.
+            StoreError: the index was kept by an earlier version, without checksums.
+        """
+        if self._folder is not None:
+            self._indexed.index.verify(self._folder, self._encoder)
 
     def _change(self, passages: tuple[Passage, ...]) -> None:
         digest = corpus_digest(passages)
