@@ -174,11 +174,12 @@ class PassageNotFoundError(RagCoverError, LookupError):
 
 
 class DuplicatePassageError(RagCoverError, ValueError):
-    """Passages that a retriever was to add under ids that it holds, or that several of them have; ``ids`` are these."""
+    """Passages that a retriever was to hold under ids that others of them, or of its own, have; ``ids`` are these."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__(
-            f"More than one passage would have the id {_name_some(ids)}. Remove the old ones first, or give other ids."
+            f"More than one passage would have the id {_name_some(ids)}. Give each passage an id of its own, or remove the old "
+            "one before you add one with its id."
         )
         self.ids = tuple(ids)
 

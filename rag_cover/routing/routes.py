@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rag_cover.notebook_views import show_in_notebook
-from rag_cover.questions import Question
 from rag_cover.short_forms import quote
 
-__all__ = ["Route", "as_question"]
+__all__ = ["Route"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,3 @@ class Route:
             "scores": dict(self.scores),
             "reason": self.reason,
         }
-
-
-def as_question(question: Question | str) -> Question:
-    """Take a plain text for a question.
-
-    >>> as_question("Why?").text
-    'Why?'
-    """
-    return Question(question) if isinstance(question, str) else question

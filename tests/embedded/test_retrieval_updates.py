@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_cover.errors import DuplicatePassageError, IndexChangedError, InvalidValueError, PassageNotFoundError
+from rag_cover.errors import DuplicatePassageError, IndexChangedError, InputError, InvalidValueError, PassageNotFoundError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval import retriever as retriever_module
@@ -169,12 +169,45 @@ def test_the_last_passage_is_not_removed() -> None:
 
 
 @pytest.mark.usefixtures("_words")
-def test_all_passages_of_an_id_are_removed() -> None:
-    retriever = EmbeddedRetriever([Passage("salt", id="a"), Passage("zell", id="a"), Passage("river", id="b")])
+def test_a_corpus_with_one_id_twice_is_refused_as_an_addition_is() -> None:
+    with pytest.raises(DuplicatePassageError, match="'a'.*an id of its own") as refused:
+        EmbeddedRetriever([Passage("salt", id="a"), Passage("river"), Passage("river"), Passage("zell", id="a")])
 
-    retriever.remove(["a"])
+    assert refused.value.ids == ("a",)
 
-    assert [passage.id for passage in retriever.retrieve("salt zell river", k=3)] == ["b"]
+
+@pytest.mark.usefixtures("_words")
+def test_texts_and_dicts_are_added_as_passages() -> None:
+    retriever = EmbeddedRetriever([Passage("salt", id="a")])
+
+    retriever.add(["river", {"contents": "zell", "_id": 3}])
+    retriever.remove("3")
+
+    assert retriever._indexed.passages == (Passage("salt", id="a"), Passage("river"))
+
+
+@pytest.mark.usefixtures("_words")
+@pytest.mark.parametrize("given", ["river", Passage("river"), {"text": "river"}, None, 3, ["river", None]])
+def test_what_cannot_be_added_is_refused_and_nothing_is_added(given: object) -> None:
+    retriever = EmbeddedRetriever([Passage("salt", id="a")])
+    before = retriever.fingerprint
+
+    with pytest.raises((InvalidValueError, InputError), match="passage"):
+        retriever.add(given)  # type: ignore[arg-type]
+
+    assert retriever.fingerprint == before
+
+
+@pytest.mark.usefixtures("_words")
+@pytest.mark.parametrize("given", [None, 3, ["a", 3], [Passage("salt", id="a")], Passage("salt", id="a"), {"id": "a"}])
+def test_passages_are_removed_by_their_ids_alone(given: object) -> None:
+    retriever = EmbeddedRetriever([Passage("salt", id="a"), Passage("river", id="b")])
+
+    with pytest.raises(InvalidValueError, match="removed by the ids"):
+        retriever.remove(given)  # type: ignore[arg-type]
+
+    retriever.remove("a")
+    assert retriever._indexed.passages == (Passage("river", id="b"),)
 
 
 @pytest.mark.usefixtures("_words")
