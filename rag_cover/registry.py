@@ -45,7 +45,7 @@ from rag_cover.plugin_manager import find_commands, plugins
 from rag_cover.questions import Passage
 from rag_cover.stores import read_passages, read_traces
 from rag_cover.stores.files import require_file
-from rag_cover.stores.passages import passages_from
+from rag_cover.stores.passages import convert_passages
 
 __all__ = [
     "Models",
@@ -145,7 +145,7 @@ def build_retriever(
     if index is not None and (not isinstance(index, Path | str) or not str(index).strip()):
         message = f"index is the path of a folder, not {index!r}"
         raise InvalidValueError(message)
-    passages = read_passages(corpus) if isinstance(corpus, Path | str) else list(passages_from(corpus))
+    passages = read_passages(corpus) if isinstance(corpus, Path | str) else list(convert_passages(corpus))
     return cast("Retriever", factory(passages, None if index is None else Path(index)))
 
 

@@ -12,7 +12,7 @@ from rag_cover.stores.files import open_input, read_whole_file, require_file
 from rag_cover.stores.jsonl import json_of, number_lines
 from rag_cover.stores.validation import describe_value, passage_from
 
-__all__ = ["passages_from", "read_passages"]
+__all__ = ["convert_passages", "read_passages"]
 
 _NAMES = {"_id": "id", "idx": "id", "doc_id": "id", "docid": "id", "contents": "text"}
 """Names that published corpora give to fields of a passage: BEIR, HippoRAG, Pyserini."""
@@ -43,10 +43,10 @@ def read_passages(path: Path | str, *, columns: Mapping[str, str] | None = None)
     return _distinct(Path(path), _NAMES | {column: name for name, column in (columns or {}).items()})
 
 
-def passages_from(given: Iterable[Passage | str | Mapping[str, object]]) -> Iterator[Passage]:
+def convert_passages(given: Iterable[Passage | str | Mapping[str, object]]) -> Iterator[Passage]:
     """Take passages as Python code gives them: as they are, as texts, or as dicts with the fields of a line of a file.
 
-    >>> [passage.id for passage in passages_from([Passage("Salt.", id="a"), "Butter.", {"contents": "Water.", "_id": 3}])]
+    >>> [passage.id for passage in convert_passages([Passage("Salt.", id="a"), "Butter.", {"contents": "Water.", "_id": 3}])]
     ['a', None, '3']
 
     Raises:

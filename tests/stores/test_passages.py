@@ -13,7 +13,7 @@ from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
-from rag_cover.stores.passages import passages_from
+from rag_cover.stores.passages import convert_passages
 
 _LEMON = b'{"text": "Lemons are sour.", "title": "Lemon", "id": "a"}\n'
 
@@ -179,14 +179,14 @@ def test_what_is_no_list_of_passages_is_refused(given: object) -> None:
     with pytest.raises(
         InvalidValueError, match="passages are given as a list, not as one '(NoneType|int|str|bytes|Passage|dict)'"
     ):
-        passages_from(given)  # type: ignore[arg-type]
+        convert_passages(given)  # type: ignore[arg-type]
 
 
 def test_a_table_is_no_list_of_its_columns_names() -> None:
     table = pytest.importorskip("pandas").DataFrame([{"text": "Salt."}])
 
     with pytest.raises(InvalidValueError, match="not as one 'DataFrame'"):
-        passages_from(table)
+        convert_passages(table)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_table_is_no_list_of_its_columns_names() -> None:
 )
 def test_what_is_no_passage_is_told_with_its_place(given: object, said: str) -> None:
     with pytest.raises(InputError) as refused:
-        list(passages_from(["Salt.", given]))  # type: ignore[list-item]
+        list(convert_passages(["Salt.", given]))  # type: ignore[list-item]
 
     assert str(refused.value).startswith(said)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rag_cover.errors import DuplicatePassageError, InvalidValueError, PassageNotFoundError
 from rag_cover.questions import Passage
-from rag_cover.stores.passages import passages_from
+from rag_cover.stores.passages import convert_passages
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import fuse_rankings, rank_scores
 from rag_cover_embedded.retrieval.index import Index, corpus_digest
@@ -88,7 +88,7 @@ class EmbeddedRetriever:
             CorruptFileError: the index is damaged; nothing is added.
             StoreError: the folder of the index cannot be written; nothing is added.
         """
-        if not (added := tuple(passages_from(passages))):
+        if not (added := tuple(convert_passages(passages))):
             return
         with self._changes:
             present = self._indexed.passages
