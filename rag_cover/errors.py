@@ -18,6 +18,7 @@ __all__ = [
     "EngineError",
     "EvaluationError",
     "IncomparableError",
+    "IndexChangedError",
     "InputError",
     "InvalidValueError",
     "MalformedReplyError",
@@ -173,11 +174,12 @@ class PassageNotFoundError(RagCoverError, LookupError):
 
 
 class DuplicatePassageError(RagCoverError, ValueError):
-    """Passages that a retriever was to add under ids that it holds, or that several of them have; ``ids`` are these."""
+    """Passages that a retriever was to hold under ids that others of them, or of its own, have; ``ids`` are these."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__(
-            f"More than one passage would have the id {_name_some(ids)}. Remove the old ones first, or give other ids."
+            f"More than one passage would have the id {_name_some(ids)}. Give each passage an id of its own, or remove the old "
+            "one before you add one with its id."
         )
         self.ids = tuple(ids)
 
@@ -206,6 +208,17 @@ class StoreInUseError(StoreError):
     def __init__(self, path: Path, holder: str) -> None:
         super().__init__(f"{path} is being written by {holder}; wait for it, or give another store")
         self.path, self.holder = path, holder
+
+
+class IndexChangedError(StoreError):
+    """A kept index that another retriever changed since this one opened it; ``path`` is its folder."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The index {path} was changed by another retriever after this one opened it; nothing was changed now. Build this "
+            "retriever again with all passages that it is to hold, then repeat the change."
+        )
+        self.path = path
 
 
 class TextTooLongError(RagCoverError, ValueError):

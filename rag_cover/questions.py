@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from rag_cover.errors import nearest
+from rag_cover.errors import InvalidValueError, nearest
 
 __all__ = [
     "Metadata",
@@ -37,6 +37,7 @@ __all__ = [
     "Tags",
     "Textual",
     "Value",
+    "as_question",
     "json_value",
     "legible",
     "plain_query",
@@ -213,6 +214,27 @@ class Question(Textual):
     @classmethod
     def _one_reference(cls, references: object) -> object:
         return (references,) if isinstance(references, str) else references
+
+
+def as_question(question: Question | str) -> Question:
+    """Take a plain text for a question.
+
+    >>> as_question("Why?").text
+    'Why?'
+
+    Raises:
+        InvalidValueError: the text is blank, or something else is given.
+    """
+    match question:
+        case Question():
+            return question
+        case str() if question.strip():
+            return Question(question)
+        case str():
+            message = "a question needs a text; this one is blank"
+            raise InvalidValueError(message)
+    message = f"a question is a text or a Question, not a value of type {type(question).__name__!r}"
+    raise InvalidValueError(message)
 
 
 class SubQuestion(Textual):

@@ -45,6 +45,7 @@ from rag_cover.plugin_manager import find_commands, plugins
 from rag_cover.questions import Passage
 from rag_cover.stores import read_passages, read_traces
 from rag_cover.stores.files import require_file
+from rag_cover.stores.passages import convert_passages
 
 __all__ = [
     "Models",
@@ -124,14 +125,28 @@ def open_abstention(name: str, **options: Any) -> AbstentionDetector:
     return cast("AbstentionDetector", _open("abstention", name, options))
 
 
-def build_retriever(name: str, corpus: Iterable[Passage] | Path, *, index: Path | None = None) -> Retriever:
-    """Build a Retriever over a corpus: passages, or their file (`read_passages`); ``index`` is where its index is kept.
+def build_retriever(
+    name: str, corpus: Iterable[Passage | str | Mapping[str, object]] | Path | str, *, index: Path | str | None = None
+) -> Retriever:
+    """Build a Retriever over a corpus.
+
+    Args:
+        name: the backend that brings it, such as ``"embedded"``.
+        corpus: the path of a file of passages (`read_passages`), or passages; these may be texts, or dicts with the fields of a
+            line of such a file.
+        index: the folder where the index is kept, or found; None keeps it in memory.
 
     Raises:
-        InputError: the file of passages cannot be read.
+        InputError: the file of passages cannot be read, or something among the passages is none.
+        InvalidValueError: the corpus is neither a path nor an iterable, or the index is no path.
+        DuplicatePassageError: the embedded retriever's, where two passages have one id.
     """
     factory = _factory("retriever", name)
-    return cast("Retriever", factory(read_passages(corpus) if isinstance(corpus, Path) else corpus, index))
+    if index is not None and (not isinstance(index, Path | str) or not str(index).strip()):
+        message = f"index is the path of a folder, not {index!r}"
+        raise InvalidValueError(message)
+    passages = read_passages(corpus) if isinstance(corpus, Path | str) else list(convert_passages(corpus))
+    return cast("Retriever", factory(passages, None if index is None else Path(index)))
 
 
 def _factory(kind: str, name: str) -> Any:

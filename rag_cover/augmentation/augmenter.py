@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import get_args
 
 from rag_cover.augmentation.adaptive import confident_threshold, search_uncovered
@@ -24,7 +25,7 @@ from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.llm.prompts import Conversation
-from rag_cover.questions import Passage, Question, SubQuestion, plain_query
+from rag_cover.questions import Passage, Question, SubQuestion, as_question, plain_query
 from rag_cover.searching import Searches
 
 __all__ = ["MODES", "ROUNDS", "Augmenter", "tokens_in", "unknown_mode"]
@@ -51,7 +52,7 @@ class Augmenter:
     With ``writes`` False the answer is left to somebody else, who has the prompt; the generator does the rest.
 
     Raises:
-        InvalidValueError: an unknown mode, one whose scorer or generator is missing, or a number out of range.
+        InvalidValueError: an unknown mode, one whose scorer or generator is missing, or a number that is none or out of range.
     """
 
     retriever: Retriever
@@ -86,27 +87,23 @@ class Augmenter:
         if self.generator is None and self.mode == "end-to-end":
             message = "augmentation by 'end-to-end' writes answers: give it a generator, such as open_generator('openai:…')"
             raise InvalidValueError(message)
-        counts = {"k": self.k, "depth": self.depth, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
-        for name, value in (counts | {"rounds": self.rounds, "workers": self.workers, "samples": self.samples}).items():
-            if value is not None and value < 1:
-                message = f"{name} is {value}; it is at least 1"
-                raise InvalidValueError(message)
-        if self.feedback < 0:
-            message = f"feedback is {self.feedback}; it is at least 0, which expands nothing"
-            raise InvalidValueError(message)
+        _refuse_unless_whole(1, k=self.k, rounds=self.rounds, workers=self.workers, samples=self.samples)
+        limits = {"depth": self.depth, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
+        _refuse_unless_whole(1, **{name: value for name, value in limits.items() if value is not None})
+        _refuse_unless_whole(0, feedback=self.feedback)
         for name, share in {"fair_share": self.fair_share, "threshold": self.threshold, "sure": self.sure}.items():
-            if share is not None and not 0 <= share <= 1:
-                message = f"{name} is {share}; it is in [0, 1]"
+            if share is not None and (not isinstance(share, Real) or not 0 <= share <= 1):
+                message = f"{name} is {share!r}; it is in [0, 1]"
                 raise InvalidValueError(message)
 
     def augment(self, question: Question | str, *, sub_questions: Sequence[SubQuestion | str] | None = None) -> Augmentation:
         """Augment one question, as `rag_cover.coverage.augment` does.
 
         Raises:
-            InvalidValueError: a sub-question that is blank, or a scorer's threshold outside [0, 1].
+            InvalidValueError: a question or a sub-question that is blank, or a scorer's threshold outside [0, 1].
             ModelFailedError: every search failed, or the scorer did.
         """
-        asked = question if isinstance(question, Question) else Question(question)
+        asked = as_question(question)
         reader = self._reader()
         given = decompose_question(
             asked, given=sub_questions, decomposer=self.decomposer, generator=self.generator, answers=reader is not None
@@ -187,3 +184,12 @@ class Augmenter:
 
 def _marginals(utility: TraceUtility) -> dict[str, float]:
     return {step.step: step.marginal.value for step in utility.steps}
+
+
+def _refuse_unless_whole(least: int, **counts: object) -> None:
+    """Refuse what is not a whole number from ``least`` on."""
+    for name, value in counts.items():
+        if not isinstance(value, Integral) or value < least:
+            whole = "" if isinstance(value, Integral) else "a whole number, "
+            message = f"{name} is {value!r}; it is {whole}at least {least}"
+            raise InvalidValueError(message)

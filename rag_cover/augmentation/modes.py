@@ -87,7 +87,8 @@ def augment(  # noqa: PLR0913  # the public interface: all but three by name
         seed: seed that the receiver samples with.
 
     Raises:
-        InvalidValueError: an unknown mode, one whose scorer or generator is missing, or a number out of range.
+        InvalidValueError: an unknown mode, one whose scorer or generator is missing, a blank question, or a number that is none
+            or out of range.
         ModelFailedError: every search failed, or the scorer did.
     """
     augmenter = Augmenter(

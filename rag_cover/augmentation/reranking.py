@@ -28,7 +28,7 @@ from rag_cover.backends import Failure, Receiver, Scorer
 from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError
-from rag_cover.questions import Passage, Question, Role, SubQuestion
+from rag_cover.questions import Passage, Question, Role, SubQuestion, as_question
 from rag_cover.searching import Searches
 from rag_cover.traces import distinct
 
@@ -149,7 +149,7 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
         ModelFailedError: the scorer failed.
     """
     _refuse_unless_in_range(k, retrieval_weight, samples)
-    asked = question if isinstance(question, Question) else Question(question)
+    asked = as_question(question)
     evidence, found = PassageEvidence(scorer, threshold), distinct(passages)
     if not found:
         return Reranking(asked, (), (), evidence.threshold)

@@ -25,7 +25,7 @@ from rag_cover.belief.utility import utilities_of
 from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
 from rag_cover.errors import InvalidValueError, ModelFailedError
-from rag_cover.questions import Passage, Question, SubQuestion
+from rag_cover.questions import Passage, Question, SubQuestion, as_question
 from rag_cover.traces import RetrievalStep, Sample, SampleSet, Trace, distinct
 
 __all__ = ["EstimatedUtility", "consensus_answer", "estimate_utilities"]
@@ -100,7 +100,7 @@ def estimate_utilities(  # noqa: PLR0913  # the public interface: all but two by
         InvalidValueError: n is below 1, or samples that no belief can be formed from.
         ModelFailedError: the receiver or the entailer failed.
     """
-    asked = question if isinstance(question, Question) else Question(question)
+    asked = as_question(question)
     procedure = UtilitySettings(n=n, references="answer", per_passage=attribution, seed=seed)
     shown = tuple(passage for passage in distinct(passages) if passage.text.strip())
     if not shown:

@@ -26,10 +26,10 @@ import numpy as np
 from rag_cover.backends import Relevance, Retriever, Scorer, fingerprint_of
 from rag_cover.complexity import Calibration, Complexity, Constraints, complexity_of
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.questions import Passage, Question
+from rag_cover.questions import Passage, Question, as_question
 from rag_cover.routing.decision import ROUTES, Demand, complexity_score, demand_of, evidence_lines
 from rag_cover.routing.evidence import EvidenceRule, evidence_rule_for, read_steps
-from rag_cover.routing.routes import Route, as_question
+from rag_cover.routing.routes import Route
 from rag_cover.routing.thresholds import RoutingThreshold, fit_cut
 
 __all__ = ["ComplexityRouter", "RoutedOutcome", "RoutingRule"]

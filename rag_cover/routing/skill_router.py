@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from rag_cover.backends import Embedder
 from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError, nearest
-from rag_cover.questions import Question
+from rag_cover.questions import Question, as_question
 from rag_cover.routing.complexity_adjustment import Adjustment, complexity_evidence
 from rag_cover.routing.costs import costs_of
 from rag_cover.routing.features import encode
 from rag_cover.routing.frontiers import Frontier, Policy, trace_frontier
 from rag_cover.routing.irt import probabilities
-from rag_cover.routing.routes import Route, as_question
+from rag_cover.routing.routes import Route
 from rag_cover.routing.selection_rules import best_trade, best_within, cheapest_reaching
 from rag_cover.routing.subjects import Subjects
 from rag_cover.stats.logistic import logits_of

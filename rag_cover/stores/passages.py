@@ -1,9 +1,9 @@
-"""Files of passages: the corpus that a retriever searches, JSONL with one passage a line, or one JSON array."""
+"""Passages of a file, JSONL with one passage a line or one JSON array, or of Python values: the corpus that is searched."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rag_cover.errors import InputError, InvalidValueError, nearest
@@ -12,7 +12,7 @@ from rag_cover.stores.files import open_input, read_whole_file, require_file
 from rag_cover.stores.jsonl import json_of, number_lines
 from rag_cover.stores.validation import describe_value, passage_from
 
-__all__ = ["read_passages"]
+__all__ = ["convert_passages", "read_passages"]
 
 _NAMES = {"_id": "id", "idx": "id", "doc_id": "id", "docid": "id", "contents": "text"}
 """Names that published corpora give to fields of a passage: BEIR, HippoRAG, Pyserini."""
@@ -41,6 +41,32 @@ def read_passages(path: Path | str, *, columns: Mapping[str, str] | None = None)
             raise InvalidValueError(message)
     require_file(Path(path))
     return _distinct(Path(path), _NAMES | {column: name for name, column in (columns or {}).items()})
+
+
+def convert_passages(given: Iterable[Passage | str | Mapping[str, object]]) -> Iterator[Passage]:
+    """Take passages as Python code gives them: as they are, as texts, or as dicts with the fields of a line of a file.
+
+    >>> [passage.id for passage in convert_passages([Passage("Salt.", id="a"), "Butter.", {"contents": "Water.", "_id": 3}])]
+    ['a', None, '3']
+
+    Raises:
+        InvalidValueError: what is given is no list or other iterable of passages.
+        InputError: something in it is no passage; the error says at which place.
+    """
+    if isinstance(given, str | bytes | Mapping | Passage) or not isinstance(given, Iterable) or hasattr(given, "columns"):
+        message = (
+            f"passages are given as a list, not as one {type(given).__name__!r}; its members are Passages, texts, or dicts "
+            'such as {"text": "…", "title": "…", "id": "…"}'
+        )
+        raise InvalidValueError(message)
+    return (each if isinstance(each, Passage) else _passage_at(place, each) for place, each in enumerate(given))
+
+
+def _passage_at(place: int, given: object) -> Passage:
+    try:
+        return _passage(given, _NAMES)
+    except InputError as bad:
+        raise InputError(bad.problem, field=f"[{place}]{(bad.field or '').removeprefix('$')}") from bad
 
 
 def _distinct(path: Path, names: Mapping[str, str]) -> Iterator[Passage]:

@@ -2,7 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -50,6 +50,31 @@ def test_a_number_of_less_than_one_is_refused_by_name(name: str) -> None:
 
     with pytest.raises(InvalidValueError, match=f"^{name} is 0; it is at least 1$"):
         augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)  # type: ignore[arg-type]  # by name
+
+
+@pytest.mark.parametrize("name", ["k", "depth", "max_tokens", "max_calls", "rounds", "workers", "samples"])
+@pytest.mark.parametrize("value", ["2", 1.5])
+def test_what_is_no_whole_number_is_refused_by_name(name: str, value: object) -> None:
+    arguments: dict[str, Any] = {name: value}
+
+    with pytest.raises(InvalidValueError, match=f"^{name} is {value!r}; it is a whole number, at least 1$"):
+        augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"), [("", "is blank"), (" ", "is blank"), (None, "a text or a Question"), (3, "a text or a Question")]
+)
+def test_a_question_without_a_text_is_refused(question: Any, said: str) -> None:
+    with pytest.raises(InvalidValueError, match=said):
+        augment(question, ScriptedRetriever(), scorer=KeywordScorer())
+
+
+@pytest.mark.parametrize("name", ["fair_share", "threshold", "sure"])
+def test_a_share_that_is_no_number_is_refused_by_name(name: str) -> None:
+    arguments: dict[str, Any] = {name: "0.5"}
+
+    with pytest.raises(InvalidValueError, match=rf"^{name} is '0.5'; it is in \[0, 1\]$"):
+        augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)
 
 
 @pytest.mark.parametrize("name", ["fair_share", "threshold", "sure"])

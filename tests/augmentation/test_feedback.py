@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 
 from rag_cover.augmentation import AugmentationMode, augment
@@ -78,6 +81,11 @@ class TestSearching:
 
         assert make_queries(mode="auto") == [QUESTION, EXPANDED]
         assert make_queries(mode="auto", scorer=covered) == [QUESTION]
+
+    @pytest.mark.parametrize("feedback", ["2", None, 1.5, math.nan])
+    def test_what_is_no_whole_number_is_refused(self, feedback: Any) -> None:
+        with pytest.raises(InvalidValueError, match="feedback is .*; it is a whole number, at least 0"):
+            make_queries(feedback=feedback)
 
     def test_a_negative_number_of_passages_is_refused(self) -> None:
         with pytest.raises(InvalidValueError, match="feedback is -1"):

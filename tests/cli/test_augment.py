@@ -235,6 +235,26 @@ def test_questions_without_sub_questions_are_split_by_rules(command: Command, co
     assert {"fan", "damp"} <= {passage.id for passage in trace.prompt or ()}
 
 
+@pytest.mark.parametrize(
+    ("words", "queries"),
+    [
+        ((), {"Who shot the film?", "Who shot the film? Ludvík Šváb Prague"}),
+        (("--feedback", "0"), {"Who shot the film?"}),
+    ],
+)
+def test_a_question_that_is_not_split_is_searched_for_with_names_unless_told_otherwise(
+    command: Command, folder: Path, make: Make, words: tuple[str, ...], queries: set[str]
+) -> None:
+    asked = make(folder / "asked.jsonl", [{"question": "Who shot the film?"}])
+    films = make(folder / "films.jsonl", [{"id": "film", "text": "The film was shot by Ludvík Šváb in Prague."}])
+
+    done = command("augment", asked, "--corpus", films, *WORDS, *words)
+
+    (trace,) = read_traces(folder / "asked-augmented.jsonl")
+    assert done.exit_code == 0
+    assert {step.query for step in trace.steps} == queries
+
+
 @pytest.mark.parametrize(("receiver", "searched"), [("reads", "When was Spielberg born?"), ("none", "When was born?")])
 def test_a_sub_question_that_builds_on_another_is_searched_for_with_its_answer(
     command: Command, folder: Path, make: Make, receiver: str, searched: str

@@ -66,6 +66,18 @@ def test_a_shell_sees_the_exit_code(process: Callable[..., Any], traces: Path, w
     assert "Traceback" not in done.stderr
 
 
+def test_python_runs_the_command_as_a_module(folder: Path) -> None:
+    run = [sys.executable, "-m", "rag_cover"]
+
+    told = subprocess.run([*run, "--version"], capture_output=True, cwd=folder, text=True, check=False)
+    refused = subprocess.run([*run, "no-such-command"], capture_output=True, cwd=folder, text=True, check=False)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("rag-cover ")
+    assert refused.returncode == 2
+    assert "python -m rag_cover --help" in refused.stderr
+
+
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(process: Callable[..., Any], traces: Path, folder: Path) -> None:
     process("evaluate", traces.name, "--judge", "words", before=JUDGE)

@@ -53,14 +53,16 @@ class _Plugin:
                 "letters",
                 "embeds by two words, and retrieves by words",
                 embedder=lambda _model: Letters(),
-                retriever=lambda corpus, _index: _shelf(corpus),
+                retriever=_shelf,
             ),
             Backend("digits", "embeds by something else", embedder=lambda _model: Letters("digits")),
         ]
 
 
-def _shelf(corpus: Iterable[Passage] | Path) -> Shelf:
+def _shelf(corpus: Iterable[Passage] | Path, index: Path | None) -> Shelf:
     assert not isinstance(corpus, Path)
+    if index is not None:
+        index.mkdir()
     return Shelf(tuple(corpus))
 
 
@@ -133,6 +135,19 @@ def test_a_question_that_nothing_is_found_for_is_given_up(command: Command, corp
 
     assert (route["question"], route["route"], route["probability"]) == ("Why is rain wet?", "abstain", None)
     assert route["reason"] == "Nothing was retrieved for it."
+
+
+def test_the_index_of_a_corpus_is_kept_where_one_is_named(command: Command, corpus: tuple[str, ...], folder: Path) -> None:
+    assert routed(command("route", "What makes a tower tall?", *corpus, "--index", "kept", "--json")) == ["direct"]
+
+    assert (folder / "kept").is_dir()
+
+
+def test_an_index_without_a_corpus_is_wrong_usage(command: Command, skills: tuple[str, ...]) -> None:
+    done = command("route", "Who?", *skills, "--index", "kept")
+
+    assert done.exit_code == 2
+    assert "give --corpus, too" in " ".join(done.stderr.split())
 
 
 def test_a_cut_decides_in_place_of_the_thresholds(command: Command, corpus: tuple[str, ...]) -> None:

@@ -249,6 +249,107 @@ def test_a_damaged_index_is_refused(built: Path, name: str, spoil: Callable[[Pat
         EmbeddedRetriever(RIVERS, built)
 
 
+def _spoil_a_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) * 3 // 4] ^= 0x55
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bounds.npy",
+        "counts.npy",
+        "digests.npy",
+        "embeddings.npy",
+        "frequencies.npy",
+        "ids.npy",
+        "lengths.npy",
+        "owners.npy",
+        "passages.npy",
+        "rounded.npy",
+        "scales.npy",
+        "signs.npy",
+        "starts.npy",
+        "weights.npy",
+        "words.json",
+    ],
+)
+def test_one_wrong_byte_in_any_file_is_found(built: Path, name: str) -> None:
+    _spoil_a_byte(next(built.rglob(name)))
+
+    with pytest.raises(CorruptFileError, match=f"damaged .{name}.*Delete it"):
+        EmbeddedRetriever(RIVERS, built)
+
+
+def test_what_a_sample_misses_is_found_before_the_index_is_changed_or_when_it_is_verified(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_cover_embedded.retrieval.index.sample_checksums", lambda *_: None)
+    sound = EmbeddedRetriever(RIVERS, built)
+    sound.verify()
+    before = sound.fingerprint
+    _spoil_a_byte(next(built.rglob("embeddings.npy")))
+
+    with pytest.raises(CorruptFileError, match="damaged .embeddings"):
+        sound.verify()
+    with pytest.raises(CorruptFileError, match="damaged .embeddings"):
+        sound.add([Passage("Glaciers carve valleys.")])
+    with pytest.raises(CorruptFileError, match="damaged .embeddings"):
+        EmbeddedRetriever(RIVERS[1:], built)
+    assert sound.fingerprint == before
+
+
+def _without_checksums(index: Path) -> None:
+    about = json.loads((index / "index.json").read_text(encoding="utf-8"))
+    del about["checksums"]
+    (index / "index.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+def test_an_index_without_checksums_is_opened_and_has_them_from_its_next_change_on(built: Path) -> None:
+    _without_checksums(built)
+    older = EmbeddedRetriever(RIVERS, built)
+
+    with pytest.raises(StoreError, match="without checksums. Delete it"):
+        older.verify()
+    older.add([Passage("Glaciers carve valleys.")])
+
+    older.verify()
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("owners.npy", [0, 7]),
+        ("owners.npy", [1, 0]),
+        ("owners.npy", [-1, 0]),
+        ("bounds.npy", [0, 99, 14]),
+        ("ids.npy", [60_000] * 14),
+        ("passages.npy", [3]),
+        ("passages.npy", [-1]),
+        ("starts.npy", [0, 9]),
+    ],
+)
+def test_places_out_of_bounds_are_found_without_checksums_too(built: Path, name: str, places: list[int]) -> None:
+    path = next(built.rglob(name))
+    numbers = np.load(path)
+    numbers[: len(places)] = places[: len(numbers)]
+    np.save(path, numbers)
+    _without_checksums(built)
+
+    with pytest.raises(CorruptFileError, match="damaged .*fit together"):
+        EmbeddedRetriever(RIVERS, built)
+
+
+@pytest.mark.parametrize("checksums", [[], 3, {"owners.npy": 3}])
+def test_checksums_that_are_none_are_damage(built: Path, checksums: object) -> None:
+    about = json.loads((built / "index.json").read_text(encoding="utf-8"))
+    (built / "index.json").write_text(json.dumps(about | {"checksums": checksums}), encoding="utf-8")
+
+    with pytest.raises(CorruptFileError, match="damaged.*checksums"):
+        EmbeddedRetriever(RIVERS, built)
+
+
 def test_a_build_that_breaks_off_leaves_nothing(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> object:
         raise KeyboardInterrupt

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_cover.errors import DuplicatePassageError, InvalidValueError, PassageNotFoundError
+from rag_cover.errors import DuplicatePassageError, IndexChangedError, InputError, InvalidValueError, PassageNotFoundError
 from rag_cover.questions import Passage
 from rag_cover_embedded.retrieval import EmbeddedRetriever
 from rag_cover_embedded.retrieval import retriever as retriever_module
@@ -169,12 +169,101 @@ def test_the_last_passage_is_not_removed() -> None:
 
 
 @pytest.mark.usefixtures("_words")
-def test_all_passages_of_an_id_are_removed() -> None:
-    retriever = EmbeddedRetriever([Passage("salt", id="a"), Passage("zell", id="a"), Passage("river", id="b")])
+def test_a_corpus_with_one_id_twice_is_refused_as_an_addition_is() -> None:
+    with pytest.raises(DuplicatePassageError, match="'a'.*an id of its own") as refused:
+        EmbeddedRetriever([Passage("salt", id="a"), Passage("river"), Passage("river"), Passage("zell", id="a")])
 
-    retriever.remove(["a"])
+    assert refused.value.ids == ("a",)
 
-    assert [passage.id for passage in retriever.retrieve("salt zell river", k=3)] == ["b"]
+
+@pytest.mark.usefixtures("_words")
+def test_texts_and_dicts_are_added_as_passages() -> None:
+    retriever = EmbeddedRetriever([Passage("salt", id="a")])
+
+    retriever.add(["river", {"contents": "zell", "_id": 3}])
+    retriever.remove("3")
+
+    assert retriever._indexed.passages == (Passage("salt", id="a"), Passage("river"))
+
+
+@pytest.mark.usefixtures("_words")
+@pytest.mark.parametrize("given", ["river", Passage("river"), {"text": "river"}, None, 3, ["river", None]])
+def test_what_cannot_be_added_is_refused_and_nothing_is_added(given: object) -> None:
+    retriever = EmbeddedRetriever([Passage("salt", id="a")])
+    before = retriever.fingerprint
+
+    with pytest.raises((InvalidValueError, InputError), match="passage"):
+        retriever.add(given)  # type: ignore[arg-type]
+
+    assert retriever.fingerprint == before
+
+
+@pytest.mark.usefixtures("_words")
+@pytest.mark.parametrize("given", [None, 3, ["a", 3], [Passage("salt", id="a")], Passage("salt", id="a"), {"id": "a"}])
+def test_passages_are_removed_by_their_ids_alone(given: object) -> None:
+    retriever = EmbeddedRetriever([Passage("salt", id="a"), Passage("river", id="b")])
+
+    with pytest.raises(InvalidValueError, match="removed by the ids"):
+        retriever.remove(given)  # type: ignore[arg-type]
+
+    retriever.remove("a")
+    assert retriever._indexed.passages == (Passage("river", id="b"),)
+
+
+@pytest.mark.usefixtures("_words")
+def test_a_change_of_an_index_that_another_retriever_changed_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
+    salt, river, zell = Passage("salt", id="a"), Passage("river", id="b"), Passage("zell", id="c")
+    first, second = (EmbeddedRetriever([salt], tmp_path / "index") for _ in range(2))
+    first.add([river])
+    before = second.fingerprint
+
+    with pytest.raises(IndexChangedError, match="changed by another retriever"):
+        second.add([zell])
+    with pytest.raises(IndexChangedError, match="changed by another retriever"):
+        second.verify()
+
+    assert second.fingerprint == before
+    _same(EmbeddedRetriever([salt, river], tmp_path / "index"), first)
+    first.remove(["a"])
+    assert len(list((tmp_path / "index").iterdir())) == 2  # index.json, and the files that it names
+
+
+@pytest.mark.usefixtures("_words")
+def test_a_change_that_is_overtaken_while_it_is_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    salt, river, zell = Passage("salt", id="a"), Passage("river", id="b"), Passage("zell", id="c")
+    first, second = (EmbeddedRetriever([salt], tmp_path / "index") for _ in range(2))
+    read = WordEncoder.read
+
+    def overtaken(self: WordEncoder, pieces: Sequence[np.ndarray]) -> list[Vectorised]:
+        monkeypatch.setattr(WordEncoder, "read", read)
+        first.add([river])
+        return read(self, pieces)
+
+    monkeypatch.setattr(WordEncoder, "read", overtaken)
+
+    with pytest.raises(IndexChangedError):
+        second.add([zell])
+
+    _same(EmbeddedRetriever([salt, river], tmp_path / "index"), first)
+    assert len(list((tmp_path / "index").iterdir())) == 2
+
+
+@pytest.mark.usefixtures("_words")
+def test_a_corpus_that_is_indexed_anew_while_another_changes_the_index_is_the_one_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    salt, river, zell = Passage("salt", id="a"), Passage("river", id="b"), Passage("zell", id="c")
+    first = EmbeddedRetriever([salt], tmp_path / "index")
+    read = WordEncoder.read
+
+    def overtaken(self: WordEncoder, pieces: Sequence[np.ndarray]) -> list[Vectorised]:
+        monkeypatch.setattr(WordEncoder, "read", read)
+        first.add([river])
+        return read(self, pieces)
+
+    monkeypatch.setattr(WordEncoder, "read", overtaken)
+
+    _same(EmbeddedRetriever([salt, zell], tmp_path / "index"), EmbeddedRetriever([salt, zell]))
 
 
 @pytest.mark.usefixtures("_words")

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from rag_cover.questions import Question
-from rag_cover.routing.routes import Route, as_question
+from rag_cover.errors import InvalidValueError
+from rag_cover.questions import Question, as_question
+from rag_cover.routing.routes import Route
 
 
 def test_a_route_travels_as_json() -> None:
@@ -31,5 +32,11 @@ def test_a_plain_text_is_a_question_and_a_question_stays_itself() -> None:
 
 
 def test_a_blank_text_is_no_question() -> None:
-    with pytest.raises(ValueError, match="blank"):
+    with pytest.raises(InvalidValueError, match="blank"):
         as_question("  ")
+
+
+@pytest.mark.parametrize("given", [None, 3, ["Why?"]])
+def test_what_is_no_text_is_no_question(given: object) -> None:
+    with pytest.raises(InvalidValueError, match="a question is a text or a Question"):
+        as_question(given)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.questions import Passage
 from rag_cover.registry import build_retriever
 from rag_cover.stores import read_passages
+from rag_cover.stores.passages import convert_passages
 
 _LEMON = b'{"text": "Lemons are sour.", "title": "Lemon", "id": "a"}\n'
 
@@ -147,11 +148,67 @@ def test_any_text_comes_back_as_it_was_written(tmp_path: Path, texts: list[str])
     assert [passage.text for passage in read_passages(path)] == texts
 
 
-def test_a_retriever_over_a_file_is_given_its_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[Passage] = []
-    backend = Backend("scripted", "", retriever=lambda corpus, _: given.extend(corpus))  # type: ignore[arg-type,return-value]
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[Passage], Path | None]]:
+    """Note what a retriever is built from: its passages, and where its index is kept."""
+    noted: list[tuple[list[Passage], Path | None]] = []
+    backend = Backend("scripted", "", retriever=lambda corpus, index: noted.append((list(corpus), index)))  # type: ignore[arg-type,return-value]
     monkeypatch.setattr("rag_cover.registry.find_backends", lambda: {"scripted": backend})
+    return noted
 
-    build_retriever("scripted", _file(tmp_path, _LEMON))
 
-    assert given == [Passage("Lemons are sour.", title="Lemon", id="a")]
+@pytest.mark.parametrize("kind", [Path, str])
+def test_a_retriever_over_a_file_is_given_its_passages(
+    tmp_path: Path, built: list[tuple[list[Passage], Path | None]], kind: type[Path | str]
+) -> None:
+    build_retriever("scripted", kind(_file(tmp_path, _LEMON)), index=kind(tmp_path / "index"))
+
+    assert built == [([Passage("Lemons are sour.", title="Lemon", id="a")], tmp_path / "index")]
+
+
+def test_a_retriever_takes_texts_and_dicts_for_passages(built: list[tuple[list[Passage], Path | None]]) -> None:
+    lemon = Passage("Lemons are sour.", title="Lemon", id="a")
+
+    build_retriever("scripted", [lemon, "Salt.", {"contents": "Butter.", "docid": 7, "title": ""}])
+
+    assert built == [([lemon, Passage("Salt."), Passage("Butter.", id="7")], None)]
+
+
+@pytest.mark.parametrize("given", [None, 3, "Salt.", b"Salt.", Passage("Salt."), {"text": "Salt."}])
+def test_what_is_no_list_of_passages_is_refused(given: object) -> None:
+    with pytest.raises(
+        InvalidValueError, match="passages are given as a list, not as one '(NoneType|int|str|bytes|Passage|dict)'"
+    ):
+        convert_passages(given)  # type: ignore[arg-type]
+
+
+def test_a_table_is_no_list_of_its_columns_names() -> None:
+    table = pytest.importorskip("pandas").DataFrame([{"text": "Salt."}])
+
+    with pytest.raises(InvalidValueError, match="not as one 'DataFrame'"):
+        convert_passages(table)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "at [1]: expected a passage, which is an object with a text, got null"),
+        (3, "at [1]: expected a passage, which is an object with a text, got the number 3"),
+        ({"text": 3}, "at [1].text: expected a string, got the number 3"),
+        ({"txt": "Salt."}, "at [1]: unknown field 'txt' of Passage. Did you mean 'text'?"),
+        ({"title": "Salt"}, "at [1].text: this field is missing, and a passage needs it"),
+    ],
+)
+def test_what_is_no_passage_is_told_with_its_place(given: object, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        list(convert_passages(["Salt.", given]))  # type: ignore[list-item]
+
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("index", [3, "", " ", b"index"])
+def test_an_index_that_is_no_path_is_refused(built: list[tuple[list[Passage], Path | None]], index: object) -> None:
+    with pytest.raises(InvalidValueError, match="index is the path of a folder"):
+        build_retriever("scripted", ["Salt."], index=index)  # type: ignore[arg-type]
+
+    assert built == []

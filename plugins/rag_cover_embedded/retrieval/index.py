@@ -3,7 +3,12 @@
 A folder holds arrays as .npy files and JSON, no pickle, in a folder of their own that index.json names. It appears under its
 name when it is complete: what a broken-off build leaves behind is a hidden folder beside it, which may be deleted. A changed
 corpus gets a new folder inside, from the moment on that index.json names it: who opens the index, at whatever moment, finds
-all of the old one or all of the new one. A folder inside that index.json does not name may be deleted.
+all of the old one or all of the new one. A folder inside that index.json does not name may be deleted. Of two that change one
+index, who comes second is refused: it would undo what it has not seen.
+
+index.json also holds checksums of the files. What opens the index compares them, of a large index with a sample, and holds the
+numbers that are used as places against their bounds; what changes the index, or verifies it, compares every byte. An index
+without checksums was kept by an earlier version: it is opened by its bounds alone, and has checksums from its next change on.
 """
 
 from __future__ import annotations
@@ -23,9 +28,11 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rag_cover.errors import CorruptFileError, StoreError
+from rag_cover.errors import CorruptFileError, IndexChangedError, StoreError
 from rag_cover.questions import Passage
+from rag_cover.stores.locks import hold
 from rag_cover_embedded.retrieval.building import Allocate, allocate_memory, encode_passages, rearrange_vectors
+from rag_cover_embedded.retrieval.checksums import checksums_of, compare_checksums, sample_checksums
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.keywords import Keywords
 from rag_cover_embedded.retrieval.vectors import Vectors
@@ -35,17 +42,22 @@ __all__ = ["Index", "corpus_digest"]
 FORMAT = 2  # to be raised with every change of what is kept, and of how words are cut
 SLAB = 256
 _ABOUT = "index.json"
+_LOCK = ".lock"
 _DIGEST_BYTES = 16
 _FILES = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A corpus by its words and by its vectors; ``digests`` are (passages, 16) bytes that tell which passage is which."""
+    """A corpus by its words and by its vectors; ``digests`` are (passages, 16) bytes that tell which passage is which.
+
+    ``files`` is the folder inside its folder that holds it; None is memory.
+    """
 
     keywords: Keywords
     vectors: Vectors
     digests: NDArray[np.uint8]
+    files: str | None = None
 
     @classmethod
     def of(cls, passages: Sequence[Passage], encoder: Encoder) -> Self:
@@ -67,7 +79,12 @@ class Index:
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             _write_new(folder, about, partial(_build, passages, encoder))
         opened, corpus = cls._open(folder, about)
-        return opened if corpus == about["corpus"] else opened.update(passages, encoder, folder, str(about["corpus"]))
+        if corpus == about["corpus"]:
+            return opened
+        try:
+            return opened.update(passages, encoder, folder, str(about["corpus"]))
+        except IndexChangedError:  # nothing of this corpus is lost: it is all given
+            return cls.open_or_build(passages, encoder, folder, str(about["corpus"]))
 
     def update(
         self, passages: Sequence[Passage], encoder: Encoder, folder: Path | None = None, digest: str | None = None
@@ -76,6 +93,8 @@ class Index:
 
         Raises:
             StoreError: the folder cannot be written, or the corpora share nothing, so that another folder may be meant.
+            IndexChangedError: another retriever changed the folder since this index was opened.
+            CorruptFileError: the index is damaged.
         """
         order, added = self._match(passages)
         if folder is not None and len(added) == len(passages):
@@ -83,6 +102,25 @@ class Index:
         if folder is not None:
             return self._rewrite(order, added, encoder, folder, _describe(passages, encoder, digest))
         return self._rearrange(order, added, encoder, allocate_memory)
+
+    def verify(self, folder: Path, encoder: Encoder) -> None:
+        """Compare every byte of the index in a folder with its checksums.
+
+        Raises:
+            IndexChangedError: another retriever changed the folder since this index was opened.
+            CorruptFileError: the index is damaged.
+            StoreError: it was kept without checksums.
+        """
+        stored = _read_about(folder, {"format": FORMAT, "encoder": encoder.fingerprint})
+        if _refuse_damaged(folder, self._require_current(folder, stored)) is None:
+            message = f"The index {folder} was kept by an earlier version, without checksums. Delete it to have it built anew."
+            raise StoreError(message)
+
+    def _require_current(self, folder: Path, stored: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a folder says of its index, which must be this one."""
+        if stored["files"] != self.files:
+            raise IndexChangedError(folder)
+        return stored
 
     def _match(self, passages: Sequence[Passage]) -> tuple[NDArray[np.intp], list[Passage]]:
         """Return each passage's place in this index, from its size on where it is new, and the new ones."""
@@ -115,7 +153,11 @@ class Index:
             made.keywords.save(files)
             np.save(files / "digests.npy", made.digests)
 
-        _replace(folder, about, fill)
+        def require_current() -> Mapping[str, Any]:
+            return self._require_current(folder, _read_about(folder, about))
+
+        _refuse_damaged(folder, require_current())  # what is copied gets checksums of its own
+        _replace(folder, about, fill, require_current)
         return self._open(folder, about)[0]
 
     @classmethod
@@ -124,8 +166,10 @@ class Index:
         stored = _read_about(folder, about)
         files = folder / stored["files"]
         try:
+            if (checksums := _checksums_in(stored)) is not None:
+                sample_checksums(files, checksums)
             arrays = {field.name: _map(files / f"{field.name}.npy") for field in fields(Vectors)}
-            opened = cls(Keywords.open(files), Vectors(**arrays), _map(files / "digests.npy"))
+            opened = cls(Keywords.open(files), Vectors(**arrays), _map(files / "digests.npy"), stored["files"])
             opened._refuse_misfit(stored["passages"])
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             if _read_about(folder, about) != stored:  # it was replaced in between
@@ -134,8 +178,8 @@ class Index:
         return opened, str(stored.get("corpus"))
 
     def _refuse_misfit(self, passages: int) -> None:
-        fits = self.digests.shape == (passages, _DIGEST_BYTES) and len(self.keywords) == passages and self.vectors.consistent
-        if not fits:
+        fits = self.digests.shape == (passages, _DIGEST_BYTES) and len(self.keywords) == passages
+        if not fits or not self.vectors.fit(passages):
             message = "its files do not fit together"
             raise ValueError(message)
 
@@ -177,7 +221,7 @@ def _write_new(folder: Path, about: Mapping[str, Any], fill: Callable[[Path], No
     try:
         (made / name).mkdir(parents=True)
         fill(made / name)
-        _write_about(made / _ABOUT, about, name)
+        _write_about(made / _ABOUT, about, made / name)
         if folder.exists():
             folder.rmdir()
         made.rename(folder)
@@ -188,16 +232,25 @@ def _write_new(folder: Path, about: Mapping[str, Any], fill: Callable[[Path], No
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _replace(folder: Path, about: Mapping[str, Any], fill: Callable[[Path], None]) -> None:
-    """Write an index into a folder that holds one: what opens it reads the old one until the new one is complete."""
+def _replace(
+    folder: Path, about: Mapping[str, Any], fill: Callable[[Path], None], require_current: Callable[[], Mapping[str, Any]]
+) -> None:
+    """Write an index into a folder that holds one: what opens it reads the old one until the new one is complete.
+
+    The one that is to be replaced must still be there then: that is looked at, and the new one put in its place, by one process
+    at a time.
+    """
     name = uuid4().hex
     files, made, unused = folder / name, folder / f".{name}.json", {name}
     try:
         files.mkdir()
         fill(files)
-        _write_about(made, about, name)
-        unused.add(_read_about(folder, about)["files"])
-        made.replace(folder / _ABOUT)
+        _write_about(made, about, files)
+        with hold(folder, folder / _LOCK):
+            unused.add(require_current()["files"])
+            made.replace(folder / _ABOUT)
+    except StoreError:
+        raise
     except OSError as error:
         raise _unwritable_error(folder, error) from error
     finally:
@@ -206,8 +259,34 @@ def _replace(folder: Path, about: Mapping[str, Any], fill: Callable[[Path], None
             shutil.rmtree(folder / each, ignore_errors=True)
 
 
-def _write_about(path: Path, about: Mapping[str, Any], files: str) -> None:
-    path.write_text(json.dumps({**about, "files": files}, indent=2) + "\n", encoding="utf-8")
+def _write_about(path: Path, about: Mapping[str, Any], files: Path) -> None:
+    written = {**about, "files": files.name, "checksums": checksums_of(files)}
+    path.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+
+
+def _checksums_in(about: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """Return the checksums that an index brings; None where it was kept without."""
+    match about.get("checksums"):
+        case None:
+            return None
+        case dict() as checksums if all(isinstance(each, str) for each in checksums.values()):
+            return checksums
+    message = f"{_ABOUT} holds no checksums of files"
+    raise ValueError(message)
+
+
+def _refuse_damaged(folder: Path, about: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """Compare all that an index holds with its checksums, and return these; None where it was kept without.
+
+    Raises:
+        CorruptFileError: it is damaged.
+    """
+    try:
+        if (checksums := _checksums_in(about)) is not None:
+            compare_checksums(folder / about["files"], checksums)
+    except (OSError, ValueError) as error:
+        raise _corrupt_file_error(folder, error) from error
+    return checksums
 
 
 def _allocate_file(folder: Path, name: str, shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:

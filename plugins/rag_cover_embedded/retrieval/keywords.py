@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
-from rag_cover_embedded.retrieval.rows import join_ranges, places_of
+from rag_cover_embedded.retrieval.rows import are_places, join_ranges, places_of
 
 __all__ = ["Keywords", "search_words"]
 
@@ -105,11 +105,22 @@ class Keywords:
         """
         arrays = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS]
         opened = cls(json.loads((folder / _WORDS).read_text(encoding="utf-8")), *arrays)
-        entries = {len(opened.passages), len(opened.counts), len(opened.weights), int(opened.starts[-1])}
-        if len(opened.starts) != len(opened.words) + 1 or len(entries) > 1:
+        if not opened.fit:
             message = "the files of its words do not fit together"
             raise ValueError(message)
         return opened
+
+    @property
+    def fit(self) -> bool:
+        """Return whether the arrays fit together: their sizes, and the places they name."""
+        entries = {len(self.passages), len(self.counts), len(self.weights), int(self.starts[-1])}
+        return (
+            len(self.starts) == len(self.words) + 1
+            and len(entries) == 1
+            and are_places(self.starts, len(self.passages) + 1)
+            and int(self.passages.min(initial=0)) >= 0
+            and int(self.passages.max(initial=-1)) < len(self)
+        )
 
     def save(self, folder: Path) -> None:
         """Save the index: arrays as .npy without pickle, the words as JSON."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from threading import Lock
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from rag_cover.errors import DuplicatePassageError, InvalidValueError, PassageNotFoundError
 from rag_cover.questions import Passage
+from rag_cover.stores.passages import convert_passages
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import fuse_rankings, rank_scores
 from rag_cover_embedded.retrieval.index import Index, corpus_digest
@@ -36,15 +38,16 @@ class EmbeddedRetriever:
     """Finds passages by their words and by what their tokens mean. Thread-safe, deterministic, offline; made for English.
 
     Args:
-        corpus: the passages, kept in memory; of equal ones each is found.
+        corpus: the passages, kept in memory; of equal ones without an id each is found.
         index: the folder where their index is found, or built; None builds it in memory. The index of a corpus that shares
             passages with this one is updated: only what is new is encoded.
 
     Raises:
         InvalidValueError: the corpus is empty.
+        DuplicatePassageError: two of its passages have one id.
         StoreError: ``index`` holds something else, or the index of another encoder, or of a corpus that shares
             no passage with this one; or it cannot be written.
-        CorruptFileError: the index is damaged.
+        CorruptFileError: the index is damaged; of one above 64 MB, `verify` finds what opening it may not.
     """
 
     agreed_score = 0.95
@@ -55,6 +58,7 @@ class EmbeddedRetriever:
         if not passages:
             message = "A retriever needs at least one passage to find; this corpus is empty."
             raise InvalidValueError(message)
+        _refuse_taken_ids(passages, ())
         self._encoder = Encoder(Weights.open())
         self._folder = index
         self._changes = Lock()
@@ -69,34 +73,43 @@ class EmbeddedRetriever:
         """Tell this retriever and its corpus from others."""
         return f"{self._encoder.fingerprint}:hybrid-1:{self._indexed.digest[:16]}"
 
-    def add(self, passages: Iterable[Passage]) -> None:
+    def add(self, passages: Iterable[Passage | str | Mapping[str, object]]) -> None:
         """Add passages after those that are there, to the index in the folder too: then it finds what one built anew finds.
 
-        Only what is added is encoded. Queries that run meanwhile see all of it or nothing.
+        Only what is added is encoded. Queries that run meanwhile see all of it or nothing. A passage may be given as its text,
+        or as a dict with the fields of a line of a corpus.
 
         Raises:
+            InvalidValueError: what is given is no list or other iterable of passages, such as a single text.
+            InputError: something in it is no passage; nothing is added.
             DuplicatePassageError: an id is there already, or twice among those to add; nothing is added.
+            IndexChangedError: another retriever, of this process or another, changed the index since this one opened it;
+                nothing is added.
+            CorruptFileError: the index is damaged; nothing is added.
             StoreError: the folder of the index cannot be written; nothing is added.
         """
-        if not (added := tuple(passages)):
+        if not (added := tuple(convert_passages(passages))):
             return
         with self._changes:
             present = self._indexed.passages
-            counts = Counter(each.id for each in added if each.id is not None)
-            known = {each.id for each in present}
-            if taken := [name for name, count in counts.items() if count > 1 or name in known]:
-                raise DuplicatePassageError(taken)
+            _refuse_taken_ids(added, present)
             self._change((*present, *added))
 
-    def remove(self, ids: Iterable[str]) -> None:
+    def remove(self, ids: Iterable[str] | str) -> None:
         """Remove the passages with the given ids, from the index in the folder too: then it finds what one built anew finds.
 
+        A plain string is one id.
+
         Raises:
+            InvalidValueError: something else than ids is given, such as a passage; nothing is removed.
             PassageNotFoundError: no passage has one of the ids; nothing is removed.
             InvalidValueError: no passage would be left; nothing is removed.
+            IndexChangedError: another retriever, of this process or another, changed the index since this one opened it;
+                nothing is removed.
+            CorruptFileError: the index is damaged; nothing is removed.
             StoreError: the folder of the index cannot be written; nothing is removed.
         """
-        unwanted = dict.fromkeys([ids] if isinstance(ids, str) else ids)
+        unwanted = dict.fromkeys(_list_ids(ids))
         with self._changes:
             present = self._indexed.passages
             known = {each.id for each in present}
@@ -107,6 +120,19 @@ class EmbeddedRetriever:
                 message = "A retriever needs at least one passage to find; all of them were to be removed."
                 raise InvalidValueError(message)
             self._change(left)
+
+    def verify(self) -> None:
+        """Compare every byte of the index in the folder with its checksums; an index in memory has none.
+
+        Opening an index compares it in full only up to 64 MB, beyond that the smaller files and samples of the larger ones.
+
+        Raises:
+            CorruptFileError: the index is damaged.
+            IndexChangedError: another retriever changed the index since this one opened it.
+            StoreError: the index was kept by an earlier version, without checksums.
+        """
+        if self._folder is not None:
+            self._indexed.index.verify(self._folder, self._encoder)
 
     def _change(self, passages: tuple[Passage, ...]) -> None:
         digest = corpus_digest(passages)
@@ -120,8 +146,8 @@ class EmbeddedRetriever:
         the query's vector, up to its 254th token. A query of function words alone is ranked by meaning; one without a letter
         or digit finds nothing, and no passage without any is found.
         """
-        if k < 1:
-            message = f"k is at least 1, not {k}"
+        if not isinstance(k, Integral) or k < 1:
+            message = f"k is at least 1, a whole number, not {k!r}"
             raise InvalidValueError(message)
         if (asked := self._encoder.query(query)) is None:
             return ()
@@ -134,3 +160,21 @@ class EmbeddedRetriever:
         places, fusion = fuse_rankings([by_words, vectors.interacting(asked, candidates)], kappa=KAPPA)
         best = zip(places[:k].tolist(), fusion[:k].tolist(), strict=True)
         return tuple(indexed.passages[place].model_copy(update={"score": score}) for place, score in best)
+
+
+def _refuse_taken_ids(added: Iterable[Passage], present: Iterable[Passage]) -> None:
+    """Refuse passages with an id that one of them, or one that is present, has."""
+    counts = Counter(each.id for each in added if each.id)
+    known = {each.id for each in present}
+    if taken := [name for name, count in counts.items() if count > 1 or name in known]:
+        raise DuplicatePassageError(taken)
+
+
+def _list_ids(ids: object) -> list[str]:
+    """Return the ids that are given; a plain string is one."""
+    given = [ids] if isinstance(ids, str | Passage | Mapping) or not isinstance(ids, Iterable) else list(ids)
+    listed = [each for each in given if isinstance(each, str)]
+    if len(listed) < len(given):
+        message = "passages are removed by the ids that they have, which are texts: give one, or a list such as [passage.id]"
+        raise InvalidValueError(message)
+    return listed

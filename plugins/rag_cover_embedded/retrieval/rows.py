@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["join_ranges", "places_of"]
+__all__ = ["are_places", "join_ranges", "places_of"]
 
 Whole = NDArray[np.integer]
 
@@ -32,3 +32,14 @@ def places_of(order: Whole, count: int) -> tuple[NDArray[np.intp], NDArray[np.in
     """
     sizes = np.bincount(order, minlength=count)
     return np.argsort(order, kind="stable"), np.cumsum(sizes) - sizes, sizes
+
+
+def are_places(numbers: Whole, size: int) -> bool:
+    """Return whether numbers are in ascending order, none below 0 and all below a size.
+
+    >>> are_places(np.array([0, 0, 2]), 3), are_places(np.array([0, 2, 1]), 3), are_places(np.array([1, 3]), 3)
+    (True, False, False)
+    """
+    if not len(numbers):
+        return True
+    return bool(numbers[0] >= 0 and numbers[-1] < size and np.all(numbers[1:] >= numbers[:-1]))

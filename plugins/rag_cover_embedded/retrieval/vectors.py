@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rag_cover_embedded.retrieval.encoding import Vectorised
 from rag_cover_embedded.retrieval.fusion import Places, rank_scores
 from rag_cover_embedded.retrieval.integers import BASE, IntegerProducts, split_digits
+from rag_cover_embedded.retrieval.rows import are_places
 
 __all__ = ["WIDTH", "Vectors", "pack_signs", "round_embeddings"]
 
@@ -67,16 +68,20 @@ class Vectors:
     scales: Floats
     frequencies: NDArray[np.int32]
 
-    @property
-    def consistent(self) -> bool:
-        """Return whether the sizes of the arrays fit together."""
+    def fit(self, passages: int) -> bool:
+        """Return whether the arrays fit together and a corpus of so many passages: their sizes, and the places they name."""
         pieces = len(self.owners)
         return (
             self.bounds.shape == (pieces + 1,)
             and self.embeddings.shape == (pieces, WIDTH)
             and self.rounded.shape == (WIDTH, pieces)
             and self.scales.shape == (pieces,)
-            and self.bounds[-1] == len(self.signs) == len(self.ids)
+            and self.signs.shape == (len(self.ids), WIDTH // 8)
+            and self.ids.ndim == self.frequencies.ndim == 1
+            and are_places(self.bounds, len(self.ids) + 1)
+            and self.bounds[-1] == len(self.ids)
+            and are_places(self.owners, passages)
+            and int(self.ids.max(initial=0)) < len(self.frequencies)
         )
 
     def cosines(self, embedding: Floats) -> Floats:

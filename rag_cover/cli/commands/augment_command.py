@@ -11,6 +11,7 @@ import typer
 
 from rag_cover.augmentation import AugmentationMode, Augmenter
 from rag_cover.augmentation.augmenter import ROUNDS
+from rag_cover.augmentation.feedback import FEEDBACK
 from rag_cover.backends import Retriever, fingerprint_of
 from rag_cover.cli.commands.augmentation_batch import Cast, Files, Work, augmentation_document, mode_called
 from rag_cover.cli.console import print_json, say, screen, warn
@@ -113,6 +114,16 @@ class AugmentOptions:
             rich_help_panel=_HOW,
         ),
     ] = ROUNDS
+    feedback: Annotated[
+        int,
+        typer.Option(
+            help="How many of the first passages expand a question that is not split: retrieval and auto search once more with "
+            "the names in each of them. 0 makes no such search.",
+            min=0,
+            metavar="N",
+            rich_help_panel=_HOW,
+        ),
+    ] = FEEDBACK
     corpus_options: CorpusOptions
     decompose_with: Annotated[
         str | None,
@@ -212,6 +223,7 @@ class AugmentOptions:
             max_tokens=self.max_tokens,
             max_calls=self.max_calls,
             rounds=self.rounds,
+            feedback=self.feedback,
             threshold=self.threshold,
         )
 

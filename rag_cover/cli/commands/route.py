@@ -12,13 +12,13 @@ from rich.text import Text
 
 from rag_cover.cli.commands.skills import CostTable, EmbedderName, open_embedder_or_judge, read_costs
 from rag_cover.cli.console import print_json, say, screen, warn
-from rag_cover.cli.inputs import TraceFile, open_traces, read_document_folder
-from rag_cover.cli.option_groups import ScreenOptions
-from rag_cover.cli.options import INPUT, MEASURING, Corpus, Judge, QuestionFile, RetrieverName, TopK
+from rag_cover.cli.inputs import TraceFile, open_traces
+from rag_cover.cli.option_groups import CorpusOptions, ScreenOptions
+from rag_cover.cli.options import INPUT, MEASURING, Corpus, Judge, QuestionFile, TopK
 from rag_cover.cli.parameters import expand_options
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Question
-from rag_cover.registry import Models, build_retriever
+from rag_cover.registry import Models
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.routing import Caimira, ComplexityRouter, Route, SkillRecord, SkillRouter, trace_subject
@@ -91,7 +91,7 @@ class RouteOptions:
     top_k: TopK = 10
     judge: Judge = "embedded"
     embedder: EmbedderName = None
-    retriever: RetrieverName = "embedded"
+    corpus_options: CorpusOptions
     screen: ScreenOptions
 
     @property
@@ -154,6 +154,9 @@ def _router(options: RouteOptions) -> ComplexityRouter | SkillRouter:
     Raises:
         BadParameter: they ask for none, or do not go together.
     """
+    if options.corpus is None and (options.corpus_options.index or options.corpus_options.corpus_column):
+        message = "an index and columns are those of a corpus; give --corpus, too"
+        raise typer.BadParameter(message, param_hint="--corpus")
     if options.skills is None:
         if any(each is not None for each in (options.costs, options.subject, options.target, options.budget)):
             message = "costs, a subject, a target and a budget choose between pipelines; give --skills, too"
@@ -173,7 +176,7 @@ def _complexity_router(corpus: Path, options: RouteOptions) -> ComplexityRouter:
     require_corpus(corpus)
     opened_models = options.models.open(["scorer", "relevance"])
     return ComplexityRouter(
-        retriever=build_retriever(options.retriever, read_document_folder(corpus)[0] if corpus.is_dir() else corpus),
+        retriever=options.corpus_options.open_retriever(corpus, top_k=options.top_k, quiet=options.screen.is_silent),
         scorer=opened_models["scorer"],
         relevance=opened_models.get("relevance"),
         k=options.top_k,
