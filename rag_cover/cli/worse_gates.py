@@ -13,7 +13,7 @@ import typer
 from rag_cover.cli.console import say, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gate_causes import METRICS_OF_LOSSES
-from rag_cover.cli.gates import hint_to_measure
+from rag_cover.cli.gates import hint_to_measure, share_of_percent
 from rag_cover.errors import nearest
 from rag_cover.reports.text import p_value_text
 from rag_cover.stats.intervals import SIGNIFICANT
@@ -168,7 +168,8 @@ def read_worse_gates(options: Iterable[str] | None) -> list[WorseGate]:
     """Read ``--fail-if-worse`` options: ``core_coverage``, or ``core_coverage=0.05``.
 
     Raises:
-        BadParameter: there is no such metric, nothing about it is better or worse, or its margin is no number from 0 on.
+        BadParameter: there is no such metric, nothing about it is better or worse, or its margin is no number from 0 on, or
+            as wide as the metric's range, so that nothing fails it.
     """
     known = metrics_of_installed() if options else {}
     return [_gate(option, known) for option in options or ()]
@@ -253,5 +254,10 @@ def _gate(option: str, known: Mapping[str, OwnedMetric]) -> WorseGate:
         margin = math.nan
     if margin is not None and not 0 <= margin < math.inf:
         message = f"{option!r} is not METRIC or METRIC=MARGIN, such as {name}=0.05"
+        raise typer.BadParameter(message, param_hint=_HINT)
+    low, high = known[name].metric.low, known[name].metric.high
+    if margin is not None and margin >= high - low:
+        smaller = f"give a smaller margin{share_of_percent(margin, high)}"
+        message = f"{name} lies between {low:g} and {high:g}, so a margin of {margin:g} never fails; {smaller}"
         raise typer.BadParameter(message, param_hint=_HINT)
     return WorseGate(name, margin)

@@ -97,6 +97,13 @@ def test_a_threshold_is_used(command: Callable[..., Any], traces: Path) -> None:
         (["--fail-under-lower", "rating"], "--fail-under-lower"),
         (["--fail-over", "echo_coverage=high"], "is not METRIC=NUMBER"),
         (["--fail-over", "hallucination=-0.1"], "hallucination is never below 0, so hallucination=-0.1 always fails"),
+        (["--fail-over", "hallucination=5"], "hallucination is never above 1, so hallucination=5 never fails; give a lower"),
+        (["--fail-over", "hallucination=5"], "maximum, such as 0.05 for 5%"),
+        (["--fail-over", "abstentions=1"], "abstentions is never above 1, so abstentions=1 never fails"),
+        (["--fail-over-upper", "abstentions=30"], "so abstentions=30 never fails; give a lower maximum, such as 0.3 for 30%"),
+        (["--fail-under", "core_coverage=-0.1"], "core_coverage is never below 0, so core_coverage=-0.1 never fails"),
+        (["--fail-under-lower", "utility=-1"], "utility is never below -1, so utility=-1 never fails; give a higher minimum"),
+        (["--fail-under", "core_coverage=60"], "so core_coverage=60 always fails; give a lower minimum, such as 0.6 for 60%"),
         (["--fail-over", "core_coverage=0.6"], "more of core_coverage is better, so this fails a build that got better"),
         (["--fail-over", "core_coverage=0.6"], "give --fail-under core_coverage=0.6"),
         (["--fail-under", "hallucination=0.1"], "give --fail-over hallucination=0.1"),
@@ -140,7 +147,7 @@ def test_a_gate_on_the_lower_end_fails_without_an_interval(command: Callable[...
 
 
 def test_an_undefined_metric_fails_its_gate_and_says_why(command: Callable[..., Any], traces: Path) -> None:
-    done = command("evaluate", traces, *JUDGE, "--measure", "groundedness", "--fail-under", "core_coverage=-1")
+    done = command("evaluate", traces, *JUDGE, "--measure", "groundedness", "--fail-under", "core_coverage=0.1")
 
     assert done.exit_code == 1
     assert "core_coverage is undefined: coverage was not measured" in done.stderr
