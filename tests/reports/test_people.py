@@ -56,7 +56,7 @@ def test_agreement_is_no_difference() -> None:
     )
 
     assert (found.labels, found.judge, found.people, found.differences) == (2, 1, 1, ())
-    assert "100% of 2 labels" in _shown(found)
+    assert "100% of 2 verdicts" in _shown(found)
 
 
 def test_a_report_with_labels_shows_judge_and_people_and_both_verdicts_where_they_differ(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gate_causes import find_cause
 from rag_cover.cli.gate_outcome import SHOWN, GateOutcome, GateRow
 from rag_cover.cli.gates import read_gates
-from rag_cover.cli.json_output import write_page
+from rag_cover.cli.json_output import labels_document, write_page
 from rag_cover.cli.option_groups import FileOptions, GateOptions, ScreenOptions
 from rag_cover.cli.options import INPUT, OUTPUT, FailIfWorse, Force, Judge, Labels, NoCache, Report, Workers
 from rag_cover.cli.outputs import refuse_existing
@@ -157,7 +157,7 @@ def _end(outcome: GateOutcome, options: GateCommandOptions) -> None:
             with replacing(path) as file:
                 file.write(text().encode())
     if options.screen.as_json:
-        print_json(outcome.to_dict())
+        print_json(outcome.to_dict() | labels_document(outcome.comparison))
     else:
         _show(outcome, quiet=options.screen.quiet)
     if not outcome.passed:
