@@ -13,6 +13,8 @@ from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import GateOptions
 from rag_cover.errors import nearest
+from rag_cover.known_measures import measure_named
+from rag_cover.short_forms import join_words
 from rag_cover.summaries import MetricValue, OwnedMetric, Summary, metrics_of_installed
 
 __all__ = [
@@ -90,15 +92,21 @@ class Gate:
 
 
 def hint_to_measure(metric: str, measured: Collection[str]) -> str:
-    """Say which option brings a metric whose measure is not among those measured; empty where it is, or nobody knows it.
+    """Say what brings a metric whose measure is not among those measured; empty where it is, or nobody knows it.
 
     >>> hint_to_measure("claim_recall", ["coverage", "groundedness"])
-    "; 'rag-cover evaluate --measure claims' measures it"
+    "; 'rag-cover evaluate --measure claims' measures it, where traces have a gold answer (references) and retrieval steps"
     >>> hint_to_measure("core_coverage", ["coverage"])
     ''
     """
     owned = metrics_of_installed().get(metric)
-    return f"; 'rag-cover evaluate --measure {owned.measure}' measures it" if owned and owned.measure not in measured else ""
+    if owned is None or owned.measure in measured:
+        return ""
+    measure = measure_named(owned.measure)
+    receiver = " --receiver NAME" if "receiver" in measure.required_models else ""
+    inputs = owned.metric.required_inputs or measure.required_inputs
+    where = f", where traces have {join_words(inputs)}" if inputs else ""
+    return f"; 'rag-cover evaluate --measure {owned.measure}{receiver}' measures it{where}"
 
 
 def gates_of(options: Iterable[str] | None, bound: Bound, *, known: Collection[str]) -> list[Gate]:

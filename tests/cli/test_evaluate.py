@@ -173,21 +173,44 @@ def test_a_maximum_of_the_upper_end_fails_where_the_estimate_would_not(command: 
 
 
 @pytest.mark.parametrize(
-    ("gate", "measure"),
+    ("gate", "said"),
     [
-        ("--fail-under claim_recall=0.5", "claims"),
-        ("--fail-over hallucination=0.5", "claims"),
-        ("--fail-under citation_recall=0.5", "citations"),
-        ("--fail-under utility=0.5", "utility"),
+        (
+            "--fail-under claim_recall=0.5",
+            "claims' measures it, where traces have a gold answer (references) and retrieval steps",
+        ),
+        (
+            "--fail-over hallucination=0.5",
+            "claims' measures it, where traces have an answer, a gold answer (references) and a p",
+        ),
+        ("--fail-under citation_recall=0.5", "citations' measures it, where traces have an answer and a prompt or retrieval s"),
+        (
+            "--fail-under utility=0.5",
+            "utility --receiver NAME' measures it, where traces have references and retrieval steps (",
+        ),
     ],
 )
-def test_a_gate_on_what_was_not_measured_says_which_option_measures_it(
-    command: Callable[..., Any], traces: Path, gate: str, measure: str
+def test_a_gate_on_what_was_not_measured_says_all_that_measures_it(
+    command: Callable[..., Any], traces: Path, gate: str, said: str
 ) -> None:
     done = command("evaluate", traces, *JUDGE, "--quiet", *gate.split())
 
     assert done.exit_code == 1
-    assert f"it was not measured; 'rag-cover evaluate --measure {measure}' measures it ({gate})" in done.stderr
+    assert f"it was not measured; 'rag-cover evaluate --measure {said}" in done.stderr
+
+
+def test_a_metric_that_is_named_as_a_measure_is_told_with_its_measure(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--measure", "hallucination")
+
+    assert done.exit_code == 2
+    assert "No measure is called 'hallucination': it is a metric of the measure 'claims', so name that one." in done.stderr
+
+
+def test_a_gate_on_claims_without_gold_answers_says_what_is_missing(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, "--entailer", "words", "-q", "--measure", "claims", "--fail-over", "hallucination=0.05")
+
+    assert done.exit_code == 1
+    assert "hallucination is undefined: it takes an answer, a gold answer (references) and a prompt or retrie" in done.stderr
 
 
 def test_a_bad_line_exits_with_3_and_names_its_place(

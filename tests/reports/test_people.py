@@ -47,7 +47,7 @@ def test_only_labelled_core_sub_questions_count_and_differences_are_listed() -> 
     assert (found.labels, found.judge, found.people) == (1, 1, 0)
     assert [each.sub_question for each in found.differences] == ["red paint?"]
     assert "people: no, judge: yes" in _shown(found)
-    assert "0% of 1 label" in _shown(found)
+    assert "0% of 1 verdict" in _shown(found)
 
 
 def test_agreement_is_no_difference() -> None:

@@ -132,7 +132,14 @@ def hold_gate(options: GateCommandOptions) -> None:
     summary = after.summary()
     rows = [
         *(
-            GateRow(each.gate.option, each.problem, each.note, weak=each.needed is not None, excused=each.excused is not None)
+            GateRow(
+                each.gate.option,
+                each.problem,
+                each.note,
+                weak=each.needed is not None,
+                excused=each.excused is not None,
+                warning=each.warning,
+            )
             for each in held
         ),
         *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
@@ -200,9 +207,11 @@ def _compare_without(before: Evaluation, after: Evaluation, keys: Collection[str
 
 
 def _without_answer(before: Evaluation, after: Evaluation) -> int:
-    """Count the questions that the baseline answers and that have no answer in the candidate."""
-    answered = {question_key(each.trace.question) for each in before.results if each.trace.answer is not None}
-    kept = {question_key(each.trace.question) for each in after.results if each.trace.answer is not None}
+    """Count the questions that the baseline answers and that have no answer, or a blank one, in the candidate."""
+    answered, kept = (
+        {question_key(each.trace.question) for each in side.results if (each.trace.answer or "").strip()}
+        for side in (before, after)
+    )
     return len(answered & {question_key(each.trace.question) for each in after.results} - kept)
 
 
