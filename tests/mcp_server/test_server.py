@@ -108,8 +108,8 @@ def test_nothing_outside_of_the_folder_is_read_and_nothing_is_written(folder: Pa
         refused = [(await call(client, "evaluate", file=name))["error"] for name in names]
         written = [(await call(client, "evaluate", file="good.jsonl", store="kept.sqlite"))["error"]]
         long = [(await call(client, "evaluate", file="a/" * 2_500))["error"]]
-        names = ("damaged.jsonl", "unknown.jsonl")
-        damaged = [(await call(client, "evaluate", file=name))["error"] for name in names]
+        unread = ("damaged.jsonl", "unknown.jsonl")
+        damaged = [(await call(client, "evaluate", file=name))["error"] for name in unread]
         return refused + written + long + damaged
 
     (folder / ".env.jsonl").write_text("{}", encoding="utf-8")
