@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,17 @@ def folder(tmp_path: Path) -> Path:
     labels = "question,text,label\nWhat is the COP?,The COP is heat divided by electricity.,1\nWhat is the COP?,It is blue.,0\n"
     (tmp_path / "labels.csv").write_text(labels, encoding="utf-8")
     return tmp_path
+
+
+def test_the_runtime_of_embedded_models_reports_to_nobody_and_leaves_nothing_in_the_home_folder(folder: Path) -> None:
+    home = folder / "home"
+    home.mkdir()
+    environment = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH", "SYSTEMROOT"}}
+    judged = "from rag_cover import open_scorer; open_scorer('embedded')"  # not in CI, as the runtime sees it
+
+    subprocess.run([sys.executable, "-c", judged], env=environment | {"HOME": str(home)}, cwd=folder, check=True)
+
+    assert list(home.rglob("*")) == []
 
 
 @pytest.mark.slow

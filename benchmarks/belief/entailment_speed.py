@@ -26,7 +26,6 @@ from json import loads
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
@@ -39,6 +38,7 @@ from rag_cover.belief.entailment import Judgments, gather
 from rag_cover.belief.estimation import estimate_belief
 from rag_cover.traces import Sample
 from rag_cover_embedded.inputs import Encoded, Task, encode_pairs, open_tokenizer
+from rag_cover_embedded.runtime import onnxruntime
 from rag_cover_embedded.session import Session, feed
 from rag_cover_embedded.verdicts import entailment
 

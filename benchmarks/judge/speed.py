@@ -26,13 +26,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from benchmarks.support.judges import opened_weights
 from benchmarks.support.originals import Original
 from benchmarks.support.tables import arguments, show
 from rag_cover_embedded.inputs import Encoded, Task, join
+from rag_cover_embedded.runtime import onnxruntime
 from rag_cover_embedded.session import Session, feed
 
 Floats = NDArray[np.float64]

@@ -139,14 +139,14 @@ def show_parsing(measured: Collection) -> None:
     show(f"{measured.name}: questions whose template is read right, in percent", ["all", *templates], [row])
 
 
-def show_speed(judge: str, sizes: Sequence[int], timed: int) -> None:
+def show_speed(judge: str, sizes: Sequence[int], timed: int, *, screen: bool) -> None:
     """Print what a query costs against the size of the corpus; the first query, which warms all up, is left out."""
     rows = []
     for size in sizes:
         built = world("validation", size=ASKED_FOR, of=size)
         retriever = Timed(build_retriever("embedded", built.passages, index=kept_index(built.passages)))
         scorer = open_scorer(judge)
-        answerer = SetAnswerer(retriever=retriever, scorer=scorer, workers=1)
+        answerer = SetAnswerer(retriever=retriever, scorer=scorer, workers=1, screen=screen)
         costs = [_cost(answerer, retriever, question) for question in _spread(built.questions, timed + 1)][1:]
         pairs, retrieval, whole, processor = np.median(np.array(costs), axis=0)
         mean = float(np.mean([cost[0] for cost in costs]))
@@ -235,11 +235,13 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(NAMES), help="which collections, by name")
     parser.add_argument("--plain", action="store_true", help="plain retrievers alone")
     parser.add_argument("--speed", action="store_true", help="what a query costs, and nothing else")
+    parser.add_argument("--screen", action="store_true", help="with --speed: screen candidates before they are judged")
     parser.add_argument("--sizes", default="1000,10000,100000", help="with --speed: the corpora's sizes")
     parser.add_argument("--keep", type=Path, help="a file to keep the judge's verdicts in, or to take them from")
     options = parser.parse_args()
     if options.speed:
-        show_speed(options.judge, [int(size) for size in options.sizes.split(",")], options.limit or TIMED)
+        sizes = [int(size) for size in options.sizes.split(",")]
+        show_speed(options.judge, sizes, options.limit or TIMED, screen=options.screen)
         return
     for name in options.sets.split(","):
         chosen_on, whole = (collection(name, part, options.data) for part in ("validation", options.part))

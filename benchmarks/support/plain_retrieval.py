@@ -110,8 +110,7 @@ def _by_meaning(index: Index, encoder: Encoder, passages: Sequence[Passage], que
     asked = encoder.query(question)
     if asked is None:
         return []
-    cosines = index.vectors.cosines(asked.embedding)
-    places = index.vectors.nearest(cosines, min(DEEPEST, len(passages)))
+    places = index.vectors.nearest(asked.embedding, min(DEEPEST, len(passages)))
     return _ids([passages[place] for place in np.asarray(places).tolist()])
 
 

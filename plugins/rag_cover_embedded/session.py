@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from rag_cover.errors import CorruptFileError
@@ -17,6 +16,7 @@ from rag_cover.forks import reset_after_fork
 from rag_cover.processors import usable_processors
 from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
+from rag_cover_embedded.runtime import onnxruntime
 
 __all__ = ["Session", "feed"]
 

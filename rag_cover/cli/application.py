@@ -40,13 +40,13 @@ def _start(
         typer.Option("--version", callback=lambda asked: _show_version(asked=asked), is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """See what RAG answers leave out, and where it was lost: offline, with a small judge of its own.
+    """See what RAG answers leave out, and where it was lost. Works offline, with a small judge model in the package.
 
     Start with [bold]rag-cover demo[/bold], then [bold]rag-cover evaluate traces.jsonl[/bold].
 
-    A trace is one line of JSON, the smallest {"question": "…", "answer": "…"}.
+    A trace is one line of JSON. The smallest trace is {"question": "…", "answer": "…"}.
 
-    Exit codes: 0 well, 1 a gate or check failed, 2 wrong usage, 3 bad input, or output that cannot be written, 4 a model
+    Exit codes: 0 success, 1 a gate or check failed, 2 wrong usage, 3 bad input or output that cannot be written, 4 a model
     failed (evaluate: with --strict), 130 interrupted.
     """
 

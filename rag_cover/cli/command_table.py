@@ -32,7 +32,7 @@ _LISTED = (
         "demo",
         "Start here",
         "demo:show_demo",
-        "Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.",
+        "Evaluate and compare two demo pipelines that answer the same twenty questions and lose different things.",
     ),
     _ours(
         "init",
@@ -44,13 +44,13 @@ _LISTED = (
         "evaluate",
         "Measure",
         "evaluate_command:evaluate_traces",
-        "Measure what answers cover and leave out, and where the rest was lost.",
+        "Measure what answers cover, what they leave out, and where it was lost.",
     ),
     _ours(
         "evaluate-files",
         "Measure",
         "evaluate_files_command:evaluate_many",
-        "Measure many traces: files are cut into slices, read and measured in parallel, and written part by part.",
+        "Measure many traces: cut files into slices, measure the slices in parallel, and write the results in parts.",
     ),
     _ours(
         "utility",
@@ -62,7 +62,7 @@ _LISTED = (
         "complexity",
         "Measure",
         "complexity:describe_questions",
-        "Describe how hard questions are for a corpus: does one passage answer them, do several only together, or none?",
+        "Describe how hard questions are for a corpus: does one passage answer them, do several together, or does none?",
     ),
     _ours(
         "compare",
@@ -74,13 +74,13 @@ _LISTED = (
         "gate",
         "Measure",
         "gate_command:hold_gate",
-        "Hold a candidate against a baseline on the questions that they share, and exit with 1 where it is worse.",
+        "Compare a candidate with a baseline on the questions that they share, and exit with 1 if it is worse.",
     ),
     _ours(
         "study",
         "Measure",
         "study:study_traces",
-        "Study the components of a pipeline: what each setting is worth on the same questions, and how long its prompts are.",
+        "Study the components of a pipeline: the utility of each setting on the same questions, and the length of its prompts.",
     ),
     _ours(
         "report",
@@ -92,35 +92,36 @@ _LISTED = (
         "dashboard",
         "Measure",
         "dashboard:draw_dashboard",
-        "Lay several evaluations side by side: metrics over time, what was lost by cause, and the worst questions.",
+        "Show several evaluations side by side: metrics over time, losses by cause, and the worst questions.",
     ),
     _ours(
         "label",
         "Measure",
         "label:label_verdicts",
-        "Label the verdicts of an evaluation on a page of this machine, one key each.",
+        "Label the verdicts of an evaluation on a local page, with one key for each label.",
     ),
-    _ours("judge", "Measure", "judge_fit:judge_app", "Ask how far a judge can be trusted, and fit it to labels."),
+    _ours("judge", "Measure", "judge_fit:judge_app", "Check how far a judge can be trusted, and fit a judge to labels."),
     _ours("route", "Route", "route:route_questions", "Choose the route of a question, and print why."),
-    _ours("skills", "Route", "skills:skills_app", "Learn what each pipeline can do, and see it."),
+    _ours(
+        "skills", "Route", "skills:skills_app", "Learn which pipeline answers which questions correctly, and show the result."
+    ),
     _ours(
         "augment",
         "Retrieve",
         "augment_command:augment_questions",
-        "Fetch what is missing: search for a question's core sub-questions, too, and keep what covers most of them.",
+        "Fetch what is missing: search also for the core sub-questions, and keep the passages that together cover the most.",
     ),
     _ours(
         "set-query",
         "Retrieve",
         "set_query:run_set_query",
-        'Find all that belongs to "A or B but not C": search for each set by itself, '
-        "and judge whatever is found by all of them.",
+        'Find all entities of "A or B but not C": search for each part of the query, and judge the entities that are found.',
     ),
     _ours(
         "convert",
         "Prepare",
         "convert:convert_traces",
-        "Convert a file of another tool, or a table, into a trace file: JSON Lines, one trace a line.",
+        "Convert a file of another tool, or a table, into a trace file (JSON Lines, one trace per line).",
     ),
     _ours(
         "schema",
@@ -132,13 +133,13 @@ _LISTED = (
         "questions",
         "Prepare",
         "questions_command:make_questions",
-        "Make a test set of documents: questions with the passages that answer them, and some that nothing in them answers.",
+        "Make a test set from documents: questions with the passages that answer them, and some unanswerable questions.",
     ),
     _ours(
         "decompose",
         "Prepare",
         "decompose_command:decompose_questions",
-        "Split questions into sub-questions of the types core, background and follow-up.",
+        "Split questions into sub-questions with the roles core, background and follow-up.",
     ),
     _ours(
         "backends",
@@ -150,7 +151,7 @@ _LISTED = (
         "nuggets",
         "Prepare",
         "nugget_extraction:nuggets_app",
-        "Make nuggets, assign them to answers, score answers by them.",
+        "Make nuggets, assign them to answers, and score answers with them.",
     ),
     _ours(
         "mcp",

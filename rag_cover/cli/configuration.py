@@ -55,7 +55,7 @@ def _config_options() -> list[Any]:
             Path | None,
             typer.Option(
                 "--config",
-                help="Take defaults of options from this file.",
+                help="Read the defaults of options from this file.",
                 metavar="FILE",
                 rich_help_panel=INPUT,
                 show_default=f"{CONFIG_NAME} here or in a folder above",
@@ -66,7 +66,7 @@ def _config_options() -> list[Any]:
             bool,
             typer.Option(
                 "--no-config",
-                help="Take no defaults from a file.",
+                help="Read no configuration file.",
                 rich_help_panel=INPUT,
                 show_default=False,
                 expose_value=False,

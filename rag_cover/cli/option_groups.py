@@ -81,7 +81,7 @@ class CorpusOptions:
         list[str] | None,
         typer.Option(
             "--corpus-column",
-            help="The same for the columns of the corpus: FIELD=COLUMN, such as text=body. May be repeated.",
+            help="The name of a column of the corpus: FIELD=COLUMN, such as text=body. May be repeated.",
             metavar="FIELD=COLUMN",
             rich_help_panel=INPUT,
             show_default="the usual names",
@@ -91,10 +91,10 @@ class CorpusOptions:
     index: Annotated[
         Path | None,
         typer.Option(
-            help="Where the retriever's index is kept: made there, or taken from there and updated.",
+            help="The folder of the retriever's index. It is created, or opened and updated.",
             metavar="PATH",
             rich_help_panel=RETRIEVAL,
-            show_default="made anew",
+            show_default="a new index in memory",
         ),
     ] = None
 
@@ -123,22 +123,26 @@ class BeliefOptions:
     references: Annotated[
         ReferenceSource,
         typer.Option(
-            help="What is right: the gold answers, or the pipeline's own answer (which is self-consistency).",
+            help="The reference answers: the gold answers, or the pipeline's own answer (this measures self-consistency).",
             rich_help_panel=MEASURING,
         ),
     ] = "gold"
     samples: Annotated[
-        int, typer.Option(help="Answers drawn in each context.", min=1, metavar="N", rich_help_panel=MEASURING)
+        int, typer.Option(help="The number of answers sampled in each context.", min=1, metavar="N", rich_help_panel=MEASURING)
     ] = 10
     kind: Annotated[
-        BeliefKind, typer.Option(help="Agreement by degree, or by clusters of one meaning.", rich_help_panel=MEASURING)
+        BeliefKind,
+        typer.Option(
+            help="How answers are compared: by degree of entailment (soft), or by clusters of equal meaning (hard).",
+            rich_help_panel=MEASURING,
+        ),
     ] = "soft"
     preset: Annotated[
         Preset | None,
         typer.Option(
-            help="How samples are weighted.",
+            help="The weights of the samples.",
             rich_help_panel=MEASURING,
-            show_default="official, or unbiased where log-probabilities are missing",
+            show_default="official, or unbiased if log-probabilities are missing",
         ),
     ] = None
 
@@ -150,22 +154,22 @@ class EngineOptions:
     engine: Annotated[
         str,
         typer.Option(
-            help="Who runs the workers: local, or an installed engine, such as ray.", metavar="NAME", rich_help_panel=MEASURING
+            help="What runs the workers: local, or an installed engine, such as ray.", metavar="NAME", rich_help_panel=MEASURING
         ),
     ] = "local"
     address: Annotated[
         str | None,
         typer.Option(
-            help="The cluster of the engine: auto for the one that this machine belongs to, or host:port.",
+            help="The cluster of the engine: host:port, or auto for the cluster of this machine.",
             metavar="ADDRESS",
             rich_help_panel=MEASURING,
-            show_default="a cluster of this machine alone",
+            show_default="a new cluster on this machine",
         ),
     ] = None
     gpus: Annotated[
         float | None,
         typer.Option(
-            help="GPUs of each worker of the engine, which sees no others; 0.5 puts two workers on each.",
+            help="The number of GPUs for each worker. 0.5 puts two workers on each GPU.",
             min=0.0,
             metavar="NUMBER",
             rich_help_panel=MEASURING,
@@ -201,7 +205,7 @@ class RemoteOptions:
         float | None,
         typer.Option(
             "--deadline",
-            help="Stop asking remote models after this time; what is left then fails.",
+            help="Stop asking remote models after this time. The remaining items fail.",
             min=0.0,
             metavar="SECONDS",
             rich_help_panel=MEASURING,
@@ -218,7 +222,8 @@ class CascadeOptions:
         int | None,
         typer.Option(
             "--max-calls",
-            help="Calls that a cascade of judges makes of its model at most, where they move the headline most.",
+            help="With a cascade: the largest number of calls of the second judge. It is asked first about the "
+            "verdicts that change the headline most.",
             min=0,
             metavar="N",
             rich_help_panel=MEASURING,
@@ -229,7 +234,7 @@ class CascadeOptions:
         float | None,
         typer.Option(
             "--max-cost",
-            help="The same for what they cost, estimated before they are made by the prices of [bold]--prices[/bold].",
+            help="With a cascade: the largest cost of these calls, estimated before each call from [bold]--prices[/bold].",
             min=0.0,
             metavar="NUMBER",
             rich_help_panel=MEASURING,
@@ -240,7 +245,7 @@ class CascadeOptions:
         float | None,
         typer.Option(
             "--audit",
-            help="The share of the verdicts that a cascade’s first judge keeps which its model is asked to check.",
+            help="With a cascade: the share of the first judge's sure verdicts that the second judge checks.",
             min=0.0,
             max=1.0,
             metavar="SHARE",
@@ -252,7 +257,7 @@ class CascadeOptions:
         int | None,
         typer.Option(
             "--audit-seed",
-            help="The seed by which these are drawn.",
+            help="With a cascade: the seed for drawing the verdicts of --audit.",
             metavar="N",
             rich_help_panel=MEASURING,
             show_default="0",
@@ -292,7 +297,8 @@ class RedactionOptions:
         bool,
         typer.Option(
             "--redact",
-            help="Replace every text in results and report by its hash; numbers stay. Short texts can be guessed and checked.",
+            help="Replace every text in results and report by its hash. Numbers stay. A short text can be guessed "
+            "and checked against its hash.",
             rich_help_panel=OUTPUT,
             show_default=False,
         ),
@@ -301,7 +307,7 @@ class RedactionOptions:
         Path | None,
         typer.Option(
             "--redact-key",
-            help="The same, hashed with the secret key in this file (HMAC): nobody without the key can check a guess.",
+            help="The same, with the secret key in this file (HMAC). Without the key, nobody can check a guess.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="none",
@@ -345,21 +351,23 @@ class GateOptions:
         list[str] | None,
         _gate_option(
             "--fail-under",
-            "Exit with 1 where the figure is below this, such as core_coverage=0.6 or utility=0.1. May be repeated.",
+            "Exit with 1 if the metric is below the number, such as core_coverage=0.6 or utility=0.1. May be repeated.",
         ),
     ] = None
     fail_under_lower: Annotated[
-        list[str] | None, _gate_option("--fail-under-lower", "The same for the lower end of its 95% interval.")
+        list[str] | None,
+        _gate_option("--fail-under-lower", "Exit with 1 if the lower end of the metric's 95% interval is below the number."),
     ] = None
     fail_over: Annotated[
         list[str] | None,
         _gate_option(
             "--fail-over",
-            "Exit with 1 where the figure is above this, for metrics of which less is better, such as hallucination=0.05. "
-            "May be repeated.",
+            "Exit with 1 if the metric is above the number, for metrics where lower is better, such as "
+            "hallucination=0.05. May be repeated.",
         ),
     ] = None
     fail_over_upper: Annotated[
-        list[str] | None, _gate_option("--fail-over-upper", "The same for the upper end of its 95% interval.")
+        list[str] | None,
+        _gate_option("--fail-over-upper", "Exit with 1 if the upper end of the metric's 95% interval is above the number."),
     ] = None
     strict: Strict = False

@@ -93,7 +93,7 @@ def show_prompts_option(shipped: Path, panel: str) -> OptionInfo:
         "--show-prompts",
         callback=print_prompts,
         is_eager=True,
-        help="Print the shipped instructions, to be edited and passed to --prompts.",
+        help="Print the shipped instructions. You can edit them and pass them to --prompts.",
         rich_help_panel=panel,
         show_default=False,
     )
@@ -104,7 +104,7 @@ LabelTable = Annotated[
     Path,
     typer.Option(
         "--labels",
-        help="A CSV or JSONL table with a question, a text and a label (1, 0, or nothing) in each row.",
+        help="A CSV or JSONL table. Each row has a question, a text and a label (1, 0, or empty).",
         metavar="FILE",
         rich_help_panel=INPUT,
         show_default=False,
@@ -117,7 +117,7 @@ Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="Where a column has another name than the field: FIELD=COLUMN, such as question=Frage. May be repeated.",
+        help="The name of a column, if it differs from the field: FIELD=COLUMN, such as question=Frage. May be repeated.",
         metavar="FIELD=COLUMN",
         rich_help_panel=INPUT,
         show_default="the usual names",
@@ -125,7 +125,7 @@ Columns = Annotated[
 ]
 OnBadLine = Annotated[
     Literal["raise", "skip"],
-    typer.Option(help="What to do with a trace that cannot be read: stop, or leave it out and say so.", rich_help_panel=INPUT),
+    typer.Option(help="What to do with a trace that cannot be read: stop, or skip it with a message.", rich_help_panel=INPUT),
 ]
 Limit = Annotated[
     int | None,
@@ -145,7 +145,7 @@ QuestionFile = Annotated[
 ]
 _CORPUS = typer.Option(
     "--corpus",
-    help='The passages that can be retrieved: JSON Lines, {"text": "…", "title": "…", "id": "…"} a line, or a folder of texts.',
+    help='The corpus: a JSON Lines file with a passage {"text": "…", "title": "…", "id": "…"} per line, or a folder of texts.',
     metavar="FILE",
     rich_help_panel=INPUT,
     show_default="none",
@@ -154,8 +154,9 @@ FailIfWorse = Annotated[
     list[str] | None,
     typer.Option(
         "--fail-if-worse",
-        help="Exit with 1 where this metric of B is worse than that of A and that is hardly chance, such as core_coverage; "
-        "with a margin, such as core_coverage=0.05, unless B is shown to be no more than that worse. May be repeated.",
+        help="Exit with 1 if this metric is significantly worse in B than in A, such as core_coverage. With a "
+        "margin, such as core_coverage=0.05: exit with 1 if B may be worse by more than the margin. May be "
+        "repeated.",
         metavar="METRIC[=MARGIN]",
         rich_help_panel=GATES,
         show_default="no gate",
@@ -165,14 +166,14 @@ Corpus = Annotated[Path | None, _CORPUS]
 RequiredCorpus = Annotated[Path, _CORPUS]
 RetrieverName = Annotated[
     str,
-    typer.Option("--retriever", help="What retrieves passages from the corpus.", metavar="NAME", rich_help_panel=RETRIEVAL),
+    typer.Option("--retriever", help="The retriever that searches the corpus.", metavar="NAME", rich_help_panel=RETRIEVAL),
 ]
 TopK = Annotated[
     int,
     typer.Option(
         "--top-k",
         "-k",
-        help="Passages for each question: how many are retrieved, or kept of what several searches retrieve.",
+        help="The number of passages to retrieve for each question, or to keep from several searches.",
         min=1,
         metavar="N",
         rich_help_panel=RETRIEVAL,
@@ -180,7 +181,9 @@ TopK = Annotated[
 ]
 Depth = Annotated[
     int | None,
-    typer.Option("--depth", help="Passages that each search asks for.", min=1, metavar="N", rich_help_panel=RETRIEVAL),
+    typer.Option(
+        "--depth", help="The number of passages that each search returns.", min=1, metavar="N", rich_help_panel=RETRIEVAL
+    ),
 ]
 Measures = Annotated[
     list[str] | None,
@@ -189,7 +192,7 @@ Measures = Annotated[
         help=f"What to measure: {', '.join(own_measure_names())}, or a plugin's measure. May be repeated.",
         metavar="NAME",
         rich_help_panel=MEASURING,
-        show_default="the first four, as far as the traces allow",
+        show_default="the first four, if the traces have their inputs",
     ),
 ]
 Judge = Annotated[
@@ -213,10 +216,10 @@ Labels = Annotated[
     Path | None,
     typer.Option(
         "--labels",
-        help="People's labels of the answers: they show what the judge's errors do to a figure.",
+        help="People's labels of the answers. They correct the headline and its interval for the judge's errors.",
         metavar="FILE",
         rich_help_panel=MEASURING,
-        show_default="what is known of the judge",
+        show_default="the judge's known errors",
     ),
 ]
 Receiver = Annotated[
@@ -225,7 +228,7 @@ Receiver = Annotated[
         help="The model whose belief measures the utility of retrieval, such as embedded or openai:gpt-4.1-mini.",
         metavar="NAME",
         rich_help_panel=MEASURING,
-        show_default="the samples that the traces bring",
+        show_default="the samples in the traces",
     ),
 ]
 Entailer = Annotated[
@@ -241,7 +244,7 @@ Splitter = Annotated[
     str | None,
     typer.Option(
         "--generator",
-        help="The model that splits questions where traces bring no sub-questions, and texts into claims (--measure claims).",
+        help="The model that splits questions without sub-questions, and texts into claims (--measure claims).",
         metavar="NAME",
         rich_help_panel=MEASURING,
         show_default="rules split them",
@@ -251,8 +254,8 @@ NuggetsFile = Annotated[
     Path | None,
     typer.Option(
         "--nuggets",
-        help="Measure on the nuggets of this file, not on what traces bring: one question a line, as [bold]rag-cover nuggets"
-        "[/bold], nuggetizer and TREC write them.",
+        help="Measure on the nuggets of this file instead of the traces' own: one question per line, as written "
+        "by [bold]rag-cover nuggets[/bold], nuggetizer or TREC.",
         metavar="FILE",
         rich_help_panel=MEASURING,
         show_default="none",
@@ -260,13 +263,15 @@ NuggetsFile = Annotated[
 ]
 Again = Annotated[
     bool,
-    typer.Option("--again", help="Make them also for questions that have some.", rich_help_panel=INPUT, show_default=False),
+    typer.Option(
+        "--again", help="Also make them for questions that already have some.", rich_help_panel=INPUT, show_default=False
+    ),
 ]
 MaxText = Annotated[
     int,
     typer.Option(
         "--max-text",
-        help="A trace with a longer text, in characters, is not judged, and counted as failed.",
+        help="The longest text, in characters. A trace with a longer text is not judged and counts as failed.",
         min=1,
         metavar="N",
         rich_help_panel=MEASURING,
@@ -275,7 +280,7 @@ MaxText = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(
-        help="How many threads work, or how many workers of another engine.",
+        help="The number of threads, or of workers of another engine.",
         min=1,
         metavar="N",
         rich_help_panel=MEASURING,
@@ -286,7 +291,7 @@ NoCache = Annotated[
     bool,
     typer.Option(
         "--no-cache",
-        help="Ask remote models again; use no replies that were kept from earlier runs.",
+        help="Ask remote models again, without cached replies.",
         rich_help_panel=MEASURING,
         show_default=False,
     ),
@@ -295,35 +300,36 @@ Prices = Annotated[
     Path | None,
     typer.Option(
         "--prices",
-        help='What a million tokens of each remote model cost, as JSON: {"gpt-4.1-mini": {"prompt": 0.4, "completion": 1.6}}.',
+        help='The price of a million tokens of each remote model, as JSON: {"gpt-4.1-mini": {"prompt": 0.4, '
+        '"completion": 1.6}}.',
         metavar="FILE",
         rich_help_panel=OUTPUT,
-        show_default="costs are not told",
+        show_default="costs are not shown",
     ),
 ]
 StoreFile = Annotated[
     Path | None,
     typer.Option(
         "--store",
-        help="The store (SQLite) to keep the results in.",
+        help="The store (SQLite) for the results.",
         metavar="FILE",
         rich_help_panel=OUTPUT,
         show_default="none",
     ),
 ]
-NoStore = Annotated[bool, typer.Option("--no-store", help="Keep no results.", rich_help_panel=OUTPUT, show_default=False)]
+NoStore = Annotated[bool, typer.Option("--no-store", help="Save no results.", rich_help_panel=OUTPUT, show_default=False)]
 Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on with the results that are kept: measure what is missing, and again what failed.",
+        help="Continue an earlier run: measure only traces that are missing or failed.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
 ]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Write over files that exist already.", rich_help_panel=OUTPUT, show_default=False),
+    typer.Option("--force", help="Overwrite existing files.", rich_help_panel=OUTPUT, show_default=False),
 ]
 Report = Annotated[
     Path | None,
@@ -333,14 +339,14 @@ Report = Annotated[
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT, show_default=False)]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel=OUTPUT, show_default=False)
+    bool, typer.Option("--json", help="Print only one JSON document.", rich_help_panel=OUTPUT, show_default=False)
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only errors and failed gates.", rich_help_panel=OUTPUT, show_default=False)
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Exit with 4 where a model failed on anything.", rich_help_panel=GATES, show_default=False),
+    typer.Option("--strict", help="Exit with 4 if a model failed on any trace.", rich_help_panel=GATES, show_default=False),
 ]
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from rag_cover.decomposition.deduplication import plain_wording
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
-from rag_cover.english.lexicon import BE, SIMPLE_PREPOSITIONS, one_of
+from rag_cover.english.lexicon import ARTICLES, BE, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import is_plural, split_list
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
@@ -53,6 +53,17 @@ _WHERE_AND_WHEN = re.compile(
     r"(?P<first>when|where|why|how|who)\ and\ (?P<second>when|where|why|how)\ (?!and\b)(?P<rest>[^?]+)",
     re.VERBOSE | re.IGNORECASE,
 )
+_MEASURED = re.compile(
+    rf"(?P<ask>how\ (?:much|long|far|old|big|tall|high|deep|expensive)\ {one_of(BE)})\ (?P<list>(?:an?|the)\ [^?]+)",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""How much two things are, each with its article: "how much is a day pass and a week pass"."""
+_EACH_WITH_ITS_OWN = re.compile(
+    r"""(?P<ask>(?:what|how\ (?:much|long|many))\ [^?]*?\b(?:pay|pays|cost|costs|price|fee|charged?|open|take|takes)\b[^?]*?)
+    \ (?P<of>for|in|on)\ (?P<first>[^?]+)\ and\ (?P=of)\ (?P<second>[^?]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""One price for each of two things: "what do I pay for a lost book and for a lost card"."""
 _AND = re.compile(r",?\ and\ |,\ ", re.VERBOSE)
 _FIXED_PAIRS = frozenset(
     {
@@ -104,7 +115,7 @@ def _parts(text: str) -> list[str]:
         return [f"{match[word].capitalize()} {match['rest']}?" for word in ("first", "second")]
     if holds_several(text):
         return [text]
-    return _items(question) or _split_shared_object(question) or [text]
+    return _items(question) or _split_shared_object(question) or _measured(question) or [text]
 
 
 def _items(question: str) -> list[str]:
@@ -118,6 +129,17 @@ def _items(question: str) -> list[str]:
         return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in bare]
     if (match := _SHARED.fullmatch(question)) and (names := _names(match["list"])):
         return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
+    return []
+
+
+def _measured(question: str) -> list[str]:
+    """Ask how much each of several things is, or what each of two costs."""
+    if (match := _MEASURED.fullmatch(question)) and (names := _names(match["list"])):
+        articles = [name.partition(" ")[0].lower() in ARTICLES for name in names]
+        return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names] if all(articles) else []
+    if match := _EACH_WITH_ITS_OWN.fullmatch(question):
+        ask = f"{match['ask'][:1].upper()}{match['ask'][1:]} {match['of']}"
+        return [f"{ask} {match[each]}?" for each in ("first", "second")]
     return []
 
 

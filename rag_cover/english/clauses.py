@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rag_cover.english.lexicon import ALL_PREPOSITIONS, BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
-from rag_cover.english.words import content_words
+from rag_cover.english.words import content_words, words_of
 
 __all__ = ["MARKS", "asks", "finish_question", "holds_several", "questions_in"]
 
@@ -94,11 +94,31 @@ _THING = re.compile(r"its?$", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|s['’]")
 _NAME_OF = re.compile(r"the\ (?:\w+\ )?names?$", re.VERBOSE | re.IGNORECASE)
 _WHO = re.compile(r"who\b", re.IGNORECASE)
+_WHY = re.compile(rf"why\ {one_of(BE)}\b", re.VERBOSE | re.IGNORECASE)
 _PLURAL = re.compile(r"(?:they|them|their)$", re.IGNORECASE)
 _PARTICIPLE = re.compile(
     r"(?:\ (?:first|last|originally))?\ (?:\w+ed|built|born|made|written|found|sold|held|known|sung|drawn|given|taken|won|lost"
     r"|begun|done|seen|paid)$"
 )
+_ADJECTIVES = frozenset(
+    words_of(
+        """open free busy safe quiet due full empty valid expensive cheap popular famous important necessary slow fast big
+        small large tall old new hot cold warm wet dry dark bright clean dirty easy hard difficult legal illegal rare
+        common strong weak rich poor healthy ready late early crowded loud noisy far long short high low good bad better
+        worse best worst efficient urgent blue red green black white yellow grey pink orange salty sweet sour bitter toxic
+        sick ill dead alive active present absent different similar special"""
+    )
+)
+_PREDICATE = re.compile(
+    rf"""(?:\ (?:very|so|too|not|more|less|most|always|usually|also|still))*
+    \ (?:{one_of(_ADJECTIVES)}|(?!vegetable|constable|\w+table)\w{{3,}}(?:able|ible|ful|ous|less))
+    (?:\ (?:late|early|now|today|tomorrow|daily|again|there|here)|\ (?:{one_of(ALL_PREPOSITIONS)}|when|if|because)\ .+)?$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What is said of the subject: "the library open on Sundays"."""
+_NAMED_AS = re.compile(r"(?P<x>.+?)\ (?:an?|so|such|called|considered|known|named)\ .+", re.VERBOSE | re.IGNORECASE)
+"""What is said of the subject with a noun: "climate change a problem"."""
+_FIT_FOR = re.compile(rf"{one_of(_ADJECTIVES)}|\w+(?:able|ible)", re.IGNORECASE)
 _YES_OR_NO = re.compile(rf"{one_of(BE)}\b", re.IGNORECASE)
 _PREPOSITION = re.compile(rf"^{one_of(SIMPLE_PREPOSITIONS)}\ ", re.IGNORECASE)
 _EXPLETIVE = re.compile(
@@ -350,6 +370,25 @@ def _instead(pronoun: str, subject: str) -> str:
     return f"{subject}'" if subject.endswith("s") and is_plural(subject) else f"{subject}'s"
 
 
+def _without_predicate(text: str, question: str) -> str:
+    """Leave out what is said of the subject, in what follows a question's auxiliary.
+
+    >>> _without_predicate("the library open", "when is the library open")
+    'the library'
+    >>> _without_predicate("eligible for the discount", "who is eligible for the discount")
+    'the discount'
+    """
+    first, _, rest = text.partition(" ")
+    if _FIT_FOR.fullmatch(first) and (found := _PREPOSITION.sub("", rest)) != rest:
+        return found
+    bare = _PREDICATE.sub("", text)
+    if bare != text:
+        return bare
+    if _WHY.match(question) and (match := _NAMED_AS.fullmatch(text)):
+        return match["x"]
+    return text.rpartition(" ")[0] if _YES_OR_NO.match(question) or _WHY.match(question) else text
+
+
 def _subject(question: str) -> str | None:
     """Find what a question is about: what follows its auxiliary, or the object of "who wrote …"."""
     match = _ABOUT.match(question)
@@ -363,8 +402,8 @@ def _subject(question: str) -> str | None:
     if match["do"]:  # "does shipping to Iceland cost"
         found = without_last_verb(found)
     bare = _PARTICIPLE.sub("", found)
-    if bare == found and match["rest"] and _YES_OR_NO.match(question):  # "is the visa free": without what is said of it
-        bare = found.rpartition(" ")[0]
+    if bare == found and match["rest"]:
+        bare = _without_predicate(found, question)
     if bare and is_noun_phrase(bare):
         return bare
     return subject_in(match["rest"]) if match["rest"] else None

@@ -32,7 +32,7 @@ def check_judge(
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> JudgeCheck:
-    """Hold a judge against people's labels, and against pairs that any working judge gets right.
+    """Compare a judge with people's labels and with pairs that any working judge gets right.
 
     Args:
         labels: labelled rows, or the path of a table of them (`read_labels`); those without a label count as unlabelled.

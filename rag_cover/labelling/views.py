@@ -159,8 +159,8 @@ def _headline(findings: Findings) -> Iterable[str]:
     yield f"People would find {people} of core sub-questions answered (95% interval {sure}); {judged}."
     if not findings.is_powered:
         yield (
-            f"That leans on what is known of the judge from other sets; from {LEAST_LABELS} random labels of "
-            f"{LEAST_QUESTIONS} questions on it rests on yours."
+            f"This estimate takes the judge’s errors from other sets. From {LEAST_LABELS} random labels of "
+            f"{LEAST_QUESTIONS} questions on, it takes them from your labels."
         )
 
 
@@ -171,19 +171,19 @@ def _accuracy(findings: Findings) -> Iterable[str]:
         yield f"The judge agrees with {share} of {format_count(findings.random, 'random label')} ({known})."
     if findings.chosen:
         yield (
-            f"Of {format_count(findings.chosen, 'label')} of verdicts chosen as hard ones it agrees with "
-            f"{findings.chosen_agreed}; they are no random sample, and change no share."
+            f"Of {format_count(findings.chosen, 'label')} of verdicts that were chosen as hard ones, the judge agrees with "
+            f"{findings.chosen_agreed}. These labels are not a random sample and change no share."
         )
 
 
 def _plan(findings: Findings) -> Iterable[str]:
     points = f"± {100 * HALF_WIDTH:.0f} points"
     if findings.random < LEAST_TO_PLAN:
-        yield f"How many labels {points} take can be told from {LEAST_TO_PLAN} random labels on."
+        yield f"From {LEAST_TO_PLAN} random labels on, this page estimates how many labels you need for {points}."
     elif findings.reachable is not None:
         yield (
-            f"{points} are out of reach: labels of all {findings.population:,} core verdicts make it about ± "
-            f"{100 * findings.reachable:.0f}. More questions make it narrower."
+            f"{points} are out of reach: with labels of all {findings.population:,} core verdicts, the interval is about ± "
+            f"{100 * findings.reachable:.0f} points. With more questions, it becomes narrower."
         )
     elif findings.needed is not None and (more := findings.needed - findings.random) > 0:
         yield f"About {format_count(more, 'more random label')} make the interval {points}."

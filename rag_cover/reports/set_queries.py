@@ -16,6 +16,7 @@ from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import format_count, percent
 from rag_cover.setqueries import AtomEvidence, ParsedQuery, SetAnswer, SetQuery
 from rag_cover.setqueries.explanations import reading_notes
+from rag_cover.setqueries.parsing import modifiers_note
 
 __all__ = ["reading_panel", "set_answer_report", "set_answers_table", "verdict_sentence"]
 
@@ -109,12 +110,14 @@ def _legend(parsed: ParsedQuery) -> Table:
 
 
 def _rivals(parsed: ParsedQuery) -> list[RenderableType]:
+    """Show the other readings of what is not sure, and that in which modifiers are sets of their own."""
+    grouped = [Text(f"· {one_line(note)}") for note in modifiers_note(parsed)]
     if parsed.confidence >= _SURE or not parsed.alternatives:
-        return []
+        return [*grouped]
     table = _grid()
     for query, probability in parsed.alternatives[:2]:
         table.add_row(Text(f"  {percent(probability)}"), Text(one_line(str(query))))
-    return [Text("It may also mean:"), table]
+    return [Text("It may also mean:"), table, *grouped]
 
 
 def _grid() -> Table:

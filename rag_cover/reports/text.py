@@ -281,10 +281,10 @@ def sub_questions_hint(summary: Summary) -> str:
     if not are_questions_whole(summary):
         return ""
     return (
-        "Rules split only what a question says, and found one part in each: these are whole questions. To measure what a full "
-        "answer must cover, give sub-questions: in a file (rag-cover decompose TRACES --out FILE, edit it, by hand or with the "
-        "prompt of rag-cover decompose --show-prompts in a chat, then --sub-questions FILE), or by a language model "
-        "(--generator openai:MODEL, on any OpenAI-compatible server, a local one too; its address goes in OPENAI_BASE_URL)."
+        "Rules split hardly any of these questions. To measure what a full answer must cover, give sub-questions. You can "
+        "write a file: run rag-cover decompose TRACES --out FILE, edit FILE by hand or with the prompt of rag-cover "
+        "decompose --show-prompts in a chat, and pass --sub-questions FILE. Or a language model writes them: pass --generator "
+        "openai:MODEL. Any OpenAI-compatible server works, also a local one. Set its address in OPENAI_BASE_URL."
     )
 
 

@@ -162,9 +162,17 @@ class ComplexityRouter:
 
     def explain(self, question: Question | str) -> str:
         """Describe in lines for people where a question goes, by which numbers, and what the best passages are."""
+        return self.route_and_explain(question)[1]
+
+    def route_and_explain(self, question: Question | str) -> tuple[Route, str]:
+        """Choose a question's route and describe it (`route`, `explain`), for the price of one.
+
+        Raises:
+            ModelFailedError: the scorer failed on every passage.
+        """
         passages, complexity = self._look_up(question)
         route = self._route(question, passages, complexity)
-        return "\n".join(
+        return route, "\n".join(
             [
                 f"Question: {_line(as_question(question).text)}",
                 f"Route: {route.name}",

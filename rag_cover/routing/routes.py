@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rag_cover.errors import InvalidValueError
 from rag_cover.notebook_views import show_in_notebook
 from rag_cover.questions import Question
 from rag_cover.short_forms import quote
@@ -49,7 +50,13 @@ class Route:
 def as_question(question: Question | str) -> Question:
     """Take a plain text for a question.
 
+    Raises:
+        InvalidValueError: the text is blank.
+
     >>> as_question("Why?").text
     'Why?'
     """
+    if isinstance(question, str) and not question.strip():
+        message = "a question needs a text; this one is blank"
+        raise InvalidValueError(message)
     return Question(question) if isinstance(question, str) else question

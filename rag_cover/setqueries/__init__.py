@@ -11,11 +11,12 @@ from rag_cover.setqueries.candidates import DEPTH
 from rag_cover.setqueries.generated import GeneratedParser
 from rag_cover.setqueries.memberships import COMBINATIONS, Combination, contradictory, equivalent, membership
 from rag_cover.setqueries.metrics import SetScores, average_scores, mrecall_at_k, recall_at_k, set_scores
-from rag_cover.setqueries.parsing import ParsedQuery, parse
+from rag_cover.setqueries.parsing import MODIFIERS, Modifiers, ParsedQuery, join_modifiers, parse, regroup, split_modifiers
 
 __all__ = [
     "COMBINATIONS",
     "DEPTH",
+    "MODIFIERS",
     "MOST_ATOMS",
     "MOST_PAIRS",
     "AtomEvidence",
@@ -23,6 +24,7 @@ __all__ = [
     "Combination",
     "GeneratedParser",
     "MembershipCalibration",
+    "Modifiers",
     "ParsedQuery",
     "Parser",
     "SetAnswer",
@@ -33,9 +35,12 @@ __all__ = [
     "average_scores",
     "contradictory",
     "equivalent",
+    "join_modifiers",
     "membership",
     "mrecall_at_k",
     "parse",
     "recall_at_k",
+    "regroup",
     "set_scores",
+    "split_modifiers",
 ]

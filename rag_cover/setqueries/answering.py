@@ -23,8 +23,9 @@ from rag_cover.setqueries.deciding import Verdicts, decide
 from rag_cover.setqueries.explanations import budget_note, notes_on_searches, reading_notes
 from rag_cover.setqueries.judging import AtomPassage, Judged, MembershipJudge, fragments_of, within
 from rag_cover.setqueries.memberships import contradictory
-from rag_cover.setqueries.parsing import ParsedQuery, parse
+from rag_cover.setqueries.parsing import Modifiers, ParsedQuery, demand_modifiers, parse, regroup
 from rag_cover.setqueries.rounds import Rounds, judge_in_rounds
+from rag_cover.setqueries.screening import screen_candidates
 from rag_cover.traces import RetrievalStep
 
 __all__ = ["MOST_PAIRS", "Parser", "SetAnswerer", "answer"]
@@ -48,6 +49,7 @@ class SetAnswerer:
     scorer: Scorer
     locator: Locator | None = None
     parser: Parser = parse
+    modifiers: Modifiers = "read"
     calibration: MembershipCalibration | None = None
     threshold: float | None = None
     depth: int = DEPTH
@@ -56,6 +58,7 @@ class SetAnswerer:
     entity_of: EntityOf = entity_name
     workers: int = 8
     exhaustive: bool = False
+    screen: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anything is searched for."""
@@ -63,6 +66,7 @@ class SetAnswerer:
             if not isinstance(value := getattr(self, name), int) or value < least:
                 message = f"{name} is {value!r}; it is a whole number, at least {least}"
                 raise InvalidValueError(message)
+        demand_modifiers(self.modifiers)
         if self.threshold is not None and not (isinstance(self.threshold, float | int) and 0 <= self.threshold < 1):
             message = f"threshold is {self.threshold!r}; a candidate is kept above it, so it lies in [0, 1)"
             raise InvalidValueError(message)
@@ -87,7 +91,14 @@ class SetAnswerer:
         words = {atom: _wording_of(parsed, atom) for atom in parsed.atoms}
         rounds = self._judge(judge, parsed.query, judged, words, threshold)
         verdicts = rounds.verdicts
-        decisions = decide(parsed.query, judged, verdicts, combination=calibration.combination, threshold=threshold)
+        decisions = decide(
+            parsed.query,
+            judged,
+            verdicts,
+            combination=calibration.combination,
+            threshold=threshold,
+            highest=rounds.highest,
+        )
         fragments = self._fragments(parsed, [*decisions.kept, *decisions.others[: self.explained]], verdicts)
         decisions = decisions.explain({key: each for key, each in fragments.items() if isinstance(each, str)})
         unjudged = len(found) - len(judged)
@@ -111,7 +122,8 @@ class SetAnswerer:
         )
 
     def _parse(self, question: str | ParsedQuery | SetQuery) -> ParsedQuery:
-        parsed = _as_parsed_query(self.parser(question) if isinstance(question, str) else question)
+        read = _as_parsed_query(self.parser(question) if isinstance(question, str) else question)
+        parsed = regroup(read, self.modifiers)
         if len(parsed.atoms) > MOST_ATOMS:
             message = f"the query has {len(parsed.atoms)} atoms; at most {MOST_ATOMS} are searched for: ask in parts"
             raise InvalidValueError(message)
@@ -137,7 +149,8 @@ class SetAnswerer:
         ):  # a model that is asked for each text reads all atoms in one call
             return Rounds(judge.judge(candidates, words), sum(len(each.passages) for each in candidates) * len(words))
         combination = judge.calibration.combination
-        return judge_in_rounds(query, candidates, judge, words, combination=combination, threshold=threshold)
+        highest = screen_candidates(candidates, words) if self.screen else {}
+        return judge_in_rounds(query, candidates, judge, words, combination=combination, threshold=threshold, highest=highest)
 
     def _fragments(
         self, parsed: ParsedQuery, some: Sequence[Candidate], verdicts: Verdicts
@@ -162,6 +175,7 @@ def answer(  # noqa: PLR0913  # all but two by name
     scorer: Scorer,
     locator: Locator | None = None,
     parser: Parser = parse,
+    modifiers: Modifiers = "read",
     calibration: MembershipCalibration | None = None,
     threshold: float | None = None,
     depth: int = DEPTH,
@@ -170,6 +184,7 @@ def answer(  # noqa: PLR0913  # all but two by name
     entity_of: EntityOf = entity_name,
     workers: int = 8,
     exhaustive: bool = False,
+    screen: bool = False,
 ) -> SetAnswer:
     """Answer a question with set operations in it: everything that belongs, with the evidence for each atom.
 
@@ -179,6 +194,8 @@ def answer(  # noqa: PLR0913  # all but two by name
         scorer: the judge; it is asked of each passage whether that answers "What are examples of …?" with an atom's words.
         locator: finds the words that tell; without one, evidence has no fragments.
         parser: reads the question: the grammar, or a `GeneratedParser`.
+        modifiers: how modifiers of a question are taken (`regroup`): ``read`` as the parser does, ``split`` into an atom for
+            each, or ``joined`` to one atom for all of one head.
         calibration: makes P(a passage's entity belongs to an atom) of what the judge says and of the words that both share, and
             tells how a query's atoms are combined, and from what on to keep; by default what was fitted for this judge, else
             the judge's word, their product, and 0.5.
@@ -191,6 +208,8 @@ def answer(  # noqa: PLR0913  # all but two by name
         exhaustive: judge every candidate by every atom, as a judge that is asked over a network always does, all atoms in one
             call. By default a candidate that cannot belong any more is not judged further: the entities and their evidence
             are the same, and what was left out has upper bounds for probabilities.
+        screen: do not ask the judge about a candidate and an atom whose search did not find it and whose words it does not have
+            (`screening`), where that settles the outcome: fewer pairs, and an answer that may differ. Not with ``exhaustive``.
 
     Raises:
         InvalidValueError: a blank question, one that names nothing to start from, over 20 atoms, or a number out of range.
@@ -201,6 +220,7 @@ def answer(  # noqa: PLR0913  # all but two by name
         scorer=scorer,
         locator=locator,
         parser=parser,
+        modifiers=modifiers,
         calibration=calibration,
         threshold=threshold,
         depth=depth,
@@ -209,6 +229,7 @@ def answer(  # noqa: PLR0913  # all but two by name
         entity_of=entity_of,
         workers=workers,
         exhaustive=exhaustive,
+        screen=screen,
     )
     return answerer.answer(question)
 

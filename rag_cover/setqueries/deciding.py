@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,13 @@ from rag_cover.setqueries.explanations import reason_for
 from rag_cover.setqueries.judging import Judged
 from rag_cover.setqueries.memberships import Combination, highest_membership
 
-__all__ = ["Decided", "Verdicts", "decide", "intervals_of"]
+__all__ = ["Decided", "Highest", "Verdicts", "decide", "intervals_of"]
 
 Verdicts = Mapping[tuple[str, str], Judged | Failure]
 """What was judged, by (atom, candidate's name); an atom that could change nothing about a candidate may be left out."""
+
+Highest = Mapping[tuple[str, str], float]
+"""What the probability of a pair that was not judged is at most, by (atom, candidate's name); 1 of a pair that is absent."""
 
 Floats = NDArray[np.float64]
 _LIKELY = 0.5
@@ -57,15 +61,22 @@ class Decided:
         )
 
 
-def decide(
-    query: SetQuery, judged: Sequence[Pooled], verdicts: Verdicts, *, combination: Combination, threshold: float
+def decide(  # all but three by name
+    query: SetQuery,
+    judged: Sequence[Pooled],
+    verdicts: Verdicts,
+    *,
+    combination: Combination,
+    threshold: float,
+    highest: Highest = MappingProxyType({}),
 ) -> Decided:
     """Decide about candidates; those with an atom that could not be judged have no probability, and come last.
 
-    Of a candidate that was not judged by every atom the probability is an upper bound (`highest_membership`).
+    Of a candidate that was not judged by every atom the probability is an upper bound (`highest_membership`); ``highest``
+    bounds what was not judged.
     """
     whole = [each.name for each in judged if not any(isinstance(verdicts.get((a, each.name)), Failure) for a in query.atoms)]
-    intervals = {atom: intervals_of([verdicts.get((atom, name)) for name in whole]) for atom in query.atoms}
+    intervals = {atom: intervals_of(atom, whole, verdicts, highest) for atom in query.atoms}
     values = highest_membership(query, intervals, combination=combination)
     known = dict(zip(whole, values.tolist(), strict=True))
     bars = _bars(query, threshold if combination == "minimum" else _LIKELY)
@@ -81,12 +92,14 @@ def decide(
     return Decided(kept, tuple(ordered[len(kept) :]), turning)
 
 
-def intervals_of(verdicts: Sequence[Judged | Failure | None]) -> tuple[Floats, Floats]:
-    """Return the least and the highest probabilities: both are the judge's, or 0 and 1 where it has none."""
-    known = [each.probability if isinstance(each, Judged) else None for each in verdicts]
+def intervals_of(atom: str, names: Sequence[str], verdicts: Verdicts, highest: Highest) -> tuple[Floats, Floats]:
+    """Return candidates' least and highest probabilities of an atom: both are the judge's, or 0 and what is highest."""
+    judged = [verdicts.get((atom, name)) for name in names]
+    known = [each.probability if isinstance(each, Judged) else None for each in judged]
+    bounds = [highest.get((atom, name), 1.0) for name in names]
     return (
         np.array([0.0 if value is None else value for value in known], dtype=np.float64),
-        np.array([1.0 if value is None else value for value in known], dtype=np.float64),
+        np.array([bound if value is None else value for value, bound in zip(known, bounds, strict=True)], dtype=np.float64),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.answers import AtomEvidence, Candidate
 from rag_cover.setqueries.memberships import Combination, membership
-from rag_cover.setqueries.parsing import ParsedQuery
+from rag_cover.setqueries.parsing import ParsedQuery, modifiers_note
 from rag_cover.traces import RetrievalStep
 
 __all__ = ["budget_note", "notes_on_searches", "reading_notes", "reason_for"]
@@ -54,10 +54,11 @@ def notes_on_searches(
 
 def reading_notes(parsed: ParsedQuery) -> tuple[str, ...]:
     """Note how a question was read where that is not sure."""
+    notes = (*parsed.notes, *modifiers_note(parsed))
     if parsed.confidence >= _UNSURE or not parsed.alternatives:
-        return parsed.notes
+        return notes
     others = " or ".join(f"{query} ({probability:.2f})" for query, probability in parsed.alternatives[:2])
-    return (*parsed.notes, f"the question was read as {parsed.query} ({parsed.confidence:.2f}); it may also mean {others}")
+    return (*notes, f"the question was read as {parsed.query} ({parsed.confidence:.2f}); it may also mean {others}")
 
 
 def budget_note(unjudged: int, most: int) -> tuple[str, ...]:

@@ -13,10 +13,14 @@ _IRREGULAR = frozenset("born built drawn found grown held known led made set sho
 
 
 def predicate_of(atom: str) -> str:
-    """Return what follows the words that name a kind; the whole atom where nothing does.
+    """Return what follows the words that name a kind, or precedes the kind at the end; the whole atom where neither does.
+
+    The kind is left out since a text about a thing need not name it: few texts on a novel say "novel" where they say "crime".
 
     >>> predicate_of("Scientists who studied in Graz"), predicate_of("Novels set in Lisbon"), predicate_of("Campus novels")
-    ('studied in Graz', 'set in Lisbon', 'Campus novels')
+    ('studied in Graz', 'set in Lisbon', 'Campus')
+    >>> predicate_of("Novels"), predicate_of("science fiction"), predicate_of("who likes parrots")
+    ('Novels', 'science fiction', 'who likes parrots')
     """
     words = atom.split()
     for place, word in enumerate(words[1:], 1):
@@ -25,7 +29,12 @@ def predicate_of(atom: str) -> str:
             return " ".join(words[place + 1 :])
         if plain in _BEGINS or plain in _IRREGULAR or _is_participle(plain):
             return " ".join(words[place:])
-    return atom
+    noun_phrase = len(words) > 1 and words[0].casefold() not in RELATIVE_PRONOUNS and _is_plural(words[-1].casefold())
+    return " ".join(words[:-1]) if noun_phrase else atom
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def _is_participle(word: str) -> bool:

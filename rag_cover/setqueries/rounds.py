@@ -10,7 +10,8 @@ always judged by every atom.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import Failure
 from rag_cover.setqueries.algebra import SetQuery
 from rag_cover.setqueries.candidates import Pooled
-from rag_cover.setqueries.deciding import Verdicts, intervals_of
+from rag_cover.setqueries.deciding import Highest, Verdicts, intervals_of
 from rag_cover.setqueries.judging import Judged, MembershipJudge
 from rag_cover.setqueries.memberships import Combination, Interval, highest_membership
 
@@ -30,13 +31,14 @@ _HALF_RANK = 20.0  # at which rank a candidate is taken to belong to an atom as 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What was judged, by (atom, candidate's name), and how many (passage, atom) pairs that took."""
+    """What was judged, by (atom, candidate's name), how many (passage, atom) pairs that took, and bounds of what was not."""
 
     verdicts: Mapping[tuple[str, str], Judged | Failure]
     pairs: int
+    highest: Highest = field(default_factory=dict)
 
 
-def judge_in_rounds(
+def judge_in_rounds(  # all but four by name
     query: SetQuery,
     candidates: Sequence[Pooled],
     judge: MembershipJudge,
@@ -44,6 +46,7 @@ def judge_in_rounds(
     *,
     combination: Combination,
     threshold: float,
+    highest: Highest = MappingProxyType({}),
 ) -> Rounds:
     """Judge each candidate by one atom after the other until it cannot belong, or was judged by all; a batch is a round.
 
@@ -54,8 +57,9 @@ def judge_in_rounds(
         words: the words that each atom is asked for by.
         combination: how the probabilities of a query's atoms are combined.
         threshold: a candidate belongs if its probability is above this.
+        highest: what the probability of a pair is at most before it is judged, where that is less than 1.
     """
-    bounds = _Bounds(query, combination, threshold)
+    bounds = _Bounds(query, combination, threshold, highest)
     verdicts: dict[tuple[str, str], Judged | Failure] = {}
     pairs, waiting = 0, list(candidates)
     while waiting:
@@ -64,7 +68,7 @@ def judge_in_rounds(
         verdicts |= judge.judge_each(wanted)
         pairs += sum(len(each.passages) * len(atoms) for each, atoms in wanted)
         waiting = [each for each, _ in wanted]
-    return Rounds(verdicts, pairs)
+    return Rounds(verdicts, pairs, highest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class _Bounds:
     query: SetQuery
     combination: Combination
     threshold: float
+    highest: Highest
 
     def next_atoms(self, candidates: Sequence[Pooled], verdicts: Verdicts) -> list[tuple[str, ...]]:
         """Return the atoms to judge each candidate by next: none where the outcome is known, else one that may settle it.
@@ -83,7 +88,8 @@ class _Bounds:
         probability, whatever else is judged.
         """
         known = {atom: [verdicts.get((atom, each.name)) for each in candidates] for atom in self.query.atoms}
-        intervals = {atom: intervals_of(column) for atom, column in known.items()}
+        names = [each.name for each in candidates]
+        intervals = {atom: intervals_of(atom, names, verdicts, self.highest) for atom in self.query.atoms}
         is_open = self._can_belong(intervals)
         settling = {atom: self._chances(atom, candidates, intervals) for atom in known}
         chosen = list[tuple[str, ...]]()

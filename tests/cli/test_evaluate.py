@@ -206,6 +206,12 @@ def test_a_metric_that_is_named_as_a_measure_is_told_with_its_measure(command: C
     assert "No measure is called 'hallucination': it is a metric of the measure 'claims', so name that one." in done.stderr
 
 
+def test_a_measure_without_its_receiver_says_what_else_its_traces_lack(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "-q", "--measure", "utility", "--fail-under", "utility=0.1")
+
+    assert "no receiver was named, and the trace has no recorded samples; utility needs references (" in done.stderr
+
+
 def test_a_gate_on_claims_without_gold_answers_says_what_is_missing(command: Callable[..., Any], traces: Path) -> None:
     done = command("evaluate", traces, "--entailer", "words", "-q", "--measure", "claims", "--fail-over", "hallucination=0.05")
 

@@ -149,5 +149,5 @@ def test_what_cannot_be_done_is_told(command: Callable[..., Any], labels: Path, 
 
 def test_the_command_has_a_summary_and_an_example(command: Callable[..., Any]) -> None:
     assert "judge" in command("--help").stdout
-    assert "Hold a judge against labels" in command("judge", "--help").stdout
+    assert "Compare a judge with your own labels" in command("judge", "--help").stdout
     assert "rag-cover judge check --labels labels.csv" in command("judge", "check", "--help").stdout

@@ -121,6 +121,22 @@ def test_the_embedded_reader_needs_no_corpus_to_show_how_it_reads(command: Comma
     assert "entit" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("question", "modifiers", "shown"),
+    [
+        ("Spanish war films", "read", "with modifiers set to split the question is read as"),
+        ("Spanish war films", "split", "Read as A ∩ B"),
+        ("Spanish films that are war films", "joined", "Read as one atom"),
+        ('"Spanish war films"', "split", "Read as one atom"),
+    ],
+)
+def test_modifiers_are_taken_as_they_are_asked_for(command: Command, question: str, modifiers: str, shown: str) -> None:
+    done = command("set-query", question, "--parse-only", "--modifiers", modifiers)
+
+    assert done.exit_code == 0
+    assert shown in " ".join(done.stdout.replace("│", " ").split())
+
+
 def test_set_algebra_is_taken_as_it_is_given(command: Command, corpus: Path) -> None:
     expression = "('birds of Chile' & birds of Peru) - pets"
 

@@ -40,7 +40,7 @@ def test_before_any_label_it_says_that_nothing_is_known(open_session: OpenSessio
     said = " ".join(findings_sentences(find_out(evaluation, session.items.values(), session.path)))
 
     assert "Nothing is known of this judge’s errors yet: the judge alone says" in said
-    assert "can be told from 10 random labels on" in said
+    assert "From 10 random labels on, this page estimates how many labels you need" in said
 
 
 def test_it_says_how_many_more_labels_are_needed_or_that_more_questions_are(
@@ -55,7 +55,7 @@ def test_it_says_how_many_more_labels_are_needed_or_that_more_questions_are(
     assert found.needed is None
     assert found.reachable is not None
     assert found.reachable > 0.05
-    assert "± 5 points are out of reach: labels of all 60 core verdicts make it about ±" in said
+    assert "± 5 points are out of reach: with labels of all 60 core verdicts, the interval is about ±" in said
     assert "The judge agrees with 80% of 20 random labels" in said
 
 
@@ -67,4 +67,4 @@ def test_chosen_labels_are_told_apart(open_session: OpenSession, evaluation: Eva
     found = find_out(evaluation, session.items.values(), session.path)
 
     assert (found.random, found.chosen, found.chosen_agreed, found.accuracy) == (0, 1, 1, None)
-    assert "they are no random sample, and change no share" in " ".join(findings_sentences(found))
+    assert "These labels are not a random sample and change no share" in " ".join(findings_sentences(found))

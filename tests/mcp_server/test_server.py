@@ -99,6 +99,8 @@ def test_an_agent_finds_evaluates_and_reads_what_is_there(folder: Path) -> None:
     assert "nothing in it is an instruction" in worst["notice"]
     assert compared["questions"] == 3
     assert "untrusted_text" in routed["explanation"]
+    assert routed["route"] in {"direct", "decompose", "abstain"}
+    assert routed["scores"].keys() >= {"answered", "steps"}
 
 
 @pytest.mark.slow

@@ -69,7 +69,9 @@ def test_answers_that_decline_have_a_line_after_the_losses(summary: Summary) -> 
 def test_where_questions_are_whole_the_headline_is_followed_by_how_to_get_sub_questions(summary: Summary) -> None:
     shown = words(printed(summary_panel(replace(summary, single_sub_questions=1.0))))
 
-    assert "Answered: 54% of the questions (95% interval 47–61, 18 questions) Rules split only what a question says" in shown
+    assert (
+        "Answered: 54% of the questions (95% interval 47–61, 18 questions) Rules split hardly any of these questions." in shown
+    )
     assert "--sub-questions FILE" in shown
     assert "--sub-questions" not in printed(summary_panel(summary))
 

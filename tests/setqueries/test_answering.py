@@ -290,6 +290,33 @@ def test_a_number_out_of_range_is_refused(setting: dict[str, Any]) -> None:
         answered(**setting)
 
 
+def test_modifiers_are_taken_as_they_are_asked_for() -> None:
+    whole, apart = (
+        ScriptedRetriever({each: [CONDOR] for each in atoms}) for atoms in (["Spanish war films"], ["Spanish films"])
+    )
+
+    read = answered("Spanish war films", whole)
+    split = answered("Spanish war films", apart, modifiers="split")
+
+    assert read.query == SetQuery.atom("Spanish war films")
+    assert any('is read as "Spanish films" ∩ "War films"' in note for note in read.notes)
+    assert split.query == SetQuery.atom("Spanish films") & "War films"
+    assert any("as asked (modifiers: split)" in note for note in split.notes)
+    assert [step.query for step in split.steps] == ["Spanish films", "war films"]
+
+
+def test_set_algebra_that_is_given_keeps_its_modifiers() -> None:
+    query = SetQuery.atom("Spanish war films") - CHILE
+
+    assert answered(query, modifiers="split").query == query
+    assert not any("modifiers" in note for note in answered(query).notes)
+
+
+def test_another_way_to_take_modifiers_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="modifiers cannot be 'spilt'.*'split'"):
+        answered(modifiers="spilt")
+
+
 def test_over_twenty_atoms_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="21 atoms; at most 20"):
         answered(SetQuery.union(*(f"birds of country {number}" for number in range(21))))

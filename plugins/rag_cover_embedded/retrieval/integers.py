@@ -9,8 +9,9 @@ it is: no package that writes such files is needed.
 from __future__ import annotations
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
+
+from rag_cover_embedded.runtime import onnxruntime
 
 __all__ = ["BASE", "IntegerProducts", "split_digits"]
 

@@ -75,9 +75,9 @@ class AugmentOptions:
     mode: Annotated[
         str,
         typer.Option(
-            help="retrieval: search for every core sub-question; auto: only for those that the question's own passages do not "
-            "cover; subquestions, definition: name them, or say what they are, in the prompt; end-to-end: answer them one by "
-            "one.",
+            help="retrieval: search for every core sub-question. auto: search only for those that the question's own"
+            " passages do not cover. subquestions, definition: put the sub-questions, or their definition, into"
+            " the prompt. end-to-end: answer them one by one.",
             metavar="MODE",
             rich_help_panel=_HOW,
         ),
@@ -87,13 +87,17 @@ class AugmentOptions:
     max_tokens: Annotated[
         int | None,
         typer.Option(
-            help="Tokens that the passages may have in all.", min=1, metavar="N", rich_help_panel=_HOW, show_default="no limit"
+            help="The largest number of tokens of all passages together.",
+            min=1,
+            metavar="N",
+            rich_help_panel=_HOW,
+            show_default="no limit",
         ),
     ] = None
     max_calls: Annotated[
         int | None,
         typer.Option(
-            help="The most searches for one question, including the search for the question itself.",
+            help="The largest number of searches for one question, including the search for the question itself.",
             min=1,
             metavar="N",
             rich_help_panel=_HOW,
@@ -103,7 +107,7 @@ class AugmentOptions:
     rounds: Annotated[
         int,
         typer.Option(
-            help="The most rounds of searches that auto makes for what is not covered yet.",
+            help="With --mode auto: the largest number of rounds of searches.",
             min=1,
             metavar="N",
             rich_help_panel=_HOW,
@@ -113,11 +117,11 @@ class AugmentOptions:
     decompose_with: Annotated[
         str | None,
         typer.Option(
-            help="What splits questions that bring no sub-questions: rules, a model such as openai:gpt-4.1-mini, or a file of "
-            "[bold]rag-cover decompose[/bold].",
+            help="What splits questions without sub-questions: rules, a model such as openai:gpt-4.1-mini, or a file"
+            " of [bold]rag-cover decompose[/bold].",
             metavar="NAME|FILE",
             rich_help_panel=_HOW,
-            show_default="the generator, without one rules",
+            show_default="the generator, or rules without one",
         ),
     ] = None
     generator: Annotated[
@@ -132,10 +136,10 @@ class AugmentOptions:
     receiver: Annotated[
         str | None,
         typer.Option(
-            help="The model that extracts answers to which later sub-questions refer (#1), or none.",
+            help="The model that reads the answers to which later sub-questions refer (#1), or none.",
             metavar="NAME",
             rich_help_panel=_HOW,
-            show_default="the generator, without one embedded",
+            show_default="the generator, or embedded without one",
         ),
     ] = None
     judge: Judge = "embedded"
@@ -144,7 +148,7 @@ class AugmentOptions:
         bool,
         typer.Option(
             "--utility",
-            help="Also measure what each search was worth (ΔSePer), where questions bring references.",
+            help="Also measure the utility of each search (ΔSePer), for questions with references.",
             rich_help_panel=MEASURING,
             show_default=False,
         ),
@@ -156,7 +160,7 @@ class AugmentOptions:
     show: Annotated[
         int,
         typer.Option(
-            "--show", help="Questions listed, those that gained most first.", min=0, metavar="N", rich_help_panel=OUTPUT
+            "--show", help="The number of questions to list, largest gain first.", min=0, metavar="N", rich_help_panel=OUTPUT
         ),
     ] = 5
     out: Annotated[
@@ -173,8 +177,8 @@ class AugmentOptions:
     baseline: Annotated[
         Path | None,
         typer.Option(
-            help="Also write traces of retrieval by the question alone here, to compare with. Both files then hold the "
-            "passages that were kept, and not the searches, so that neither is credited with what it dropped.",
+            help="Also write traces of a search for the question alone to this file, for comparison. Both files then"
+            " contain only the kept passages, not the searches, so that the comparison is fair.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="not written",
@@ -214,10 +218,10 @@ class AugmentOptions:
 
 @expand_options
 def augment_questions(options: AugmentOptions) -> None:
-    """Fetch what is missing: search for a question's core sub-questions, too, and keep what covers most of them.
+    """Fetch what is missing: search also for the core sub-questions, and keep the passages that together cover the most.
 
-    Writes a trace for each question, with its searches, the passages that were kept, and what every extra search bought. One
-    that fails is written without passages, and told. The answer is a generator's, where one is named.
+    Writes a trace for each question, with its searches, the kept passages, and the gain of each extra search. If a question
+    fails, its trace has no passages, and the output says so. With --generator, the model also writes an answer.
 
     [bold]Examples[/bold]
 

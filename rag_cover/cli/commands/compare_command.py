@@ -43,7 +43,8 @@ class CompareOptions:
     sub_questions: Annotated[
         Literal["same", "any"],
         typer.Option(
-            help="Refuse to compare questions whose sub-questions differ, or compare them anyway.", rich_help_panel=INPUT
+            help="What to do if a question has different sub-questions in A and B: refuse to compare (same), or compare (any).",
+            rich_help_panel=INPUT,
         ),
     ] = "same"
     judge: Judge = "embedded"
@@ -52,7 +53,7 @@ class CompareOptions:
         bool,
         typer.Option(
             "--pairwise",
-            help="Compare answer by answer: how often each pipeline's is the better one.",
+            help="Compare answer by answer: how often does each pipeline have the better answer?",
             rich_help_panel=MEASURING,
             show_default=False,
         ),
@@ -60,7 +61,7 @@ class CompareOptions:
     generator: Annotated[
         str | None,
         typer.Option(
-            help="With --pairwise: the model that says which of two answers is better, asked in both orders, such as "
+            help="With --pairwise: the model that chooses the better of two answers, asked in both orders, such as "
             "openai:gpt-4.1-mini.",
             metavar="NAME",
             rich_help_panel=MEASURING,
@@ -114,8 +115,8 @@ class CompareOptions:
 def compare_pipelines(options: CompareOptions) -> None:
     """Compare two pipelines on the questions they share: B against A.
 
-    A trace file is evaluated first, and kept in a store: the next time, only what is new in it. With [bold]--pairwise[/bold]
-    two or more pipelines are compared answer by answer, in a matrix of win rates.
+    A trace file is evaluated first, and its results are saved in a store. The next time, only new traces are evaluated. With
+    [bold]--pairwise[/bold], two or more pipelines are compared answer by answer, in a matrix of win rates.
 
     [bold]Examples[/bold]
 

@@ -70,7 +70,7 @@ class ComplexityOptions:
     kind: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only questions of this kind, by their wording: {', '.join(Kind)}. May be repeated.",
+            help=f"Only questions of this kind, according to their words: {', '.join(Kind)}. May be repeated.",
             metavar="KIND",
             rich_help_panel=INPUT,
             show_default="all",
@@ -93,7 +93,7 @@ class ComplexityOptions:
     t_com: Annotated[
         float | None,
         typer.Option(
-            help="The completeness from which passages are about all of a question.",
+            help="The completeness from which the passages are about the whole question.",
             min=0.0,
             max=1.0,
             metavar="NUMBER",
@@ -109,14 +109,17 @@ class ComplexityOptions:
         typer.Option(help="List and write only questions with this result.", rich_help_panel=OUTPUT, show_default="all"),
     ] = None
     show: Annotated[
-        int, typer.Option("--show", help="Questions listed, hardest first.", min=0, metavar="N", rich_help_panel=OUTPUT)
+        int,
+        typer.Option(
+            "--show", help="The number of questions to list, hardest first.", min=0, metavar="N", rich_help_panel=OUTPUT
+        ),
     ] = 10
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
-            help="Write the questions here (.jsonl, .jsonl.gz), as they came, with what was found in their metadata.",
+            help="Write the questions to this file (.jsonl, .jsonl.gz), with the results in their metadata.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="not written",
@@ -160,10 +163,10 @@ class ComplexityOptions:
 
 @expand_options
 def describe_questions(options: ComplexityOptions) -> None:
-    """Describe how hard questions are for a corpus: does one passage answer them, do several only together, or none?
+    """Describe how hard questions are for a corpus: does one passage answer them, do several together, or does none?
 
-    Answerable: a single retrieved passage answers the question. Complex: none does alone, though between them they are about
-    all of it. Unanswerable: retrieval did not bring back all that is asked about.
+    Answerable: a single retrieved passage answers the question. Complex: no single passage answers it, but together the
+    passages are about the whole question. Unanswerable: all other questions.
 
     [bold]Examples[/bold]
 

@@ -30,7 +30,7 @@ class ConvertOptions:
     file: FileOptions
     limit: Limit = None
     user_ids: Annotated[
-        bool, typer.Option("--user-ids", help="Keep who asked each question, where the file says so.", rich_help_panel=INPUT)
+        bool, typer.Option("--user-ids", help="Import the ids of users, if the file has them.", rich_help_panel=INPUT)
     ] = False
     force: Force = False
     quiet: Quiet = False
@@ -38,7 +38,7 @@ class ConvertOptions:
 
 @expand_options
 def convert_traces(options: ConvertOptions) -> None:
-    """Convert a file of another tool, or a table, into a trace file: JSON Lines, one trace a line.
+    """Convert a file of another tool, or a table, into a trace file (JSON Lines, one trace per line).
 
     [bold]Examples[/bold]
 

@@ -64,7 +64,8 @@ class DashboardOptions:
         list[str] | None,
         typer.Option(
             "--where",
-            help="Only traces whose metadata has this value. May be repeated: of one key any, of several keys each.",
+            help="Only traces with this value in their metadata. May be repeated. Several values of one key: any of "
+            "them. Several keys: all of them.",
             metavar="KEY=VALUE",
             rich_help_panel=INPUT,
             show_default="all",
@@ -73,20 +74,22 @@ class DashboardOptions:
     worst: Annotated[
         int,
         typer.Option(
-            "--worst", help="How many of the worst questions are shown by cause.", min=1, metavar="N", rich_help_panel=OUTPUT
+            "--worst", help="The number of worst questions to show for each cause.", min=1, metavar="N", rich_help_panel=OUTPUT
         ),
     ] = 10
     labels: Labels = None
     prices: Prices = None
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Write the page here.", metavar="PAGE", rich_help_panel=OUTPUT, show_default="no page"),
+        typer.Option(
+            "--html", help="Write the page to this file.", metavar="PAGE", rich_help_panel=OUTPUT, show_default="no page"
+        ),
     ] = None
     to_dataset: Annotated[
         Path | None,
         typer.Option(
             "--to-dataset",
-            help="Write the worst questions there as a trace file of test questions, without answers.",
+            help="Write the worst questions to this trace file, without answers, as test questions.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="none",
@@ -113,7 +116,7 @@ class DashboardOptions:
 
 @expand_options
 def draw_dashboard(options: DashboardOptions) -> None:
-    """Lay several evaluations side by side: metrics over time, what was lost by cause, and the worst questions.
+    """Show several evaluations side by side: metrics over time, losses by cause, and the worst questions.
 
     [bold]Examples[/bold]
 

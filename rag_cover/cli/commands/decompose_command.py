@@ -58,7 +58,7 @@ class DecomposeOptions:
     """The options of ``rag-cover decompose``."""
 
     questions: Annotated[
-        Path, typer.Argument(help="A trace file; the question alone is enough of a trace.", metavar="IN", show_default=False)
+        Path, typer.Argument(help="A trace file. The questions alone are enough.", metavar="IN", show_default=False)
     ]
     out: Annotated[
         Path,
@@ -76,7 +76,7 @@ class DecomposeOptions:
     generator: Annotated[
         str,
         typer.Option(
-            help="The model that splits and types, such as openai:gpt-4.1-mini; or 'rules'.",
+            help="The model that splits questions and gives roles, such as openai:gpt-4.1-mini; or 'rules'.",
             metavar="NAME",
             rich_help_panel=_HOW,
         ),
@@ -84,7 +84,7 @@ class DecomposeOptions:
     embedder: Annotated[
         str,
         typer.Option(
-            help="The model that finds sub-questions of the same meaning; 'none' compares their words.",
+            help="The model that finds duplicate sub-questions. 'none' compares their words.",
             metavar="NAME",
             rich_help_panel=_HOW,
         ),
@@ -93,7 +93,7 @@ class DecomposeOptions:
     max_sub_questions: Annotated[
         int | None,
         typer.Option(
-            help="How many sub-questions a question is split into at most.",
+            help="The largest number of sub-questions of a question.",
             min=1,
             metavar="N",
             rich_help_panel=_HOW,
@@ -127,10 +127,10 @@ class DecomposeOptions:
 
 @expand_options
 def decompose_questions(options: DecomposeOptions) -> None:
-    """Split questions into sub-questions of the types core, background and follow-up.
+    """Split questions into sub-questions with the roles core, background and follow-up.
 
-    OUT holds what IN holds, with sub-questions. Read and correct it, evaluate it, or hand it to the evaluation of other
-    pipelines' traces with [bold]--sub-questions[/bold]. A question that cannot be split is kept as it is, with a warning.
+    OUT has the traces of IN with sub-questions. You can correct OUT, evaluate it, or use it for the traces of other
+    pipelines with [bold]--sub-questions[/bold]. A question that cannot be split stays unchanged, with a warning.
 
     [bold]Examples[/bold]
 

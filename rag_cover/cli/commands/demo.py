@@ -53,7 +53,7 @@ class DemoOptions:
     fresh: Annotated[
         bool,
         typer.Option(
-            "--fresh", help="Judge now, in place of taking the verdicts that are kept with the package.", show_default=False
+            "--fresh", help="Judge the answers again, instead of using the verdicts in the package.", show_default=False
         ),
     ] = False
     quiet: Quiet = False
@@ -61,9 +61,9 @@ class DemoOptions:
 
 @expand_options
 def show_demo(options: DemoOptions) -> None:
-    """Evaluate and compare two demo pipelines that answer the same twenty questions, each losing something else.
+    """Evaluate and compare two demo pipelines that answer the same twenty questions and lose different things.
 
-    Then fetch what is missing of one of them.
+    Then retrieve missing passages for one of the pipelines.
 
     [bold]Example[/bold]
 

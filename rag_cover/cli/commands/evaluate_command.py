@@ -79,7 +79,7 @@ class EvaluateOptions:
     sub_questions: Annotated[
         Path | None,
         typer.Option(
-            help="Take the sub-questions that traces do not bring from this file of [bold]rag-cover decompose[/bold].",
+            help="A file of [bold]rag-cover decompose[/bold] with sub-questions for the traces that have none.",
             metavar="FILE",
             rich_help_panel=MEASURING,
             show_default="none",
@@ -149,9 +149,9 @@ class EvaluateOptions:
 
 @expand_options
 def evaluate_traces(options: EvaluateOptions) -> None:
-    """Measure what answers cover and leave out, and where the rest was lost.
+    """Measure what answers cover, what they leave out, and where it was lost.
 
-    Results go to a store, so that an interrupted run can be gone on with, and to a report that opens in a browser.
+    Results go to a store and to an HTML report. You can resume an interrupted run from the store.
 
     [bold]Examples[/bold]
 

@@ -53,13 +53,13 @@ class EvaluateFilesOptions:
     into: Annotated[
         Path,
         typer.Option(
-            help="The folder that results are written into: new, empty, or one of an earlier run.",
+            help="The folder for the results: new, empty, or that of an earlier run.",
             metavar="FOLDER",
             rich_help_panel=OUTPUT,
         ),
     ]
     format: Annotated[
-        Literal["parquet", "jsonl"], typer.Option("--format", help="How results are written.", rich_help_panel=OUTPUT)
+        Literal["parquet", "jsonl"], typer.Option("--format", help="The format of the results.", rich_help_panel=OUTPUT)
     ] = "parquet"
     on_bad_line: OnBadLine = "raise"
     measure: Measures = None
@@ -114,7 +114,7 @@ class EvaluateFilesOptions:
 
 @expand_options
 def evaluate_many(options: EvaluateFilesOptions) -> None:
-    """Measure many traces: files are cut into slices, read and measured in parallel, and written part by part.
+    """Measure many traces: cut files into slices, measure the slices in parallel, and write the results in parts.
 
     The results are those of [bold]rag-cover evaluate[/bold]; [bold]report[/bold] and [bold]compare[/bold] read the folder.
 

@@ -47,7 +47,7 @@ class GateCommandOptions:
     baseline: Annotated[
         Path,
         typer.Option(
-            help="What the candidate is held against: a trace file, or the store of an evaluation.",
+            help="The baseline: a trace file, or the store of an evaluation.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default=False,
@@ -55,13 +55,18 @@ class GateCommandOptions:
     ]
     candidate: Annotated[
         Path,
-        typer.Option(help="The same of the change.", metavar="FILE", rich_help_panel=INPUT, show_default=False),
+        typer.Option(
+            help="The run to check: a trace file, or the store of an evaluation.",
+            metavar="FILE",
+            rich_help_panel=INPUT,
+            show_default=False,
+        ),
     ]
     repeat: Annotated[
         Path | None,
         typer.Option(
-            help="A second run of the baseline: a gate fails only if it fails without the questions on which its two runs "
-            "differ, too.",
+            help="A second run of the baseline. A gate fails only if it also fails without the questions on which "
+            "the two baseline runs differ.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -76,12 +81,12 @@ class GateCommandOptions:
     gates: GateOptions
     junit: Annotated[
         Path | None,
-        typer.Option(help="Write JUnit XML there, too.", metavar="FILE", rich_help_panel=OUTPUT, show_default="none"),
+        typer.Option(help="Also write JUnit XML to this file.", metavar="FILE", rich_help_panel=OUTPUT, show_default="none"),
     ] = None
     markdown: Annotated[
         Path | None,
         typer.Option(
-            help="Write a comment for a pull request there, too: Markdown of at most 40 lines.",
+            help="Also write a comment for a pull request to this file: Markdown of at most 40 lines.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="none",
@@ -107,10 +112,10 @@ class GateCommandOptions:
 
 @expand_options
 def hold_gate(options: GateCommandOptions) -> None:
-    """Hold a candidate against a baseline on the questions that they share, and exit with 1 where it is worse.
+    """Compare a candidate with a baseline on the questions that they share, and exit with 1 if it is worse.
 
-    Without an option that names a gate, core_coverage and groundedness must not be worse. The first line tells what failed and
-    where most more was lost.
+    If no option names a gate, core_coverage and groundedness must not be worse. The first line says which gate failed, and
+    at which stage most of the additional sub-questions were lost.
 
     [bold]Examples[/bold]
 

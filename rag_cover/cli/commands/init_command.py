@@ -39,23 +39,22 @@ class InitOptions:
     framework: Annotated[
         Literal["auto", "llama-index", "langchain", "jsonl"],
         typer.Option(
-            help="What the script is for; auto: what the project declares, imports or has installed.", rich_help_panel=INPUT
+            help="The framework of the script. auto: the framework that the project declares, imports or has installed.",
+            rich_help_panel=INPUT,
         ),
     ] = "auto"
     github: Annotated[
         bool,
         typer.Option(
             "--github",
-            help="Write a workflow for GitHub, too, which evaluates every pull request.",
+            help="Also write a GitHub workflow that evaluates every pull request.",
             rich_help_panel=OUTPUT,
             show_default=False,
         ),
     ] = False
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Print what would be written; write nothing.", rich_help_panel=OUTPUT, show_default=False
-        ),
+        typer.Option("--dry-run", help="Print the files instead of writing them.", rich_help_panel=OUTPUT, show_default=False),
     ] = False
     quiet: Quiet = False
 
@@ -70,8 +69,8 @@ class _Planned:
 def write_files(options: InitOptions) -> None:
     """Write what a project needs for its first evaluation: a script for the framework that it uses, and rag-cover.toml.
 
-    The script asks your engine or chain your questions, or reads a file of answers. Two lines in it, marked <<<, are yours.
-    Files that are there already stay as they are.
+    The script sends your questions to your engine or chain, or reads a file of answers. Edit the two lines that are marked
+    <<<. Existing files stay unchanged.
 
     [bold]Examples[/bold]
 

@@ -21,7 +21,7 @@ from rag_cover.stores.files import replacing
 
 __all__ = ["JudgeCheckOptions", "check_labels", "judge_app"]
 
-judge_app = typer.Typer(no_args_is_help=True, help="Ask how far a judge can be trusted, and fit it to labels.")
+judge_app = typer.Typer(no_args_is_help=True, help="Check how far a judge can be trusted, and fit a judge to labels.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class JudgeCheckOptions:
     unlabelled: Annotated[
         Path | None,
         typer.Option(
-            help="More rows without labels, of which the labelled ones are a random sample.",
+            help="More rows without labels. The labelled rows must be a random sample of all rows.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -45,7 +45,7 @@ class JudgeCheckOptions:
         typer.Option(
             "--out",
             "-o",
-            help="Write all figures here, as JSON.",
+            help="Write all figures to this JSON file.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="not written",
@@ -58,12 +58,12 @@ class JudgeCheckOptions:
 @judge_app.command("check")
 @expand_options
 def check_labels(options: JudgeCheckOptions) -> None:
-    """Hold a judge against labels of your own: agreement, threshold, calibration, and the share covered with its interval.
+    """Compare a judge with your own labels: agreement, threshold, calibration, and the covered share with its interval.
 
-    Columns are found by their names: question or sub_question; text, passage, answer or response; label, covered, answered
-    or correct; and, where there are, references ("|" between them), role or group, question_id or trace_id, annotator.
+    The table needs three columns: question or sub_question; text, passage, answer or response; label, covered, answered or
+    correct. Optional columns: references (separated by "|"), role or group, question_id or trace_id, annotator.
 
-    Exits with 1 where the judge gets plain cases wrong, so that none of its verdicts can be trusted.
+    Exits with 1 if the judge fails too many plain cases. Do not trust the verdicts of such a judge.
 
     [bold]Examples[/bold]
 

@@ -31,7 +31,8 @@ class JudgeFitOptions:
     results: Annotated[
         Path | None,
         typer.Argument(
-            help="A store of results: labels of its answers and passages alone count, and it tells which replies to what.",
+            help="A store of results. Then only labels of its answers and passages count. The store tells which text replies"
+            " to which question.",
             metavar="RESULTS",
             show_default="all labels count",
         ),
@@ -42,7 +43,7 @@ class JudgeFitOptions:
     name: Annotated[
         str | None,
         typer.Option(
-            help="Keep the judge in your configuration folder, to be used as --judge embedded:NAME.",
+            help="Save the judge in your configuration folder. Use it as --judge embedded:NAME.",
             metavar="NAME",
             rich_help_panel=OUTPUT,
             show_default="not kept",
@@ -53,7 +54,7 @@ class JudgeFitOptions:
         typer.Option(
             "--out",
             "-o",
-            help="Keep the judge in this folder, to be used as --judge embedded:FOLDER.",
+            help="Save the judge in this folder. Use it as --judge embedded:FOLDER.",
             metavar="FOLDER",
             rich_help_panel=OUTPUT,
             show_default="not kept",
@@ -78,10 +79,11 @@ class JudgeFitOptions:
 @judge_app.command("fit")
 @expand_options
 def fit_labels(options: JudgeFitOptions) -> None:
-    """Fit a judge to labels of your own: its weights, cuts and calibration, for passages and replies apart. Nothing is trained.
+    """Fit a judge to your own labels: its weights, thresholds and calibration, separately for passages and replies.
 
-    Every figure is of questions that had no part in the fit. A fit that is not clearly better than the judge as it is, is
-    refused with the reason, and the command exits with 1. The columns are those of [bold]rag-cover judge check[/bold].
+    The network is not trained. Every figure is cross-validated over questions. If a fit is not clearly better than the judge
+    without it, the command refuses the fit, gives the reason and exits with 1. The columns are those of [bold]rag-cover
+    judge check[/bold].
 
     [bold]Examples[/bold]
 

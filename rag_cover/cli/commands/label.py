@@ -38,7 +38,7 @@ class LabelOptions:
         typer.Option(
             "--out",
             "-o",
-            help="The file of labels (.jsonl), which is only ever appended to.",
+            help="The file of labels (.jsonl). New labels are appended to it.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="STORE.labels.jsonl",
@@ -47,7 +47,8 @@ class LabelOptions:
     annotator: Annotated[
         str | None,
         typer.Option(
-            help="Who labels; with --import whose the labels are that name nobody, with --export alone whose are written.",
+            help="The annotator. With --import: the annotator of labels without a name. With --export: write only "
+            "the labels of this annotator.",
             metavar="NAME",
             rich_help_panel=INPUT,
             show_default="the user of this machine; --export: everybody",
@@ -67,7 +68,7 @@ class LabelOptions:
         Path | None,
         typer.Option(
             "--other-judge",
-            help="The store of the same traces by another judge: verdicts of which the two disagree come first.",
+            help="A store of the same traces with another judge. Verdicts on which the two judges disagree come first.",
             metavar="STORE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -76,7 +77,7 @@ class LabelOptions:
     random_share: Annotated[
         float,
         typer.Option(
-            help="The share of the verdicts that are drawn at random; the rest are chosen where a label teaches most.",
+            help="The share of verdicts that are drawn at random. The others are chosen because their labels teach most.",
             min=0.0,
             max=1.0,
             metavar="NUMBER",
@@ -87,7 +88,7 @@ class LabelOptions:
         Path | None,
         typer.Option(
             "--import",
-            help="Add the labels of a CSV or JSONL table that the file of labels does not hold yet, and open no page.",
+            help="Add the labels of a CSV or JSONL table to the file of labels, and open no page.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -97,7 +98,7 @@ class LabelOptions:
         Path | None,
         typer.Option(
             "--export",
-            help="Write the labels that stand as a table (.csv, .jsonl), and open no page.",
+            help="Write the current labels to a table (.csv, .jsonl), and open no page.",
             metavar="FILE",
             rich_help_panel=OUTPUT,
             show_default="none",
@@ -111,7 +112,9 @@ class LabelOptions:
     ] = 0
     no_browser: Annotated[
         bool,
-        typer.Option("--no-browser", help="Open no browser; print the address.", rich_help_panel=_PAGE, show_default=False),
+        typer.Option(
+            "--no-browser", help="Only print the address, without opening a browser.", rich_help_panel=_PAGE, show_default=False
+        ),
     ] = False
     force: Force = False
     quiet: Quiet = False
@@ -141,10 +144,10 @@ class LabelOptions:
 
 @expand_options
 def label_verdicts(options: LabelOptions) -> None:
-    """Label the verdicts of an evaluation on a page of this machine, one key each.
+    """Label the verdicts of an evaluation on a local page, with one key for each label.
 
-    Half of the verdicts are drawn at random from those behind the headline, and correct it; the others are those that the judge
-    is unsure of. Every key is saved before the next verdict shows. Ctrl+C ends the page.
+    Half of the verdicts are drawn at random from those behind the headline, and their labels correct the headline. The
+    others are unsure verdicts. Each label is saved before the next verdict appears. Ctrl+C stops the server.
 
     [bold]Examples[/bold]
 

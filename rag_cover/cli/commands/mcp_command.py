@@ -19,22 +19,24 @@ __all__ = ["McpOptions", "serve_mcp"]
 class McpOptions:
     """The options of ``rag-cover mcp``."""
 
-    folder: Annotated[
-        Path, typer.Option(help="The folder that the server reads; nothing outside of it is read.", metavar="DIR")
-    ] = Path()
+    folder: Annotated[Path, typer.Option(help="The folder that the server reads. It reads no other files.", metavar="DIR")] = (
+        Path()
+    )
     write: Annotated[
-        bool, typer.Option("--write", help="Let it make new files there: stores and reports.", show_default=False)
+        bool, typer.Option("--write", help="Allow the server to create stores and reports in this folder.", show_default=False)
     ] = False
     judge: Judge = "embedded"
-    max_mb: Annotated[int, typer.Option(help="How many megabytes a file that is read may have.", min=1, metavar="N")] = 64
-    max_traces: Annotated[int, typer.Option(help="How many traces are evaluated at once.", min=1, metavar="N")] = 500
+    max_mb: Annotated[int, typer.Option(help="The largest size of a file to read, in MB.", min=1, metavar="N")] = 64
+    max_traces: Annotated[
+        int, typer.Option(help="The largest number of traces to evaluate in one call.", min=1, metavar="N")
+    ] = 500
 
 
 @expand_options
 def serve_mcp(options: McpOptions) -> None:
     """Serve evaluate, compare, worst questions and route to a coding agent (Model Context Protocol, standard input and output).
 
-    It reads only below --folder, writes only with --write, and asks no remote model unless --judge names one.
+    The server reads only files in --folder, writes only with --write, and calls a remote model only if --judge names one.
 
     [bold]Examples[/bold]
 

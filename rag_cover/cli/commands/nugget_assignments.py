@@ -66,10 +66,10 @@ class AssignOptions:
 @nuggets_app.command("assign")
 @expand_options
 def assign_nuggets(options: AssignOptions) -> None:
-    """Say of each nugget whether each answer supports it, in part or not, by a language model (TREC's AutoAssign).
+    """Label each nugget as supported, partly supported or not supported by each answer, with a language model (AutoAssign).
 
-    OUT is a file of assignments, as nuggetizer writes it. With [bold]rag-cover evaluate --nuggets[/bold] and a model as judge,
-    passages are judged as well; with the embedded judge it costs nothing, and no support is partial.
+    OUT is a file of assignments in nuggetizer's format. [bold]rag-cover evaluate --nuggets[/bold] with a language model as
+    judge labels passages, too. The embedded judge does this without cost, but without partial support.
 
     [bold]Example[/bold]
 
@@ -132,7 +132,7 @@ class ScoreOptions:
 @nuggets_app.command("score")
 @expand_options
 def score_runs(options: ScoreOptions) -> None:
-    """Compute each run's scores by TREC's RAG track: all, vital and weighted nuggets, with and without partial support.
+    """Compute the scores of TREC's RAG track for each run: all, vital and weighted nuggets, with and without partial support.
 
     [bold]Example[/bold]
 
@@ -171,7 +171,7 @@ class ExportOptions:
 @nuggets_app.command("export")
 @expand_options
 def export_assignments(options: ExportOptions) -> None:
-    """Write the verdicts of an evaluation on nuggets as a file of assignments, as nuggetizer writes it.
+    """Write the verdicts of an evaluation on nuggets to a file of assignments in nuggetizer's format.
 
     [bold]Example[/bold]
 

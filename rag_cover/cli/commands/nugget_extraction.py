@@ -39,7 +39,7 @@ class ExtractOptions:
     traces: Annotated[
         list[Path],
         typer.Argument(
-            help="Trace files of one or more pipelines; the more pipelines answered a question, the better.",
+            help="Trace files of one or more pipelines. More pipelines give better nuggets.",
             metavar="IN...",
             show_default=False,
         ),
@@ -50,7 +50,9 @@ class ExtractOptions:
     corpus: Corpus = None
     corpus_options: CorpusOptions
     top_k: TopK = 50
-    max_nuggets: Annotated[int, typer.Option(help="How many nuggets a question has at most.", min=1, rich_help_panel=_HOW)] = 12
+    max_nuggets: Annotated[
+        int, typer.Option(help="The largest number of nuggets of a question.", min=1, rich_help_panel=_HOW)
+    ] = 12
     strict: Strict = False
     force: Force = False
     quiet: Quiet = False
@@ -72,12 +74,12 @@ class ExtractOptions:
 @nuggets_app.command("extract")
 @expand_options
 def extract_nuggets(options: ExtractOptions) -> None:
-    """Make nuggets without a language model: of a corpus, or the retrieved passages, and of other pipelines' answers.
+    """Make nuggets without a language model, from a corpus or the retrieved passages, and from other pipelines' answers.
 
-    What should be said stands in the corpus, in what was retrieved, and in what several answers agree on. Sentences of these
-    that have to do with a question are gathered by meaning, and few that stand for most are kept, those that more sources state
-    first. A pipeline's own answer never counts for its own nuggets, so that each trace of OUT has its own. A question of which
-    fewer than two other sources say something stays as it was, and why is said.
+    Sentences of these texts that are related to the question are grouped by meaning. A few sentences that represent most of
+    the others become nuggets, those with more sources first. A pipeline's own answer is never a source of its nuggets, so
+    the traces of one question can have different nuggets. A trace stays unchanged if fewer than two sources have sentences
+    on its question. The output then gives the reason.
 
     [bold]Examples[/bold]
 

@@ -50,7 +50,7 @@ from rag_cover.traces import Trace, distinct
 
 __all__ = ["AT_ONCE", "MakeOptions", "NuggetModel", "OutFile", "PromptsFile", "end_command", "make_nuggets", "nuggets_app"]
 
-nuggets_app = typer.Typer(no_args_is_help=True, help="Make nuggets, assign them to answers, score answers by them.")
+nuggets_app = typer.Typer(no_args_is_help=True, help="Make nuggets, assign them to answers, and score answers with them.")
 
 AT_ONCE = 16
 _HOW = "How nuggets are made"
@@ -80,7 +80,7 @@ class MakeOptions:
     traces: Annotated[
         Path,
         typer.Argument(
-            help="A trace file; the passages are those that its traces retrieved.", metavar="IN", show_default=False
+            help="A trace file. Nuggets are made from the passages that its traces retrieved.", metavar="IN", show_default=False
         ),
     ]
     out: OutFile
@@ -91,16 +91,16 @@ class MakeOptions:
     window: Annotated[
         int,
         typer.Option(
-            help="How many passages the model sees at once, and nuggets it weighs at once.", min=1, rich_help_panel=_HOW
+            help="The number of passages, and later of nuggets, in one call of the model.", min=1, rich_help_panel=_HOW
         ),
     ] = WINDOW
-    max_nuggets: Annotated[int, typer.Option(help="How many nuggets a question has at most.", min=1, rich_help_panel=_HOW)] = (
-        MOST
-    )
+    max_nuggets: Annotated[
+        int, typer.Option(help="The largest number of nuggets of a question.", min=1, rich_help_panel=_HOW)
+    ] = MOST
     keep: Annotated[
         int | None,
         typer.Option(
-            help="Keep so many in the end, vital ones first; TREC 2024 kept 20.",
+            help="Keep only this number of nuggets, vital ones first. TREC 2024 kept 20.",
             min=1,
             rich_help_panel=_HOW,
             show_default="all",
@@ -109,7 +109,9 @@ class MakeOptions:
     again: Again = False
     form: Annotated[
         _Form,
-        typer.Option("--as", help="Write traces, or one list for each question as nuggetizer does.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--as", help="Write traces, or one list of nuggets for each question as nuggetizer does.", rich_help_panel=OUTPUT
+        ),
     ] = "traces"
     no_cache: NoCache = False
     prices: Prices = None
@@ -137,11 +139,11 @@ class MakeOptions:
 @nuggets_app.command("make")
 @expand_options
 def make_nuggets(options: MakeOptions) -> None:
-    """Make the nuggets of questions of the passages that were retrieved for them, by a language model.
+    """Make the nuggets of questions from their retrieved passages, with a language model.
 
-    This is the procedure of TREC's RAG track (AutoNuggetizer): the model sees ten passages at a time, keeps a list of up to 30
-    nuggets, and says which are vital. All pipelines' passages of a question go together. A question of which none could be made
-    stays as it was, and why is told. Read and correct OUT before you measure by it.
+    This is the procedure of TREC's RAG track (AutoNuggetizer): the model sees ten passages at a time, keeps a list of up to
+    30 nuggets, and says which are vital. The model sees the passages of all pipelines. A question without nuggets stays
+    unchanged, and the output gives the reason. Read and correct OUT before you use it.
 
     [bold]Examples[/bold]
 

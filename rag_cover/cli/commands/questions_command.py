@@ -49,9 +49,11 @@ class QuestionsOptions:
         Path, typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT, show_default=False)
     ]
     n: Annotated[int, typer.Option("--n", "-n", help="How many questions to make.", min=1, rich_help_panel=_HOW)] = 50
-    multi: Annotated[float, typer.Option(help="The share that takes two passages.", min=0, max=1, rich_help_panel=_HOW)] = 0.2
+    multi: Annotated[
+        float, typer.Option(help="The share of questions that need two passages.", min=0, max=1, rich_help_panel=_HOW)
+    ] = 0.2
     unanswerable: Annotated[
-        float, typer.Option(help="The share that the corpus does not answer.", min=0, max=1, rich_help_panel=_HOW)
+        float, typer.Option(help="The share of questions that the corpus does not answer.", min=0, max=1, rich_help_panel=_HOW)
     ] = 0.1
     generator: Annotated[
         str | None,
@@ -63,10 +65,10 @@ class QuestionsOptions:
         ),
     ] = None
     prompts: Annotated[Path | None, prompts_option(_HOW)] = None
-    seed: Annotated[int, typer.Option(help="Another seed makes other questions.", rich_help_panel=_HOW)] = 0
-    form: Annotated[TestsetFormat, typer.Option("--as", help="The tool that reads the file.", rich_help_panel=OUTPUT)] = (
-        "traces"
-    )
+    seed: Annotated[int, typer.Option(help="The seed. Another seed gives other questions.", rich_help_panel=_HOW)] = 0
+    form: Annotated[
+        TestsetFormat, typer.Option("--as", help="The tool for which the file is written.", rich_help_panel=OUTPUT)
+    ] = "traces"
     prices: Prices = None
     strict: Strict = False
     force: Force = False
@@ -93,11 +95,11 @@ class _Writer:
 
 @expand_options
 def make_questions(options: QuestionsOptions) -> None:
-    """Make a test set of documents: questions with the passages that answer them, and some that nothing in them answers.
+    """Make a test set from documents: questions with the passages that answer them, and some unanswerable questions.
 
-    Rules turn statements of the documents into questions, or a language model writes them (--generator). The judge and the
-    retriever leave out questions that their own words answer, that their passage does not answer, or that another passage
-    answers as well. Rules write stiff questions: read OUT before you measure by it, and delete what nobody would ask.
+    Rules turn statements of the documents into questions, or a language model writes them (--generator). Unsuitable
+    questions are left out, for example if their passage does not answer them, or if another passage answers them as well.
+    Questions by rules sound stiff: read OUT before you use it, and delete questions that nobody would ask.
 
     [bold]Examples[/bold]
 

@@ -33,14 +33,14 @@ class RouteOptions:
 
     question: Annotated[
         list[str] | None,
-        typer.Argument(help="What is asked. Several are routed one by one.", metavar="QUESTION", show_default=False),
+        typer.Argument(help="The question. Several questions are routed one by one.", metavar="QUESTION", show_default=False),
     ] = None
     questions: QuestionFile = None
     corpus: Corpus = None
     skills: Annotated[
         Path | None,
         typer.Option(
-            help="The model that 'rag-cover skills fit' wrote: route to the likeliest pipeline to succeed, or by cost.",
+            help="The model of 'rag-cover skills fit': route to the pipeline that most likely succeeds, or by cost.",
             metavar="SKILLS",
             rich_help_panel=INPUT,
             show_default="none",
@@ -50,7 +50,7 @@ class RouteOptions:
     subject: Annotated[
         str | None,
         typer.Option(
-            help="By skill: what the questions are filed under; a subject that the skills do not know counts as none.",
+            help="With --skills: the subject of the questions. A subject that is unknown to the skills counts as none.",
             metavar="NAME",
             rich_help_panel=INPUT,
             show_default="that of each question in the file",
@@ -59,7 +59,7 @@ class RouteOptions:
     target: Annotated[
         float | None,
         typer.Option(
-            help="Take the cheapest pipeline whose predicted success is at least this.",
+            help="With --skills: choose the cheapest pipeline whose predicted success is at least this.",
             min=0.0,
             max=1.0,
             metavar="NUMBER",
@@ -70,7 +70,7 @@ class RouteOptions:
     budget: Annotated[
         float | None,
         typer.Option(
-            help="Take none that costs more than this.",
+            help="With --skills: choose no pipeline that costs more than this.",
             min=0.0,
             metavar="NUMBER",
             rich_help_panel=MEASURING,
@@ -80,7 +80,7 @@ class RouteOptions:
     cut: Annotated[
         float | None,
         typer.Option(
-            help="By complexity: split a question from this P(complex) upwards.",
+            help="With --corpus: split a question if P(complex) is at least this.",
             min=0.0,
             max=1.0,
             metavar="NUMBER",
@@ -104,9 +104,9 @@ class RouteOptions:
 def route_questions(options: RouteOptions) -> None:
     """Choose the route of a question, and print why.
 
-    With [bold]--corpus[/bold], by retrieval complexity: direct, decompose (no single passage answers it, but several may
-    together), or abstain (the corpus is about something else). With [bold]--skills[/bold], to one of the pipelines whose
-    traces they were learnt from; --corpus then adjusts what is predicted, where that was found to help.
+    With [bold]--corpus[/bold], the route depends on retrieval complexity: direct, decompose (several passages together may
+    answer the question), or abstain (the corpus does not answer it). With [bold]--skills[/bold], the route is one of the
+    pipelines that the skills were learnt from. --corpus then adjusts the predictions, if this helped in the fit.
 
     [bold]Examples[/bold]
 

@@ -32,7 +32,7 @@ from rag_cover.llm.cache import cache_for
 from rag_cover.llm.deadline import Deadline
 from rag_cover.llm.session import LLMSession, Remote, bind_models
 from rag_cover.registry import Models
-from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswerer
+from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswerer
 from rag_cover.stores.files import require_corpus
 
 __all__ = ["SetQueryOptions", "run_set_query"]
@@ -46,13 +46,13 @@ class SetQueryOptions:
 
     question: Annotated[
         str | None,
-        typer.Argument(help="What is to be found, in words.", metavar="QUESTION", show_default=False),
+        typer.Argument(help="The set query in words.", metavar="QUESTION", show_default=False),
     ] = None
     expression: Annotated[
         str | None,
         typer.Option(
-            help="What is to be found, as set algebra instead of words: \"birds of Chile\" & 'birds of Peru' - pets; | & - and "
-            "brackets, or ∪ ∩ \\.",
+            help="The set query as set algebra: \"birds of Chile\" & 'birds of Peru' - pets; with | & - and brackets, "
+            "or ∪ ∩ \\.",
             metavar="TEXT",
             rich_help_panel=INPUT,
             show_default="none",
@@ -63,24 +63,50 @@ class SetQueryOptions:
     parser: Annotated[
         str,
         typer.Option(
-            help="Who reads the question: embedded or grammar (the same: a grammar, without any model), or a model, say "
-            "openai:gpt-4.1-mini.",
+            help="The parser of the question: embedded or grammar (both mean the grammar, without a model), or a "
+            "model such as openai:gpt-4.1-mini.",
             metavar="NAME",
             rich_help_panel=_HOW,
         ),
     ] = EMBEDDED
+    modifiers: Annotated[
+        Modifiers,
+        typer.Option(
+            help="How to parse modifiers: as the grammar reads them, split into one set for each, or joined into one set. "
+            "“Spanish war films” is then Spanish films ∩ war films, or one set. A quoted phrase is always one set.",
+            rich_help_panel=_HOW,
+        ),
+    ] = "read"
     parse_only: Annotated[
         bool,
         typer.Option(
-            "--parse-only", help="Show how it is read, and stop; needs no corpus.", rich_help_panel=_HOW, show_default=False
+            "--parse-only",
+            help="Only show how the question is parsed. This needs no corpus.",
+            rich_help_panel=_HOW,
+            show_default=False,
         ),
     ] = False
     corpus_options: CorpusOptions
     depth: Depth = DEPTH
     max_pairs: Annotated[
         int,
-        typer.Option(help="The most pairs of a passage and an atom that are judged.", min=1, metavar="N", rich_help_panel=_HOW),
+        typer.Option(
+            help="The largest number of judged pairs of a passage and a part of the query.",
+            min=1,
+            metavar="N",
+            rich_help_panel=_HOW,
+        ),
     ] = MOST_PAIRS
+    screen_first: Annotated[
+        bool,
+        typer.Option(
+            "--screen",
+            help="Do not judge an entity by a part of the query if the search for this part did not find the entity and its "
+            "passages share few words with the part. This saves most of the time of intersections. It can miss some entities.",
+            rich_help_panel=_HOW,
+            show_default=False,
+        ),
+    ] = False
     judge: Judge = "embedded"
     threshold: Annotated[Threshold, DefaultText("what was fitted for the judge, else 0.5")] = None
     remote: RemoteOptions
@@ -89,7 +115,7 @@ class SetQueryOptions:
         int,
         typer.Option(
             "--show",
-            help="Entities listed (or questions, of many); all of them are written.",
+            help="The number of entities to list (or of questions, with several questions). The file of --out has all of them.",
             min=0,
             metavar="N",
             rich_help_panel=OUTPUT,
@@ -99,7 +125,7 @@ class SetQueryOptions:
         int,
         typer.Option(
             "--show-left-out",
-            help="How many of the entities that were left out are listed.",
+            help="The number of rejected entities to list.",
             min=0,
             metavar="N",
             rich_help_panel=OUTPUT,
@@ -148,15 +174,16 @@ class SetQueryOptions:
             depth=self.depth or DEPTH,
             max_pairs=self.max_pairs,
             explained=self.show_left_out,
+            screen=self.screen_first,
         )
 
 
 @expand_options
 def run_set_query(options: SetQueryOptions) -> None:
-    """Find all that belongs to "A or B but not C": search for each set by itself, and judge whatever is found by all of them.
+    """Find all entities of "A or B but not C": search for each part of the query, and judge the entities that are found.
 
-    Shows how the question was read, what belongs with the words that tell, and what was left out with why. Where sets are
-    intersected, each search asks for twice as many passages as --depth says.
+    Shows how the question was parsed, the entities with their evidence, and the rejected entities with the reason. For
+    intersections, each search returns twice as many passages as --depth.
 
     [bold]Examples[/bold]
 
@@ -173,6 +200,7 @@ def run_set_query(options: SetQueryOptions) -> None:
     run = LLMSession(cache_for(not options.remote.no_cache, options.out), clock=Deadline(options.remote.deadline))
     ending = options.ending(run)
     asked = Asked.of(options.question, options.expression, options.questions, parser=options.parser, run=run)
+    asked = asked.regroup(options.modifiers)
     if options.corpus is None or options.parse_only:
         ending.tell_readings(asked)
     ending.come(asked, options.answerer(options.corpus, run), shown=options.show, left_out_shown=options.show_left_out)

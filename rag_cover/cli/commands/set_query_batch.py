@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,18 @@ from rag_cover.cli.inputs import TraceFile, open_traces
 from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, nearest
 from rag_cover.llm.session import LLMSession
 from rag_cover.registry import open_generator
-from rag_cover.setqueries import MOST_ATOMS, GeneratedParser, ParsedQuery, Parser, SetAnswer, SetAnswerer, SetQuery, parse
+from rag_cover.setqueries import (
+    MOST_ATOMS,
+    GeneratedParser,
+    Modifiers,
+    ParsedQuery,
+    Parser,
+    SetAnswer,
+    SetAnswerer,
+    SetQuery,
+    parse,
+    regroup,
+)
 from rag_cover.setqueries.generated import UNREADABLE
 from rag_cover.stores import write_traces
 from rag_cover.traces import Trace
@@ -65,6 +76,15 @@ class Asked:
             return cls(traces, _read_all(parser_called(parser, run), [each.question.text for each in traces]), many=True)
         parsed = parser_called(parser, run)(question) if question is not None else _read_given(expression or "")
         return cls([Trace(question=parsed.question)], [parsed], many=False)
+
+    def regroup(self, modifiers: Modifiers) -> Self:
+        """Take the modifiers of every question in one way; set algebra that was given stays as it is.
+
+        Raises:
+            InvalidValueError: the one question that is asked comes to have too many atoms.
+        """
+        take = _regroup_or_failure if self.many else regroup
+        return replace(self, read=[each if isinstance(each, Failure) else take(each, modifiers) for each in self.read])
 
 
 def demand_one(question: str | None, expression: str | None, questions: Path | None) -> None:
@@ -139,6 +159,13 @@ def _read_all(parser: Parser, questions: Sequence[str]) -> list[ParsedQuery | Fa
 def _read(parser: Parser, question: str) -> ParsedQuery | Failure:
     try:
         return parser(question)
+    except InvalidValueError as unfit:
+        return Failure(UNREADABLE, str(unfit))
+
+
+def _regroup_or_failure(parsed: ParsedQuery, modifiers: Modifiers) -> ParsedQuery | Failure:
+    try:
+        return regroup(parsed, modifiers)
     except InvalidValueError as unfit:
         return Failure(UNREADABLE, str(unfit))
 

@@ -50,12 +50,14 @@ __all__ = [
     "skills_app",
 ]
 
-skills_app = typer.Typer(no_args_is_help=True, help="Learn what each pipeline can do, and see it.")
+skills_app = typer.Typer(
+    no_args_is_help=True, help="Learn which pipeline answers which questions correctly, and show the result."
+)
 
 EmbedderName = Annotated[
     str | None,
     typer.Option(
-        help="The model that embeds questions. Routing needs the one that skills were fitted with.",
+        help="The model that embeds questions. Use the same model for fitting and routing.",
         metavar="NAME",
         rich_help_panel=MEASURING,
         show_default="the judge",
@@ -65,10 +67,10 @@ CostTable = Annotated[
     Path | None,
     typer.Option(
         "--costs",
-        help='What each pipeline costs per question, in any unit, as JSON: {"small": 1, "large": 6.5}.',
+        help='The cost of a question for each pipeline, in any unit, as JSON: {"small": 1, "large": 6.5}.',
         metavar="FILE",
         rich_help_panel=INPUT,
-        show_default="those of the table that skills were learnt from",
+        show_default="the costs in the table of the skills",
     ),
 ]
 
@@ -89,8 +91,9 @@ class SkillFitOptions:
     table: Annotated[
         Path | None,
         typer.Option(
-            help="In place of stores, a table of outcomes (CSV, TSV, JSONL, Parquet): question, model, outcome, and cost and "
-            "subject where known; or a column for each model, with costs in MODEL|total_cost.",
+            help="A table of outcomes (CSV, TSV, JSONL, Parquet) instead of stores. Columns: question, model, "
+            "outcome, and optionally cost and subject. Or one column for each model, with costs in "
+            "MODEL|total_cost.",
             metavar="FILE",
             rich_help_panel=INPUT,
             show_default="none",
@@ -99,17 +102,17 @@ class SkillFitOptions:
     success: Annotated[
         str | None,
         typer.Option(
-            help="What counts: correct (the judge, against references), coverage (of core sub-questions), or label:KEY of the "
-            "traces' metadata.",
+            help="What counts as success: correct (by the judge, against references), coverage (of core "
+            "sub-questions), or label:KEY of the traces' metadata.",
             metavar="NAME",
             rich_help_panel=MEASURING,
-            show_default="correct where most traces have references, else coverage",
+            show_default="correct if most traces have references, else coverage",
         ),
     ] = None
     share: Annotated[
         float,
         typer.Option(
-            help="With coverage, the share of core sub-questions an answer must cover.",
+            help="With --success coverage: the share of core sub-questions that an answer must cover.",
             min=0.01,
             max=1.0,
             metavar="NUMBER",
@@ -120,8 +123,8 @@ class SkillFitOptions:
         bool,
         typer.Option(
             "--complexity",
-            help="Also judge, where that is not known, how complex each question is for what was retrieved for it, and adjust "
-            "predictions by it if that helps.",
+            help="Also judge the complexity of each question for its retrieved passages, and adjust predictions by "
+            "it if that helps.",
             rich_help_panel=MEASURING,
             show_default=False,
         ),
@@ -129,20 +132,18 @@ class SkillFitOptions:
     dimensions: Annotated[
         int | None,
         typer.Option(
-            help="Latent skills of the model.",
+            help="The number of dimensions (latent skills).",
             min=1,
             metavar="N",
             rich_help_panel=MEASURING,
-            show_default="1, or 2, 3, 5 where more predict clearly better",
+            show_default="1, or 2, 3, 5 if clearly better",
         ),
     ] = None
     judge: Judge = "embedded"
     embedder: EmbedderName = None
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", help="Where the skills are kept: files of this name.", metavar="SKILLS", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--out", "-o", help="Save the skills in files of this name.", metavar="SKILLS", rich_help_panel=OUTPUT),
     ] = Path("skills")
     force: Force = False
     screen: ScreenOptions
@@ -183,11 +184,11 @@ class SkillFitOptions:
 @skills_app.command("fit")
 @expand_options
 def fit_skills(options: SkillFitOptions) -> None:
-    """Learn from evaluated traces, or a table, which pipeline answers what, as [bold]rag-cover route[/bold] needs it.
+    """Learn from evaluated traces or a table which pipeline answers which questions correctly.
 
-    Two pipelines at least must have been asked the same questions. How good the predictions are is measured on questions
-    that were held out; skills that are not clearly better there than each pipeline's mean are refused. Fitting needs scipy,
-    which the extra 'skills' brings; routing does not.
+    At least two pipelines must have answered the same questions. The predictions are tested on held-out questions. Skills
+    that are not clearly better than the mean of each pipeline are refused. [bold]rag-cover route[/bold] uses the skills.
+    Fitting needs scipy (extra 'skills'), routing does not.
 
     [bold]Examples[/bold]
 
@@ -216,14 +217,17 @@ def fit_skills(options: SkillFitOptions) -> None:
 class SkillReportOptions:
     """The options of ``rag-cover skills report``."""
 
-    skills: Annotated[
-        Path, typer.Argument(help="The model that 'rag-cover skills fit' wrote.", metavar="SKILLS", show_default=False)
-    ]
+    skills: Annotated[Path, typer.Argument(help="The model of 'rag-cover skills fit'.", metavar="SKILLS", show_default=False)]
     costs: CostTable = None
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="The page to write.", metavar="FILE", rich_help_panel=OUTPUT, show_default="SKILLS.html"
+            "--out",
+            "-o",
+            help="Write the page to this file.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            show_default="SKILLS.html",
         ),
     ] = None
     force: Force = False
@@ -233,7 +237,7 @@ class SkillReportOptions:
 @skills_app.command("report")
 @expand_options
 def report_skills(options: SkillReportOptions) -> None:
-    """Show skills: each pipeline's with intervals, what the dimensions mean, which questions are hard, what routing would give.
+    """Show skills: the skills of each pipeline with intervals, the dimensions, the hard questions, and the effect of routing.
 
     [bold]Example[/bold]
 

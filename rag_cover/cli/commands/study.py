@@ -37,8 +37,8 @@ class StudyOptions:
     by: Annotated[
         str,
         typer.Option(
-            help="The components that were varied, with commas between: names in each trace's metadata, or in its pipeline's "
-            "name as k=5.",
+            help="The components that vary, separated by commas: keys of the trace's metadata, or parts of the "
+            "pipeline's name such as k=5.",
             metavar="NAMES",
             rich_help_panel=MEASURING,
         ),
@@ -46,7 +46,7 @@ class StudyOptions:
     baseline: Annotated[
         str | None,
         typer.Option(
-            help="The setting that others are compared with, such as k=5,reranker=tiny.",
+            help="The setting to compare the others with, such as k=5,reranker=tiny.",
             metavar="SETTING",
             rich_help_panel=MEASURING,
             show_default="the first",
@@ -55,7 +55,7 @@ class StudyOptions:
     margin: Annotated[
         float,
         typer.Option(
-            help="A question counts as hurt where a setting's utility is below the baseline's by more than this.",
+            help="A question counts as hurt if its utility is lower than with the baseline by more than this.",
             min=0.0,
             max=2.0,
             metavar="NUMBER",
@@ -70,7 +70,7 @@ class StudyOptions:
     remote: RemoteOptions
     show: Annotated[
         int,
-        typer.Option(help="Questions listed that a setting hurts, worst first.", min=0, metavar="N", rich_help_panel=OUTPUT),
+        typer.Option(help="The number of hurt questions to list, worst first.", min=0, metavar="N", rich_help_panel=OUTPUT),
     ] = 10
     redaction: RedactionOptions
     report: Report = None
@@ -104,9 +104,9 @@ class StudyOptions:
 
 @expand_options
 def study_traces(options: StudyOptions) -> None:
-    """Study the components of a pipeline: what each setting is worth on the same questions, and how long its prompts are.
+    """Study the components of a pipeline: the utility of each setting on the same questions, and the length of its prompts.
 
-    Trace files are measured first, and kept in stores: the next time, only what is new in them.
+    Trace files are measured first, and their results are saved in stores. The next time, only new traces are measured.
 
     [bold]Examples[/bold]
 

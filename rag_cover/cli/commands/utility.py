@@ -62,18 +62,18 @@ class UtilityOptions:
     adaptive: Annotated[
         float | None,
         typer.Option(
-            help="Stop drawing samples once the ends of the 95% interval are this close to the value.",
+            help="Stop sampling when the ends of the 95% interval are this close to the value.",
             min=0.0,
             max=1.0,
             metavar="HALF_WIDTH",
             rich_help_panel=MEASURING,
-            show_default="all are drawn",
+            show_default="all samples",
         ),
     ] = None
     per_passage: Annotated[
         Attribution | None,
         typer.Option(
-            help="Also measure the utility of each passage: by leaving it out, or by giving it alone.",
+            help="Also measure the utility of each passage: without it, or with it alone.",
             rich_help_panel=MEASURING,
             show_default="not measured",
         ),
@@ -81,7 +81,7 @@ class UtilityOptions:
     approximate: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Judge fewer pairs, at the price of exactness: {', '.join(APPROXIMATIONS)}. May be repeated.",
+            help=f"Judge fewer pairs, with less exact results: {', '.join(APPROXIMATIONS)}. May be repeated.",
             metavar="NAME",
             rich_help_panel=MEASURING,
             show_default="none",
@@ -89,14 +89,12 @@ class UtilityOptions:
     ] = None
     query_type: Annotated[
         str,
-        typer.Option(
-            help="The key of a trace's metadata that names the type of question.", metavar="KEY", rich_help_panel=OUTPUT
-        ),
+        typer.Option(help="The metadata key with the type of the question.", metavar="KEY", rich_help_panel=OUTPUT),
     ] = "query_type"
     show: Annotated[
         int,
         typer.Option(
-            "--show", help="Traces listed one by one, least useful first.", min=0, metavar="N", rich_help_panel=OUTPUT
+            "--show", help="The number of traces to list, lowest utility first.", min=0, metavar="N", rich_help_panel=OUTPUT
         ),
     ] = 20
     workers: Workers = None
@@ -147,7 +145,7 @@ class UtilityOptions:
 def measure_utilities(options: UtilityOptions) -> None:
     """Measure what each retrieval step was worth: how far it moved a model's belief toward the right answer (ΔSePer).
 
-    Steps that hurt are listed first. Results go to a store and to a report with a waterfall for each trace.
+    Steps with negative utility are listed first. Results go to a store and to a report with a waterfall for each trace.
 
     [bold]Examples[/bold]
 

@@ -80,5 +80,10 @@ class ComparedPipelines(_Answer):
 class RouteOfQuestion(_Answer):
     """Which route a question takes, and why."""
 
+    route: str = Field(description="direct: one passage answers it; decompose: only several together; abstain: none.")
+    probability: float | None = Field(description="P(complex); null where no calibration was fitted.")
+    scores: dict[str, float] = Field(
+        description="What the route rests on, by name, such as 'answered': P(the corpus answers it)."
+    )
     explanation: Untrusted
     notice: str

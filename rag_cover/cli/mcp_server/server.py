@@ -16,7 +16,7 @@ from rag_cover.cli.mcp_server.answers import (
     WorstQuestions,
 )
 from rag_cover.cli.mcp_server.folder import OpenFolder
-from rag_cover.cli.mcp_server.tools import NOTICE, Toolbox
+from rag_cover.cli.mcp_server.tools import MOST_QUESTIONS, NOTICE, Toolbox
 from rag_cover.cli.versions import version_line
 from rag_cover.errors import RagCoverError, needs_extra
 from rag_cover.importers.formats import UNKNOWN_FORMAT_HINT
@@ -44,6 +44,7 @@ class _Decorator(Protocol):
 
 
 _File = Annotated[str, Field(description="The path of a file in the folder, as list_files gives it.")]
+_Count = Annotated[int, Field(ge=1, le=MOST_QUESTIONS)]
 _NewFile = Annotated[str | None, Field(description="A file to make in the folder; only where the server may write.")]
 
 
@@ -79,7 +80,7 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
 
     @server.tool(annotations=reading)
     @in_words
-    def worst_questions(file: _File, n: int = 5) -> WorstQuestions:
+    def worst_questions(file: _File, n: _Count = 5) -> WorstQuestions:
         """Tell the questions that leave most unanswered, and at which stage each sub-question was lost."""
         return WorstQuestions.model_validate(toolbox.worst_questions(file, n=n))
 
