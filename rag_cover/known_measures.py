@@ -49,8 +49,15 @@ def measure_named(name: str) -> Measure:
     if (found := find_measures().get(name)) is not None:
         return found
     names = measure_names()
+    if (owner := next((each for each in names if name in _metrics_of(each)), None)) is not None:
+        message = f"No measure is called {name!r}: it is a metric of the measure {owner!r}, so name that one."
+        raise InvalidValueError(message)
     message = f"No measure is called {name!r}.{nearest(name, names)} There are: {', '.join(names)}."
     raise InvalidValueError(message)
+
+
+def _metrics_of(name: str) -> list[str]:
+    return [metric.name for metric in measure_named(name).metrics]
 
 
 def result_type_of(name: str) -> type[Any] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["quote", "shorten"]
+from collections.abc import Sequence
+
+__all__ = ["join_words", "quote", "shorten"]
 
 
 def quote(text: str | None, *, limit: int = 60) -> str:
@@ -21,3 +23,13 @@ def shorten(text: str, *, limit: int = 160) -> str:
     ('coverage,…', 'coverage')
     """
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Write several words as a list within a sentence.
+
+    >>> join_words(["an answer"]), join_words(["an answer", "references", "a prompt"])
+    ('an answer', 'an answer, references and a prompt')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last

@@ -15,6 +15,7 @@ from rag_cover.claims.prompts import ClaimPrompts
 from rag_cover.claims.result import METRIC_NAMES, ClaimsResult
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric, ratio
 from rag_cover.model_calls import threshold_in_range
+from rag_cover.short_forms import join_words
 from rag_cover.traces import Trace, content_hash
 
 __all__ = ["ClaimsMeasure"]
@@ -22,6 +23,24 @@ __all__ = ["ClaimsMeasure"]
 Floats = NDArray[np.float64]
 
 _FEWEST = 2  # of answer, gold answer and passages: claims of one are held against another
+
+_ANSWER, _GOLD = "an answer", "a gold answer (references)"
+_PROMPT, _PASSAGES = "a prompt or retrieval steps", "retrieval steps"
+
+_INPUTS: Mapping[str, tuple[str, ...]] = {
+    "precision": (_ANSWER, _GOLD),
+    "recall": (_ANSWER, _GOLD),
+    "f1": (_ANSWER, _GOLD),
+    "claim_recall": (_GOLD, _PASSAGES),
+    "context_precision": (_GOLD, _PASSAGES),
+    "context_utilization": (_ANSWER, _GOLD, _PROMPT),
+    "noise_sensitivity_in_relevant": (_ANSWER, _GOLD, _PROMPT),
+    "noise_sensitivity_in_irrelevant": (_ANSWER, _GOLD, _PROMPT),
+    "hallucination": (_ANSWER, _GOLD, _PROMPT),
+    "self_knowledge": (_ANSWER, _GOLD, _PROMPT),
+    "faithfulness": (_ANSWER, _PROMPT),
+}
+"""What a trace must have for each metric."""
 
 _ABOUT: Mapping[str, tuple[str, str, bool | None, str]] = {
     "precision": ("correct claims", "claims of the answer that the gold answer entails / claims of the answer", True, ""),
@@ -119,7 +138,9 @@ class ClaimsMeasure:
             claim_sums,
             statistic=partial(_mean_at, place),
             higher_is_better=higher_is_better,
-            undefined_because=undefined or "no trace has all that it compares, and a claim there",
+            undefined_because=undefined
+            or f"it takes {join_words(_INPUTS[name])}, and claims in them: no trace has all of these",
+            required_inputs=_INPUTS[name],
         )
         for place, (name, (label, formula, higher_is_better, undefined)) in enumerate(_ABOUT.items())
     )

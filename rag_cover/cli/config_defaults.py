@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -27,17 +27,25 @@ from rag_cover.plugin_manager import find_commands
 __all__ = ["COMMON_TABLE", "OptionDefaults", "describe_unknown_keys", "table_of"]
 
 COMMON_TABLE = "common"
+_SHOWN_TABLES = 3
+
+TablesWith = Callable[[str], Sequence[tuple[str, ...]]]
+"""Gives the tables of the commands that have an option, by its key."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptionDefaults:
-    """The defaults that a configuration file gives to the options of one command."""
+    """The defaults that a configuration file gives to the options of one command.
+
+    ``tables_with`` gives the tables of the commands that have an option, by its key.
+    """
 
     config: ConfigFile
     name: str
     command: Any
     keys: Mapping[str, Any]
     siblings: Collection[str]
+    tables_with: TablesWith
 
     def values(self) -> Iterator[tuple[str, Any]]:
         """Yield each option's name and default; the command's own table counts more than the common one.
@@ -69,12 +77,13 @@ class OptionDefaults:
             raise self.config.error(problem, *table, key)
         known = sorted(each for each in (COMMON_OPTIONS if is_common else self.keys) if not refusal_of(each))
         whose = "there is no such option for all commands" if is_common else f"'rag-cover {self.name}' has no such option"
-        message = f"{whose}.{nearest(word, known)} There are: {', '.join(known)}"
+        owners = _name_tables(self.config, self.tables_with(word))
+        message = f"{whose}{owners}" if owners else f"{whose}.{nearest(word, known)} There are: {', '.join(known)}"
         raise self.config.error(message, *table, key)
 
     def _value(self, option: Any, hint: Any, value: Any, keys: tuple[str, ...]) -> Any:
         if isinstance(value, dict) and takes_pairs(option):
-            value = [f"{each}={number}" for each, number in value.items()]
+            value = [f"{each}={_written(number)}" for each, number in value.items()]
         if not is_of_type(value, hint):
             message = f"this is {type_in_words(value)}; give {describe_wanted(hint, option)}"
             raise self.config.error(message, *keys)
@@ -174,11 +183,15 @@ def table_of(config: ConfigFile, path: tuple[str, ...]) -> Mapping[str, Any]:
 
 
 def describe_unknown_keys(
-    config: ConfigFile, name: str, keys_of: Callable[[str], Mapping[str, Collection[str]]]
+    config: ConfigFile,
+    name: str,
+    keys_of: Callable[[str], Mapping[str, Collection[str]]],
+    tables_with: TablesWith,
 ) -> Iterator[str]:
     """Yield a sentence for each key in the table of another command that has no such option, with its line and the nearest.
 
-    ``keys_of`` gives the options of a command by its name, ``""``; of a group those of each command in it.
+    ``keys_of`` gives the options of a command by its name, ``""``; of a group those of each command in it. Where other
+    commands have the option (``tables_with``), their tables are named instead of the nearest name.
     """
     own = name.partition(" ")[0]
     for word, table in config.tables.items():
@@ -187,20 +200,38 @@ def describe_unknown_keys(
         known = keys_of(word)
         tables = {(word,): table} if "" in known else {(word, each): table[each] for each in table}
         for path, options in tables.items():
-            yield from _unknown_in(config, path, options, known)
+            yield from _unknown_in(config, path, options, known, tables_with)
 
 
-def _unknown_in(config: ConfigFile, path: tuple[str, ...], options: Any, known: Mapping[str, Collection[str]]) -> Iterator[str]:
+def _unknown_in(
+    config: ConfigFile,
+    path: tuple[str, ...],
+    options: Any,
+    known: Mapping[str, Collection[str]],
+    tables_with: TablesWith,
+) -> Iterator[str]:
     command = " ".join(path)
     keys = known.get(path[1] if len(path) > 1 else "")
     if keys is None:
         yield str(config.error(f"no command is called {command!r}.{nearest(path[-1], known)}", *path))
         return
     for key in options if isinstance(options, dict) else ():
-        if key.replace("-", "_") not in keys:
-            yield str(
-                config.error(f"'rag-cover {command}' has no such option.{nearest(key.replace('-', '_'), keys)}", *path, key)
-            )
+        if (word := key.replace("-", "_")) not in keys:
+            hint = _name_tables(config, tables_with(word)) or f".{nearest(word, keys)}"
+            yield str(config.error(f"'rag-cover {command}' has no such option{hint}", *path, key))
+
+
+def _name_tables(config: ConfigFile, tables: Sequence[tuple[str, ...]]) -> str:
+    """Say to which tables an option belongs; empty where no command has it."""
+    if not tables:
+        return ""
+    others = "tables of other commands, such as " if len(tables) > _SHOWN_TABLES else ""
+    return f"; it belongs to {others}{' or '.join(config.table(*each) for each in tables[:_SHOWN_TABLES])}"
+
+
+def _written(value: Any) -> str:
+    """Write a value as it stands in a file of TOML."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _hints_of(command: Any) -> dict[str, Any]:

@@ -32,6 +32,11 @@ class ConfigFile:
         """Make the error about a key, with the line on which it stands."""
         return ConfigError(problem, file=self.path, line=self.line_of(*keys), field=".".join(keys) or None)
 
+    def place_of(self, *keys: str) -> str:
+        """Say where a key stands: the file, the line, and the key with its tables."""
+        line = self.line_of(*keys)
+        return ", ".join([str(self.path), *([f"line {line}"] if line else []), f"at {'.'.join(keys)}"])
+
     def table(self, *keys: str) -> str:
         """Return how the head of a table reads in this file."""
         return f"[{'.'.join((*self.section, *keys))}]"

@@ -7,7 +7,7 @@ takes the defaults from a context's ``default_map``, so that a command needs to 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,12 +15,16 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
+from rag_cover.cli.command_table import COMMANDS
 from rag_cover.cli.config_defaults import COMMON_TABLE, OptionDefaults, describe_unknown_keys, table_of
 from rag_cover.cli.config_file import CONFIG_NAME, ConfigFile, find_config, read_config
 from rag_cover.cli.console import warn
 from rag_cover.cli.options import INPUT
 
 __all__ = ["LoadCommand", "configure"]
+
+_CONFIG = "rag_cover.config"
+"""The key of a context's ``meta`` that holds the file of which its command takes defaults."""
 
 LoadCommand = Callable[[str], Any]
 """Imports a command of the package by its name."""
@@ -36,7 +40,7 @@ def configure(command: Any, name: str, load: LoadCommand) -> Any:
         configure(member, f"{name} {word}", load)
     if members is None:
         command.params[-1:-1] = _config_options()
-        _Configured(command, name, command.parse_args, load).install()
+        _Configured(command, name, command.parse_args, command.invoke, load).install()
     return command
 
 
@@ -81,10 +85,11 @@ class _Configured:
     command: Any
     name: str
     parse: Any
+    call: Any
     load: LoadCommand
 
     def install(self) -> None:
-        self.command.parse_args = self.parse_args
+        self.command.parse_args, self.command.invoke = self.parse_args, self.invoke
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the arguments; say on stderr which options of the file count."""
@@ -93,7 +98,8 @@ class _Configured:
         if config is None or given is None:
             return self.parse(ctx, args)
         keys = _keys_of(self.command)
-        ctx.default_map = dict(OptionDefaults(config, self.name, self.command, keys, _siblings_in(ctx)).values())
+        defaults = OptionDefaults(config, self.name, self.command, keys, _siblings_in(ctx), self._tables_with)
+        ctx.default_map = dict(defaults.values())
         try:
             rest = self.parse(ctx, args)
         except typer.BadParameter as wrong:
@@ -103,9 +109,32 @@ class _Configured:
             table = _table_with(config, self.name, keys, name)
             raise config.error(str(wrong.message).removeprefix("Input ").rstrip("."), *table) from wrong
         self._tell(ctx, config, keys)
-        for unknown in describe_unknown_keys(config, self.name, self._keys_of_other):
+        for unknown in describe_unknown_keys(config, self.name, self._keys_of_other, self._tables_with):
             warn(f"Warning: {unknown}")
+        ctx.meta[_CONFIG] = config
         return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; where it refuses a value that came from the file, the error names the file and the line.
+
+        Raises:
+            BadParameter: the command refuses a value.
+        """
+        try:
+            return self.call(ctx)
+        except typer.BadParameter as wrong:
+            config, place = ctx.meta.get(_CONFIG), wrong.param_hint
+            for option in _keys_of(self.command).values() if config else ():
+                if place in option.opts and _is_from_file(ctx, option):
+                    table = _table_with(config, self.name, _keys_of(self.command), option.name)
+                    raise typer.BadParameter(wrong.message, ctx=ctx, param_hint=config.place_of(*table)) from wrong
+            raise
+
+    def _tables_with(self, key: str) -> Sequence[tuple[str, ...]]:
+        """Return the tables of the commands that have an option, from the file's key for it."""
+        word = key.replace("-", "_")
+        names = ((name, member) for name in COMMANDS for member, keys in self._keys_of_other(name).items() if word in keys)
+        return [(name, *([member] if member else [])) for name, member in names]
 
     def _keys_of_other(self, name: str) -> Mapping[str, Collection[str]]:
         command = self.load(name)
@@ -120,13 +149,14 @@ class _Configured:
 
     def _tell(self, ctx: Any, config: ConfigFile, keys: Mapping[str, Any]) -> None:
         changed = [
-            key
-            for key, option in keys.items()
-            if getattr(ctx.get_parameter_source(option.name), "name", "") == "DEFAULT_MAP"
-            and ctx.params.get(option.name) != option.default
+            key for key, option in keys.items() if _is_from_file(ctx, option) and ctx.params.get(option.name) != option.default
         ]
         if changed and not ctx.params.get("quiet"):
             warn(f"Options from {_show_path(config.path)}: {', '.join(changed)}.", style="dim")
+
+
+def _is_from_file(ctx: Any, option: Any) -> bool:
+    return getattr(ctx.get_parameter_source(option.name), "name", "") == "DEFAULT_MAP"
 
 
 def _choose_config(given: Mapping[str, Any]) -> ConfigFile | None:

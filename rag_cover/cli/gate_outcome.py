@@ -29,7 +29,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~@:>-])")
 class GateRow:
     """One gate: the option that set it, why it failed, None where it holds, and what a failure would have taken.
 
-    ``weak`` marks a gate that so few questions cannot fail, ``excused`` one that fails with the flaky questions alone.
+    ``warning`` tells a loss that comes near to failing it. ``weak`` marks a gate that so few questions cannot fail, ``excused``
+    one that fails with the flaky questions alone.
     """
 
     option: str
@@ -37,6 +38,7 @@ class GateRow:
     note: str = ""
     weak: bool = False
     excused: bool = False
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,17 @@ class GateOutcome:
             unable = f"; too few questions to fail {'it' if weak == len(self.rows) == 1 else f'{weak} of them'}" if weak else ""
             excused = sum(row.excused for row in self.rows)
             with_flaky = f"; {excused} would fail with the flaky questions" if excused else ""
-            return f"Gate passed: {format_count(len(self.rows), 'gate')}, {self._questions_held}{unable}{with_flaky}."
+            counts = f"{format_count(len(self.rows), 'gate')}, {self._questions_held}{unable}{with_flaky}"
+            if warnings := self._warnings:
+                return f"Gate passed, though {warnings}: too few questions to tell whether it is worse; {counts}."
+            return f"Gate passed: {counts}."
         because = f"Cause: {self.cause}. " if self.cause else ""
         left_out = f"; {held}" if (held := self._left_out) else ""
         return f"Gate failed: {because}{failed[0]}{left_out}."
+
+    @property
+    def _warnings(self) -> str:
+        return " and ".join(row.warning for row in self.rows if row.warning and row.problem is None)
 
     @property
     def _questions_held(self) -> str:
@@ -91,7 +100,10 @@ class GateOutcome:
             "passed": self.passed,
             "headline": self.headline,
             "cause": self.cause,
-            "gates": [{"option": row.option, "passed": row.problem is None, "problem": row.problem} for row in self.rows],
+            "gates": [
+                {"option": row.option, "passed": row.problem is None, "problem": row.problem, "warning": row.warning or None}
+                for row in self.rows
+            ],
             "worse": [{"question": each.question, "lost": list(each.lost)} for each in self.worse],
             "flaky": list(self.flaky),
         }
@@ -129,7 +141,8 @@ class GateOutcome:
 
     def _head(self) -> Iterator[str]:
         yield MARKER
-        yield f"### rag_cover: {'passed' if self.passed else 'failed'}"
+        though = f", though {_plain(warnings)}" if self.passed and (warnings := self._warnings) else ""
+        yield f"### rag_cover: {'passed' if self.passed else 'failed'}{though}"
         yield ""
         yield _plain(self.headline)
         yield ""

@@ -13,6 +13,8 @@ from rag_cover.cli.console import warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import GateOptions
 from rag_cover.errors import nearest
+from rag_cover.known_measures import measure_named
+from rag_cover.short_forms import join_words
 from rag_cover.summaries import MetricValue, OwnedMetric, Summary, metrics_of_installed
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "hint_to_measure",
     "print_failed_gates",
     "read_gates",
+    "share_of_percent",
 ]
 
 
@@ -89,15 +92,21 @@ class Gate:
 
 
 def hint_to_measure(metric: str, measured: Collection[str]) -> str:
-    """Say which option brings a metric whose measure is not among those measured; empty where it is, or nobody knows it.
+    """Say what brings a metric whose measure is not among those measured; empty where it is, or nobody knows it.
 
     >>> hint_to_measure("claim_recall", ["coverage", "groundedness"])
-    "; 'rag-cover evaluate --measure claims' measures it"
+    "; 'rag-cover evaluate --measure claims' measures it, where traces have a gold answer (references) and retrieval steps"
     >>> hint_to_measure("core_coverage", ["coverage"])
     ''
     """
     owned = metrics_of_installed().get(metric)
-    return f"; 'rag-cover evaluate --measure {owned.measure}' measures it" if owned and owned.measure not in measured else ""
+    if owned is None or owned.measure in measured:
+        return ""
+    measure = measure_named(owned.measure)
+    receiver = " --receiver NAME" if "receiver" in measure.required_models else ""
+    inputs = owned.metric.required_inputs or measure.required_inputs
+    where = f", where traces have {join_words(inputs)}" if inputs else ""
+    return f"; 'rag-cover evaluate --measure {owned.measure}{receiver}' measures it{where}"
 
 
 def gates_of(options: Iterable[str] | None, bound: Bound, *, known: Collection[str]) -> list[Gate]:
@@ -113,8 +122,8 @@ def read_gates(options: GateOptions) -> list[Gate]:
     """Read the gates that a command is given.
 
     Raises:
-        BadParameter: there is no such metric, its limit is no number or lies where every build fails, or the gate would fail
-            a build whose figure got better.
+        BadParameter: there is no such metric, its limit is no number or lies where every build fails or none does, or the gate
+            would fail a build whose figure got better.
     """
     given = {
         Bound.UNDER: options.fail_under,
@@ -138,11 +147,26 @@ def _problem_of(gate: Gate, owned: OwnedMetric) -> str | None:
     if metric.higher_is_better is not None and metric.higher_is_better == is_maximum:
         better, other = ("more", Bound.UNDER) if is_maximum else ("less", Bound.OVER)
         return f"{better} of {gate.metric} is better, so this fails a build that got better; give {other} {name}"
-    if is_maximum and gate.limit < metric.low:
-        return f"{gate.metric} is never below {metric.low:g}, so {name} always fails; give a higher maximum"
-    if not is_maximum and gate.limit > metric.high:
-        return f"{gate.metric} is never above {metric.high:g}, so {name} always fails; give a lower minimum"
-    return None
+    if is_maximum:
+        never, always, word = gate.limit >= metric.high, gate.limit < metric.low, "maximum"
+    else:
+        never, always, word = gate.limit <= metric.low, gate.limit > metric.high, "minimum"
+    if not (never or always):
+        return None
+    how_often = "never" if never else "always"
+    if gate.limit >= metric.high:
+        lower = f"give a lower {word}{share_of_percent(gate.limit, metric.high)}"
+        return f"{gate.metric} is never above {metric.high:g}, so {name} {how_often} fails; {lower}"
+    return f"{gate.metric} is never below {metric.low:g}, so {name} {how_often} fails; give a higher {word}"
+
+
+def share_of_percent(number: float, high: float) -> str:
+    """Say which share a number may have been meant as, where it reads as percent of a metric of at most 1; else nothing.
+
+    >>> share_of_percent(5, 1.0), share_of_percent(5, 2.0), share_of_percent(500, 1.0)
+    (', such as 0.05 for 5%', '', '')
+    """
+    return f", such as {number / 100:g} for {number:g}%" if high == 1 and 1 <= number < 100 else ""  # noqa: PLR2004 - percent
 
 
 def print_failed_gates(results: Iterable[GateResult]) -> None:

@@ -20,6 +20,7 @@ from rag_cover.summaries import Comparison, JudgeError, Summary
 __all__ = [
     "comparison_document",
     "complexity_document",
+    "labels_document",
     "spending_document",
     "summary_document",
     "utility_document",
@@ -49,6 +50,7 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "notes": list(summary.notes),
         **({"utility": asdict(summary.utility)} if summary.utility else {}),
         **({"complexity": asdict(summary.complexity)} if summary.complexity else {}),
+        **({"labels": asdict(summary.labels)} if summary.labels else {}),
         **({"answers": asdict(summary.answers)} if summary.answers else {}),
         **({"nuggets": asdict(summary.nuggets)} if summary.nuggets else {}),
         **({"corpus": asdict(summary.corpus)} if summary.corpus else {}),
@@ -120,7 +122,15 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "unclear_b": comparison.unclear_b,
         "changed": [asdict(change) for change in comparison.changed],
         "notes": list(comparison.notes),
+        **labels_document(comparison),
     }
+
+
+def labels_document(comparison: Comparison) -> dict[str, Any]:
+    """Write what became of people's labels on both sides as JSON data; nothing where none were given."""
+    sides = {"a": comparison.labels_a, "b": comparison.labels_b}
+    found = {side: asdict(labels) for side, labels in sides.items() if labels}
+    return {"labels": found} if found else {}
 
 
 def _cascade(use: CascadeUse) -> dict[str, Any]:

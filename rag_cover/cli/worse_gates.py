@@ -13,7 +13,7 @@ import typer
 from rag_cover.cli.console import say, warn
 from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gate_causes import METRICS_OF_LOSSES
-from rag_cover.cli.gates import hint_to_measure
+from rag_cover.cli.gates import hint_to_measure, share_of_percent
 from rag_cover.errors import nearest
 from rag_cover.reports.text import p_value_text
 from rag_cover.stats.intervals import SIGNIFICANT
@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 _HINT = "--fail-if-worse"
+_NEAR = 2 * SIGNIFICANT
+"""The p-value below which a gate that holds is told in the first line: one in twenty builds without a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,9 @@ class WorseGateResult:
     """How one gate fared.
 
     ``problem`` is None where it holds; ``visible`` is the difference that as many questions can show; ``near`` says how near to
-    failing it came. ``needed`` is how many questions a failure takes at least, None where there are as many. ``excused`` is
-    the problem with all questions, where the gate holds without those that differ between two runs of the baseline.
+    failing it came. ``warning`` says by how much B is worse where a gate holds by little (p < 0.1). ``needed`` is how many
+    questions a failure takes at least, None where there are as many. ``excused`` is the problem with all questions, where the
+    gate holds without those that differ between two runs of the baseline.
     """
 
     gate: WorseGate
@@ -46,6 +49,7 @@ class WorseGateResult:
     needed: int | None = None
     excused: str | None = None
     near: str = ""
+    warning: str = ""
 
     @property
     def is_lost(self) -> bool:
@@ -98,7 +102,18 @@ class WorseGate:
             visible,
             needed if self.margin is None and found.questions < needed else None,
             near="" if failed else self._nearness(found, worst, level),
+            warning="" if failed else self._warning(found, level),
         )
+
+    def _warning(self, found: MetricComparison, level: float) -> str:
+        """Say how much worse B is where a test that holds came near to failing; empty where it did not."""
+        worse = _worse_by(found)
+        if self.margin is not None or found.p_value is None or worse <= 0 or found.p_value >= _NEAR:
+            return ""
+        moved = "fell" if found.higher_is_better else "rose"
+        points = (found.low, found.high) == (0.0, 1.0)
+        by = f"{100 * worse:.0f} points" if points else f"{worse:.2g}"
+        return f"{found.name} {moved} by {by} ({p_value_text(found.p_value)}; fails below {level:.2g})"
 
     def _nearness(self, found: MetricComparison, worst: float | None, level: float) -> str:
         """Say how near to failing a gate that holds came; empty where B is not worse."""
@@ -168,7 +183,8 @@ def read_worse_gates(options: Iterable[str] | None) -> list[WorseGate]:
     """Read ``--fail-if-worse`` options: ``core_coverage``, or ``core_coverage=0.05``.
 
     Raises:
-        BadParameter: there is no such metric, nothing about it is better or worse, or its margin is no number from 0 on.
+        BadParameter: there is no such metric, nothing about it is better or worse, or its margin is no number from 0 on, or
+            as wide as the metric's range, so that nothing fails it.
     """
     known = metrics_of_installed() if options else {}
     return [_gate(option, known) for option in options or ()]
@@ -253,5 +269,10 @@ def _gate(option: str, known: Mapping[str, OwnedMetric]) -> WorseGate:
         margin = math.nan
     if margin is not None and not 0 <= margin < math.inf:
         message = f"{option!r} is not METRIC or METRIC=MARGIN, such as {name}=0.05"
+        raise typer.BadParameter(message, param_hint=_HINT)
+    low, high = known[name].metric.low, known[name].metric.high
+    if margin is not None and margin >= high - low:
+        smaller = f"give a smaller margin{share_of_percent(margin, high)}"
+        message = f"{name} lies between {low:g} and {high:g}, so a margin of {margin:g} never fails; {smaller}"
         raise typer.BadParameter(message, param_hint=_HINT)
     return WorseGate(name, margin)

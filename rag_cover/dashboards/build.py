@@ -24,10 +24,11 @@ from rag_cover.dashboards.selection import TraceSelection
 from rag_cover.llm.usage import Price
 from rag_cover.measures import TraceResult, ratio
 from rag_cover.question_keys import question_key
-from rag_cover.questions import Role
+from rag_cover.questions import Question, Role
 from rag_cover.stats.intervals import Interval, jackknife_share
 from rag_cover.stats.question_rows import QuestionRows
 from rag_cover.summaries import JudgeKnowledge, SummaryBuilder
+from rag_cover.traces import Trace
 
 __all__ = ["DashboardBuilder", "StoreSource"]
 
@@ -67,7 +68,7 @@ class DashboardBuilder:
         self._stores: list[StoreFigures] = []
         self._refused: list[RefusedStore] = []
         self._causes: defaultdict[Cause, _CauseSums] = defaultdict(partial(_CauseSums, worst))
-        self._seen: set[tuple[str, str | None]] = set()
+        self._seen = _AskedQuestions()
 
     def add(self, source: StoreSource) -> None:
         """Add an evaluation; one whose results cannot be read adds nothing.
@@ -82,7 +83,7 @@ class DashboardBuilder:
         is_latest = not any(store.traces for store in self._stores)
         for cause, sums in one.causes.items():
             self._causes[cause].merge(sums, is_latest=is_latest)
-        self._seen |= one.asked
+        self._seen.update(one.asked)
         self._stores.append(figures)
 
     def refuse(self, name: str, reason: str) -> None:
@@ -99,6 +100,36 @@ class DashboardBuilder:
             causes=tuple(sorted(causes, key=lambda each: (each.cause in _UNTOLD, -each.lost, order.index(each.cause)))),
             selection=str(self._selection),
         )
+
+
+class _AskedQuestions:
+    """Questions that pipelines were asked; they are matched by id, and by text where a side has no id."""
+
+    def __init__(self) -> None:
+        self._keys: set[tuple[str, str | None]] = set()
+        self._texts_of_ids: set[tuple[str, str | None]] = set()
+
+    def add(self, trace: Trace) -> None:
+        """Add the question of a trace."""
+        self._keys.add((question_key(trace.question), trace.pipeline))
+        if trace.question.id is not None:
+            self._texts_of_ids.add((_text_key(trace), trace.pipeline))
+
+    def update(self, other: _AskedQuestions) -> None:
+        """Add the questions of others."""
+        self._keys |= other._keys
+        self._texts_of_ids |= other._texts_of_ids
+
+    def has(self, trace: Trace) -> bool:
+        """Return whether the question of a trace was added."""
+        text = (_text_key(trace), trace.pipeline)
+        if trace.question.id is None:
+            return text in self._keys or text in self._texts_of_ids
+        return text in self._keys or (question_key(trace.question), trace.pipeline) in self._keys
+
+
+def _text_key(trace: Trace) -> str:
+    return question_key(Question(trace.question.text))
 
 
 class _CauseSums:
@@ -154,7 +185,7 @@ class _OneStore:
         source: StoreSource,
         selection: TraceSelection,
         prices: Mapping[str, Price],
-        seen: set[tuple[str, str | None]],
+        seen: _AskedQuestions,
         worst: int,
     ) -> None:
         self._source, self._selection, self._prices, self._seen, self._limit = source, selection, prices, seen, worst
@@ -166,8 +197,7 @@ class _OneStore:
         self._labels = 0
         self._agreement = QuestionRows(2)
         self.causes: defaultdict[Cause, _CauseSums] = defaultdict(partial(_CauseSums, worst))
-        self._listed: set[tuple[str, str | None]] = set()
-        self.asked: set[tuple[str, str | None]] = set()
+        self._listed, self.asked = _AskedQuestions(), _AskedQuestions()
 
     def add(self, result: TraceResult) -> None:
         self._held += 1
@@ -228,10 +258,10 @@ class _OneStore:
             by_cause[part.cause].append(part)
         for cause, several in by_cause.items():
             self.causes[cause].add(several)
-        place = (question_key(result.trace.question), result.trace.pipeline)
-        self.asked.add(place)
-        if parts and place not in self._seen and place not in self._listed:
-            self._listed.add(place)
+        trace = result.trace
+        self.asked.add(trace)
+        if parts and not self._seen.has(trace) and not self._listed.has(trace):
+            self._listed.add(trace)
             order = list(Cause)
             main = min(by_cause, key=lambda cause: (-len(by_cause[cause]), order.index(cause)))
             sums = self.causes[main]

@@ -207,7 +207,8 @@ def measure_block(
     for measure in measures:
         missing = [_missing_models(measure, models, trace) for trace in traces]
         reasons = [
-            _reason(kinds) or reason_not_to_measure(measure, trace, models, on_error=on_error, longest_text=longest_text)
+            _without_models(measure, trace, kinds, is_asked_for=not auto_selected)
+            or reason_not_to_measure(measure, trace, models, on_error=on_error, longest_text=longest_text)
             for kinds, trace in zip(missing, traces, strict=True)
         ]
         able = [index for index, reason in enumerate(reasons) if reason is None]
@@ -278,6 +279,13 @@ def _missing_models(measure: Measure, models: Mapping[ModelKind, Any], trace: Tr
     """List the models that a measure needs and does not have; samples in a trace stand in for their receiver."""
     spared = "receiver" if trace.samples else None
     return [kind for kind in measure.required_models if kind not in models and kind != spared]
+
+
+def _without_models(measure: Measure, trace: Trace, missing: Sequence[ModelKind], *, is_asked_for: bool) -> str | None:
+    """Say which model is missing, and for a measure that was asked for what else the trace lacks; None where none is."""
+    reason = _reason(missing)
+    other = _inapplicable(measure, trace, "record") if reason is not None and is_asked_for else None
+    return f"{reason}; {other}" if isinstance(other, str) else reason
 
 
 def _reason(missing: Sequence[ModelKind]) -> str | None:

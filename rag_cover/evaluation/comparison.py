@@ -6,7 +6,7 @@ The p-value is of a paired permutation test: under the null hypothesis the two s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from string import ascii_lowercase
@@ -96,11 +96,13 @@ def compare(a: Evaluation, b: Evaluation, *, sub_questions: Literal["same", "any
         losses_a=losses_a,
         losses_b=losses_b,
         changed=_find_changed(one, other, shared),
-        notes=_notes([a, b]),
+        notes=(*_notes([a, b]), *_notes_on_labels({name_a: one, name_b: other})),
         unclear_a=unclear_a,
         unclear_b=unclear_b,
         single_sub_questions=min(side.answers.single or 0.0 for side in (one, other)),
         share_on_nuggets=min(side.nuggets.share for side in (one, other)),
+        labels_a=one.sums.labels,
+        labels_b=other.sums.labels,
     )
 
 
@@ -295,6 +297,16 @@ def _share(covered: Mapping[str, bool]) -> float | None:
 
 def _notes(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
     return (*_notes_on_judges(evaluations), *_notes_on_versions(evaluations))
+
+
+def _notes_on_labels(sides: Mapping[str, _Side]) -> Iterator[str]:
+    """Say which labels of people are used: those of A tell the judge's errors, or where none of A's are used those of B."""
+    used = {name: labels for name, side in sides.items() if (labels := side.sums.labels)}
+    for name, labels in used.items():
+        why = f"; {labels.reasons}" if labels.reasons else ""
+        yield f"Labels of people, {name}: {labels.used:,} of {labels.given:,} are used{why}."
+    if first := next((name for name, labels in used.items() if labels.used), None):
+        yield f"The intervals with the judge’s errors rest on the labels of {first}, too; p-values and other intervals do not."
 
 
 def _notes_on_versions(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from rag_cover.stores.jsonl import OnBadLine, Skipped
 from rag_cover.stores.validation import trace_from
 from rag_cover.traces import Trace
 
-__all__ = ["FORMATS", "format_of", "from_format", "from_records", "import_traces", "is_parquet"]
+__all__ = ["FORMATS", "UNKNOWN_FORMAT_HINT", "format_of", "from_format", "from_records", "import_traces", "is_parquet"]
 
 _Records = Iterable[Record | InputError]
 
@@ -199,6 +199,10 @@ def _records(path: Path) -> _Records:
     return csv_records(path) if table_kind(path) == "csv" else json_records(path)
 
 
+UNKNOWN_FORMAT_HINT = "Name the format (--format), or map its columns (--column question=…)"
+"""What to do with a file of no known format, on a command line."""
+
+
 def _detect(first: Record) -> str:
     tabular = first.at.startswith("row")  # a table of questions and answers is a table, though its columns be a trace's
     found = (name for name, known in _FORMATS.items() if known.recognises(first.data) and not (tabular and name == _OWN))
@@ -207,10 +211,7 @@ def _detect(first: Record) -> str:
     has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"
     others = [str(key) for key in list(first.data)[:12] if key not in _FIELDS]
     close = next((hint for key in others if (hint := nearest(key, _FIELDS))), "")
-    problem = (
-        f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}.{close} Name the "
-        "format (--format), or map its columns (--column question=…)"
-    )
+    problem = f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}.{close} {UNKNOWN_FORMAT_HINT}"
     raise first.locate(InputError(problem))
 
 

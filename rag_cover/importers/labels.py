@@ -28,6 +28,7 @@ LABEL_COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 """What a column can hold, and the names under which it is found without a map."""
 
+_BY_OPTION = " (judge check and judge fit: --column {}=COLUMN)"
 _SEVERAL = ("question", "key")  # of these the first name wins; two texts or two labels in a row must be told apart by the user
 _NEEDED = ("question", "text")
 _REPLIES = ("answer", "response")
@@ -70,9 +71,14 @@ def read_labels(
     _refuse_absent({kind: mapped[kind] for kind in mapped if labelled or kind in _NEEDED}, records)
     rows = _last_said([(_row(record, mapped, labelled=labelled), record) for record in records])
     if labelled and all(row.label is None for row in rows):
-        problem = "no row has a label; write 1 or 0 into a column 'label', or name yours with label=COLUMN (--column)"
+        problem = f"no row has a label; write 1 or 0 into a column 'label', or {_rename('label')}"
         raise InputError(problem, file=file)
     return rows
+
+
+def _rename(kind: str) -> str:
+    """Say how a column is made known as that of a kind; only two commands, and `read_labels`, take a map of columns."""
+    return f"rename your column to {kind!r}{_BY_OPTION.format(kind)}"
 
 
 def _last_said(rows: Sequence[tuple[LabelledText, Record]]) -> tuple[LabelledText, ...]:
@@ -173,7 +179,9 @@ def _names(kind: str, row: Row, columns: Mapping[str, str]) -> Sequence[str]:
     if len(found) > 1 and kind == "text" and len(filled := [name for name in found if text_in(row, (name,))]) == 1:
         return filled  # a table of passages and answers, where each row has one of the two
     if len(found) > 1 and kind not in _SEVERAL:
-        problem = f"the columns {found[0]!r} and {found[1]!r} can both be the {kind}; say which with {kind}=COLUMN (--column)"
+        problem = (
+            f"the columns {found[0]!r} and {found[1]!r} can both be the {kind}; rename one of them{_BY_OPTION.format(kind)}"
+        )
         raise InputError(problem)
     return found
 
@@ -182,7 +190,7 @@ def _require(row: Row, kind: str, names: Mapping[str, Sequence[str]]) -> str:
     value = text_in(row, names[kind])
     if value is None:
         asked = " or ".join(map(repr, names[kind] or LABEL_COLUMNS[kind]))
-        problem = f"there is no {kind}: {asked} is missing or empty; fill it, or name its column with {kind}=COLUMN (--column)"
+        problem = f"there is no {kind}: {asked} is missing or empty; fill it, or {_rename(kind)}"
         raise InputError(problem, field=_field(names[kind][0] if names[kind] else None))
     return value
 

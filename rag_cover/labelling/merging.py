@@ -18,6 +18,8 @@ _Place = tuple[str | None, str, bool]
 class LabelMerge:
     """The lines that an import adds to a file of labels, so that the same table, imported twice, adds nothing.
 
+    ``held`` counts those that the file says already, ``repeated`` those that another label of the same import says.
+
     A label is the same one where the annotator, what was asked and the text are (`label_key`), and so are the traces, or the
     questions, that both name. What is said otherwise replaces what was said before, unless that was said later.
 
@@ -26,14 +28,18 @@ class LabelMerge:
     >>> merge = LabelMerge.of([label], [label, changed])
     >>> merge.added, merge.replaced, merge.held, merge.outdated
     (0, 1, 1, 0)
+    >>> LabelMerge.of([], [label, label]).repeated
+    1
     """
 
     lines: list[Label] = field(default_factory=list)
     added: int = 0
     replaced: int = 0
     held: int = 0
+    repeated: int = 0
     outdated: int = 0
     _standing: defaultdict[_Place, dict[str | None, Label]] = field(default_factory=lambda: defaultdict(dict), repr=False)
+    _own: set[int] = field(default_factory=set, repr=False)
 
     @classmethod
     def of(cls, held: Iterable[Label], imported: Iterable[Label]) -> LabelMerge:
@@ -54,7 +60,8 @@ class LabelMerge:
             self.added += 1
             self._append(label)
         elif _verdict_of(before) == _verdict_of(label):
-            self.held += 1
+            is_own = id(before) in self._own
+            self.held, self.repeated = self.held + (not is_own), self.repeated + is_own
         elif before.labelled_at and label.labelled_at and before.labelled_at > label.labelled_at:
             self.outdated += 1
         else:
@@ -63,6 +70,7 @@ class LabelMerge:
 
     def _append(self, label: Label) -> None:
         self.lines.append(label)
+        self._own.add(id(label))  # which stays its own: the line is kept
         self._keep(label)
 
     def _find(self, label: Label) -> Label | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from rag_cover.errors import InputError
 from rag_cover.importers import read_labels
 from rag_cover.importers.records import Record, json_records
 from rag_cover.importers.tabular_files import csv_records, escape_formula, unescape_formula
+from rag_cover.label_matches import HeldTexts, LabelPlace, explain_mismatches
 from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult
 from rag_cover.nuggets import Nugget, importance_for
@@ -24,7 +26,7 @@ from rag_cover.stores.nugget_files import NuggetList
 from rag_cover.stores.validation import value_from
 from rag_cover.traces import Trace
 
-__all__ = ["corrected_lines", "corrections_jsonl", "count_unknown", "import_labels", "labels_csv", "labels_jsonl"]
+__all__ = ["corrected_lines", "corrections_jsonl", "explain_unknown", "import_labels", "labels_csv", "labels_jsonl"]
 
 _COLUMNS = tuple(Label.model_fields)
 _OWN = ("annotator", "labelled_at", "sampled")  # columns that tables of others hardly have
@@ -84,12 +86,23 @@ def import_labels(path: Path, annotator: str) -> tuple[Label, ...]:
     return tuple(_label_of_row(row, annotator) for row in read_labels(path) if row.label is not None)
 
 
-def count_unknown(labels: Iterable[Label], results: Iterable[TraceResult]) -> int:
-    """Count the labels of questions that an evaluation does not hold, by identifier or normalised text."""
-    known = {question_key(result.trace.question) for result in results}
-    known |= {question_key(Question(result.trace.question.text)) for result in results}
-    asked = (Question(each.question, id=each.question_id) for each in labels)
-    return sum(question_key(each) not in known and question_key(Question(each.text)) not in known for each in asked)
+def explain_unknown(labels: Iterable[Label], results: Iterable[TraceResult]) -> tuple[int, str]:
+    """Count the labels of texts that an evaluation does not hold, and say what it does not hold of them."""
+    places = [_place_of(each) for each in labels]
+    held = HeldTexts(places)
+    for result in results:
+        held.add_question(result.trace.question, result.trace.id)
+        for each in result.coverage.sub_questions if result.coverage else ():
+            for text in (result.trace.answer or "", *(passage.text for passage in result.trace.chunks)):
+                held.add_text(each.text, text)
+    unknown = Counter(found for place in places if (found := held.find_mismatch(place)))
+    said = explain_mismatches(unknown["question"], unknown["sub_question"], unknown["text"], text="text")
+    return unknown.total(), ", ".join(said)
+
+
+def _place_of(label: Label) -> LabelPlace:
+    names = (label.question, label.question_id, label.trace_id)
+    return LabelPlace.of(names, label.sub_question or label.question, label.answer or label.passage or "")
 
 
 def _standing(labels: Iterable[Label]) -> list[Label]:

@@ -104,6 +104,7 @@ class SummaryMetric(Generic[R]):
         high: the highest.
         higher_is_better: None where the number describes and does not judge.
         undefined_because: why it is undefined where results were measured and none of them counts in it.
+        required_inputs: what a trace must have for it, in words; by default what its measure requires.
     """
 
     name: str
@@ -116,6 +117,7 @@ class SummaryMetric(Generic[R]):
     high: float = 1.0
     higher_is_better: bool | None = True
     undefined_because: str = "none of the results that were measured counts in it"
+    required_inputs: tuple[str, ...] = ()
 
     @property
     def is_share(self) -> bool:

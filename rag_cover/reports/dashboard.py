@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePath
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -109,10 +111,11 @@ def dashboard_view(dashboard: Dashboard) -> DashboardView:
     """Gather what is shown of a dashboard."""
     shown = [store for store in dashboard.stores if store.traces]
     series, left_out = _choose_series(shown)
-    charts = list(_charts(shown, series))
+    whens = _name_times(shown)
+    charts = list(_charts(shown, series, whens))
     return DashboardView(
-        headline=_headline(dashboard, shown),
-        facts=tuple(_facts(dashboard, shown)),
+        headline=_headline(dashboard, shown, whens),
+        facts=tuple(_facts(dashboard, shown, whens)),
         warnings=tuple(_warnings(dashboard, shown)),
         refused=tuple((one_line(each.name, limit=200), clip(each.reason, 400)) for each in dashboard.refused[:_REFUSED_SHOWN]),
         refused_left_out=max(0, len(dashboard.refused) - _REFUSED_SHOWN),
@@ -121,9 +124,9 @@ def dashboard_view(dashboard: Dashboard) -> DashboardView:
         charts_left_out=max(0, len(charts) - _CHARTS),
         series=tuple(one_line(name or _NO_NAME, limit=60) for name in series),
         series_left_out=left_out,
-        loss_bars=tuple(_loss_bars(shown)),
-        agreement=_agreement(shown),
-        costs=tuple(_costs(shown, series)),
+        loss_bars=tuple(_loss_bars(shown, whens)),
+        agreement=_agreement(shown, whens),
+        costs=tuple(_costs(shown, series, whens)),
         causes=tuple(map(_cause_card, dashboard.causes)),
     )
 
@@ -144,7 +147,7 @@ def dashboard_table(dashboard: Dashboard) -> RenderableType:
     return Encodable(Group(Text(view.headline.text, style="bold"), *lines, stores, *causes))
 
 
-def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Headline:
+def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures], whens: _Whens) -> Headline:
     if not shown:
         if dashboard.selection:
             return Headline(f"No trace has {one_line(dashboard.selection)}", "", "", f"of {dashboard.held:,}")
@@ -153,18 +156,20 @@ def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Headline:
     found = headline_of(latest.all.summary)
     before = [store for store in shown[:-1] if store.basis == latest.basis]
     first = before[0].all.summary.metrics.get("core_coverage") if before else None
-    since = f"; {percent(first.interval.estimate)} on {_day(before[0])}" if first and first.interval else ""
-    basis = ", ".join(part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_day(latest)}{since}") if part)
+    since = f"; {percent(first.interval.estimate)} on {_when(before[0], whens)}" if first and first.interval else ""
+    basis = ", ".join(
+        part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_when(latest, whens)}{since}") if part
+    )
     return replace(found, before=f"Latest: {found.before[:1].lower()}{found.before[1:]}".strip(), basis=basis)
 
 
-def _facts(dashboard: Dashboard, shown: Sequence[StoreFigures]) -> Iterable[tuple[str, str]]:
+def _facts(dashboard: Dashboard, shown: Sequence[StoreFigures], whens: _Whens) -> Iterable[tuple[str, str]]:
     yield "Stores", f"{len(dashboard.stores):,}"
     yield "Traces", f"{dashboard.traces:,}" + (f" of {dashboard.held:,}" if dashboard.selection else "")
     if dashboard.selection:
         yield "Only", one_line(dashboard.selection)
     if shown:
-        yield "From", f"{_day(shown[0])} to {_day(shown[-1])}"
+        yield "From", f"{_when(shown[0], whens)} to {_when(shown[-1], whens)}"
         judges = list(dict.fromkeys(one_line(store.judge, limit=80) for store in shown))
         yield "Judge" if len(judges) == 1 else "Judges", ", ".join(judges[:3]) + (" …" if len(judges) > 3 else "")  # noqa: PLR2004
 
@@ -211,57 +216,59 @@ def _choose_series(shown: Sequence[StoreFigures]) -> tuple[list[str], int]:
     return chosen, len(sizes) - len(chosen)
 
 
-def _charts(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[TrendChart]:
+def _charts(shown: Sequence[StoreFigures], series: Sequence[str], whens: _Whens) -> Iterable[TrendChart]:
     metrics = {name: metric for store in shown for name, metric in store.all.summary.metrics.items()}
     names = [*(name for name in _FIRST if name in metrics), *(name for name in metrics if name not in _FIRST)]
     for name in names:
-        figures = {pipeline or _NO_NAME: _values(shown, pipeline, name) for pipeline in series}
+        figures = {pipeline or _NO_NAME: _values(shown, pipeline, name, whens) for pipeline in series}
         chart = draw_trend(
             name,
             capitalise(one_line(metrics[name].label)),
             figures,
             scale_of(metrics[name]),
-            whens=[_day(each) for each in shown],
+            whens=[_when(each, whens) for each in shown],
         )
         if chart is not None:
             yield chart
 
 
-def _values(shown: Sequence[StoreFigures], pipeline: str, metric: str) -> list[TrendValue]:
+def _values(shown: Sequence[StoreFigures], pipeline: str, metric: str, whens: _Whens) -> list[TrendValue]:
     return [
-        TrendValue(place, _day(store), store.basis, found.interval if (found := part.summary.metrics.get(metric)) else None)
+        TrendValue(
+            place, _when(store, whens), store.basis, found.interval if (found := part.summary.metrics.get(metric)) else None
+        )
         for place, store in enumerate(shown)
         for part in store.pipelines
         if part.name == pipeline
     ]
 
 
-def _loss_bars(shown: Sequence[StoreFigures]) -> Iterable[Bar]:
+def _loss_bars(shown: Sequence[StoreFigures], whens: _Whens) -> Iterable[Bar]:
     listed = losses_listed(*(store.all.summary.losses for store in shown))  # one key explains all bars
     for store in shown:
         losses, unclear = store.all.summary.losses, store.all.summary.unclear_losses
         if (bar := loss_bar(losses, unclear, listed)) is not None:
-            name = f"{_day(store)}: {sum(losses.values()) + unclear:,} lost"
+            name = f"{_when(store, whens)}: {sum(losses.values()) + unclear:,} lost"
             yield replace(bar, name=name, words=f"{name}, {one_line(store.name, limit=60)}, {bar.words}")
 
 
-def _agreement(shown: Sequence[StoreFigures]) -> TrendChart | None:
-    values = [TrendValue(place, _day(store), store.judge, store.agreement) for place, store in enumerate(shown)]
+def _agreement(shown: Sequence[StoreFigures], whens: _Whens) -> TrendChart | None:
+    values = [TrendValue(place, _when(store, whens), store.judge, store.agreement) for place, store in enumerate(shown)]
     label = "Labels with which the judge agrees"
-    return draw_trend("agreement", label, {"agreement": values}, SHARE, whens=[_day(store) for store in shown])
+    return draw_trend("agreement", label, {"agreement": values}, SHARE, whens=[_when(store, whens) for store in shown])
 
 
-def _costs(shown: Sequence[StoreFigures], series: Sequence[str]) -> Iterable[CostRow]:
+def _costs(shown: Sequence[StoreFigures], series: Sequence[str], whens: _Whens) -> Iterable[CostRow]:
     for store in reversed(shown):
         for part in store.pipelines:
             if part.name in series and (part.latency_s or part.tokens or part.cost):
-                yield _cost_row(store, part)
+                yield _cost_row(_when(store, whens), part)
 
 
-def _cost_row(store: StoreFigures, part: PipelineFigures) -> CostRow:
+def _cost_row(when: str, part: PipelineFigures) -> CostRow:
     latency = part.latency_s
     return CostRow(
-        when=_day(store),
+        when=when,
         pipeline=one_line(part.name or _NO_NAME, limit=60),
         median=f"{number_text(latency.median)} s" if latency else "–",
         upper=f"{number_text(latency.upper)} s" if latency else "–",
@@ -297,5 +304,24 @@ def _worst_row(worst: WorstTrace) -> WorstRow:
     )
 
 
-def _day(store: StoreFigures) -> str:
-    return f"{store.time:%Y-%m-%d}"
+_Whens = Mapping[tuple[str, datetime], str]
+"""When each store is of, by its name and time."""
+
+
+def _name_times(shown: Sequence[StoreFigures]) -> _Whens:
+    """Say when stores are of: the day; where stores share it, with the time; where they share that, too, with the name."""
+    written = [
+        (f"{store.time:%Y-%m-%d}", f"{store.time:%Y-%m-%d %H:%M}", f"{store.time:%Y-%m-%d %H:%M} {_short_name(store)}")
+        for store in shown
+    ]
+    counts = Counter(text for forms in written for text in forms[:-1])
+    told = (next((text for text in forms[:-1] if counts[text] == 1), forms[-1]) for forms in written)
+    return {(store.name, store.time): text for store, text in zip(shown, told, strict=True)}
+
+
+def _short_name(store: StoreFigures) -> str:
+    return one_line(PurePath(store.name).stem, limit=24)
+
+
+def _when(store: StoreFigures, whens: _Whens) -> str:
+    return whens[store.name, store.time]

@@ -73,7 +73,7 @@ def people_table(sides: Iterable[BesidePeople]) -> RenderableType:
     for each in known:
         agreed = percent((each.labels - len(each.differences)) / each.labels)
         shares = (percent(each.judge / each.labels), percent(each.people / each.labels))
-        table.add_row(Text(one_line(each.name, limit=60)), *shares, f"{agreed} of {format_count(each.labels, 'label')}")
+        table.add_row(Text(one_line(each.name, limit=60)), *shares, f"{agreed} of {format_count(each.labels, 'verdict')}")
     lines = [line for each in known for difference in each.differences[:_SHOWN] for line in _lines(difference)]
     return Encodable(Group(table, *([Text("Where they differ most:", style="bold"), *lines] if lines else [])))
 

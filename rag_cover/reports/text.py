@@ -365,7 +365,8 @@ def judge_error_sentence(summary: Summary) -> str:
     known, sure = error.agreement, interval_text(metric.with_judge_error, SHARE)
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
     if error.own_labels:
-        return f"With people’s labels {sure}%: the judge agrees with {agreed} of {labels} of these answers."
+        verdicts = format_count(known.labels, "labelled verdict")
+        return f"With people’s labels {sure}%: the judge agrees with {agreed} of {verdicts} on these answers."
     if known.sets == 1:  # a judge that was fitted to labels (`rag_cover.judge_fit`)
         return (
             f"With the judge’s errors {sure}%: fitted to other questions, it agrees with {agreed} of the {labels} that it has."

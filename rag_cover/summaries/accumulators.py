@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag_cover.coverage import CoverageTable, Loss, statistics_of
 from rag_cover.coverage.measure import coverage_sums
 from rag_cover.known_measures import measure_named, measure_names
+from rag_cover.label_matches import HeldTexts, LabelMatches, LabelPlace, match_labels
 from rag_cover.measures import (
     Measure,
     MeasureResult,
@@ -46,6 +47,7 @@ class Sums:
         self._rows: dict[tuple[str, SumsOf], QuestionRows] = {}
         self.places: dict[str, int] = {}
         self.verdicts = VerdictCollector(known_of_judge)
+        self._labels, self._held = known_of_judge.rows, HeldTexts(map(LabelPlace.of_row, known_of_judge.rows))
         self.losses = QuestionRows(len(Loss) + 1, places=self.places)
 
     def add(self, result: TraceResult) -> None:
@@ -61,11 +63,17 @@ class Sums:
             for metric in self._metrics_for(name, measured):
                 if metric.units is not None:
                     self.verdicts.add(metric.name, metric.units(measured), key, result.trace.answer or "")
+        self._note_held(result)
         if result.coverage:
             lost = [each for each in result.coverage.lost if each.is_loss_clear]
             named = [each.loss for each in lost]
             self.verdicts.add_losses(result, key)
             self.losses.add(key, [*(named.count(loss) for loss in Loss), len(result.coverage.lost) - len(lost)])
+
+    @property
+    def labels(self) -> LabelMatches | None:
+        """Return what became of people's labels; None where none were given."""
+        return match_labels(self._labels, self._held) if self._labels else None
 
     @property
     def metrics(self) -> dict[str, OwnedMetric]:
@@ -86,6 +94,15 @@ class Sums:
         """Return the sums of coverage over all questions, (k,)."""
         rows = self._rows.get(("coverage", coverage_sums))
         return np.zeros(_WIDTH_OF_COVERAGE) if rows is None else rows.matrix().sum(axis=0)
+
+    def _note_held(self, result: TraceResult) -> None:
+        """Note which labelled texts the results hold."""
+        if not self._labels:
+            return
+        self._held.add_question(result.trace.question, result.trace.id)
+        for each in result.coverage.sub_questions if result.coverage else ():
+            if each.answer is not None:
+                self._held.add_text(each.text, result.trace.answer or "")
 
     def _metrics_for(self, name: str, measured: MeasureResult) -> tuple[SummaryMetric[Any], ...]:
         if isinstance(measured, UnknownResult):

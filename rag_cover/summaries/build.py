@@ -144,6 +144,7 @@ class SummaryBuilder:
             nuggets=self._nuggets.counts,
             corpus=self._corpus.counts,
             cascade=self._cascade.use,
+            labels=sums.labels,
         )
 
     def _describe_notes(self, judge_error: JudgeError | None) -> Iterator[str]:
@@ -152,6 +153,8 @@ class SummaryBuilder:
             yield f"{pipelines} pipelines are summed up together; rag-cover compare tells them apart, from a file of each"
         if self._known.labels and not (judge_error and judge_error.own_labels):
             yield "no label is of a core sub-question of these answers; labels are matched by sub-question and answer"
+        if (labels := self._sums.labels) and labels.used < labels.given:
+            yield f"{labels.used:,} of {labels.given:,} labels of people are used; {labels.reasons}"
         if self._known.chosen:
             yield f"{self._known.chosen} labels are of chosen verdicts, no random sample: no figure rests on them"
 

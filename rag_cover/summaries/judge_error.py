@@ -44,12 +44,13 @@ class JudgeError:
 class JudgeKnowledge:
     """What is known of a judge's errors: its shifts on labelled sets by mode, and labels of the evaluation's own answers.
 
-    ``chosen`` counts labels of texts that were chosen, which no figure rests on.
+    ``chosen`` counts labels of texts that were chosen, which no figure rests on; ``rows`` are all labels that were given.
     """
 
     shifts: Mapping[Mode, CalibrationShift] = field(default_factory=dict)
     labels: Mapping[tuple[str, str], bool] = field(default_factory=dict)
     chosen: int = 0
+    rows: tuple[LabelledText, ...] = ()
 
     @classmethod
     def of(cls, shifts: Mapping[Mode, CalibrationShift], labels: Iterable[LabelledText] = ()) -> JudgeKnowledge:
@@ -58,10 +59,10 @@ class JudgeKnowledge:
         Labels of chosen texts are left out: they are no random sample (`LabelledText.chosen`), and every figure that rests on
         labels takes them for one.
         """
-        said = [row for row in labels if row.label is not None]
+        said = tuple(row for row in labels if row.label is not None)
         drawn = (row for row in said if row.user_question and not row.chosen)
         known = {_place(row.question, row.text): bool(row.label) for row in drawn}
-        return cls(shifts, known, sum(row.chosen for row in said))
+        return cls(shifts, known, sum(row.chosen for row in said), said)
 
     def label_of(self, asked: str, text: str) -> bool | None:
         """Return what people say of an answer, None where nobody labelled it."""

@@ -9,6 +9,7 @@ from rag_cover.belief.summary import UtilitySummary
 from rag_cover.complexity.summary import ComplexitySummary
 from rag_cover.coverage import Loss, Scenarios
 from rag_cover.coverage.summary import AnswerCounts, CascadeUse, CorpusCounts, NuggetCounts
+from rag_cover.label_matches import LabelMatches
 from rag_cover.notebook_views import DrawnValue, draw_for_notebook, show_in_notebook
 from rag_cover.questions import Role
 from rag_cover.short_forms import quote
@@ -58,7 +59,7 @@ class Summary:
     were asked for. ``answers`` is None where no answer was judged; ``single_sub_questions`` is the share of the traces measured
     for coverage whose question rules left whole, None where none was: of 1, core coverage is the share of questions answered.
     ``nuggets`` is None where nothing was measured on nuggets, ``corpus`` where no corpus was searched, ``cascade`` where no
-    cascade of judges judged.
+    cascade of judges judged, ``labels`` where no labels of people were given.
     """
 
     traces: int
@@ -79,6 +80,7 @@ class Summary:
     nuggets: NuggetCounts | None = None
     corpus: CorpusCounts | None = None
     cascade: CascadeUse | None = None
+    labels: LabelMatches | None = None
 
     @property
     def share_on_nuggets(self) -> float:
@@ -131,7 +133,8 @@ class Comparison:
     """Two pipelines side by side on the questions they share.
 
     ``single_sub_questions`` is the share of traces whose question rules left whole, on the side that has fewer of them,
-    ``share_on_nuggets`` that of traces measured on nuggets.
+    ``share_on_nuggets`` that of traces measured on nuggets. ``labels_a`` and ``labels_b`` tell what became of people's labels,
+    None where none were given.
     """
 
     name_a: str
@@ -148,6 +151,8 @@ class Comparison:
     unclear_b: int = 0
     single_sub_questions: float = 0.0
     share_on_nuggets: float = 0.0
+    labels_a: LabelMatches | None = None
+    labels_b: LabelMatches | None = None
 
     def __repr__(self) -> str:
         """Return a short form: the sides, how many questions, and the first two metrics that both have."""

@@ -151,3 +151,17 @@ def test_an_unfinished_store_is_told(
 
     assert done.exit_code == 0
     assert "holds an unfinished evaluation: 64 of its traces are used" in done.stderr
+
+
+def test_a_comparison_says_what_became_of_labels(command: Callable[..., Any], traces: Path, better: Path, folder: Path) -> None:
+    rows = ["Why is sky 1 blue?,is sky 1 blue,The sky 1 is blue,1", "Why is sky 1 blue?,is sky 1 blue,Dust.,0"]
+    (folder / "labels.csv").write_text("\n".join(["question,sub_question,answer,label", *rows]), "utf-8")
+    words = ("compare", traces, better, *JUDGE, "--labels", "labels.csv")
+
+    shown, document = " ".join(command(*words).stdout.split()), json.loads(command(*words, "--json").stdout)
+
+    assert "Labels of people, a: 1 of 2 are used; 1 is of an answer that is not here." in shown
+    assert "Labels of people, b: 0 of 2 are used; 2 are of answers that are not here." in shown
+    assert "rest on the labels of a, too" in shown
+    assert [document["labels"][side]["used"] for side in "ab"] == [1, 0]
+    assert document["labels"]["b"]["texts"] == 2

@@ -60,15 +60,41 @@ def test_a_maximum_can_stand_in_the_file(
     assert "echo_coverage is 0.5, which is 0.1 above 0.4 (--fail-over echo_coverage=0.4)" in done.stderr
 
 
-def test_a_minimum_that_no_answer_reaches_is_refused(
-    command: Callable[..., Any], traces: Path, config: Callable[..., Path]
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[evaluate]\nfail_under = { core_coverage = 1.5 }\n",
+            "line 2, at evaluate.fail_under: core_coverage is never above 1",
+        ),
+        ("[common]\n\nfail-over = ['abstentions=30']\n", "line 3, at common.fail-over: abstentions is never above 1"),
+        ("[evaluate.fail_under]\ncore_coverge = 0.5\n", "line 1, at evaluate.fail_under: no metric is called 'core_coverge'"),
+        (
+            "[evaluate]\nfail_under = { core_coverage = true }\n",
+            "at evaluate.fail_under: 'core_coverage=true' is not METRIC=NUMB",
+        ),
+    ],
+)
+def test_a_gate_of_the_file_that_can_be_none_is_refused_with_its_line(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path], text: str, said: str, quiet: tuple[str, ...]
 ) -> None:
-    config("[evaluate]\nfail_under = { core_coverage = 1.5 }\n")
+    config(text)
 
-    done = command("evaluate", traces, *WORDS)
+    done = command("evaluate", traces, *WORDS, *quiet)
 
     assert done.exit_code == 2
-    assert "never above 1" in done.stderr
+    assert f"Error: rag-cover.toml, {'' if said.startswith('line') else 'line 2, '}{said}" in done.stderr
+
+
+def test_a_gate_of_the_command_line_is_not_blamed_on_the_file(
+    command: Callable[..., Any], traces: Path, config: Callable[..., Path]
+) -> None:
+    config("[evaluate]\nfail_under = { core_coverage = 0.5 }\n")
+
+    done = command("evaluate", traces, *WORDS, "--fail-under", "core_coverage=60")
+
+    assert done.stderr.startswith("Error: --fail-under: core_coverage is never above 1")
 
 
 def test_an_option_of_the_command_line_wins(command: Callable[..., Any], traces: Path, config: Callable[..., Path]) -> None:
@@ -205,6 +231,7 @@ def test_a_project_s_file_that_others_broke_stops_nothing(
         ("[evaluate]\nstore = '../kept.sqlite'\n", "line 2, at evaluate.store: ../kept.sqlite is outside of the file's folder"),
         ("[evaluate]\nreport = '/tmp/r.html'\n", "line 2, at evaluate.report: /tmp/r.html is outside of the file's folder"),
         ("[evaluate]\nmeasures = ['coverage']\n", "has no such option. Did you mean 'measure'?"),
+        ("[evaluate]\nfail_if_worse = ['rating']\n", "has no such option; it belongs to [compare] or [gate]"),
         ("[common]\njuge = 'embedded'\n", "no such option for all commands. Did you mean 'judge'?"),
         ("[common]\ngenerator = 'rules'\n", "this means something else in other commands; put it into the table [evaluate]"),
         ("[evalute]\nlimit = 1\n", "line 1, at evalute: no command is called 'evalute'. Did you mean 'evaluate'?"),
@@ -272,6 +299,7 @@ def test_the_table_of_a_group_holds_tables(
         ),
         ("[judge.chek]\njson = true\n", "line 1, at judge.chek: no command is called 'judge chek'. Did you mean 'check'?"),
         ("[judge.check]\njsn = true\n", "line 2, at judge.check.jsn: 'rag-cover judge check' has no such option. Did you mean"),
+        ("[gate]\nmeasure = ['claims']\n", "gate.measure: 'rag-cover gate' has no such option; it belongs to"),
         ("[gate]\nbaseline = 'x'\n[judge.check]\njson = true\n", ""),
     ],
 )

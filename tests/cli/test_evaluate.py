@@ -97,6 +97,13 @@ def test_a_threshold_is_used(command: Callable[..., Any], traces: Path) -> None:
         (["--fail-under-lower", "rating"], "--fail-under-lower"),
         (["--fail-over", "echo_coverage=high"], "is not METRIC=NUMBER"),
         (["--fail-over", "hallucination=-0.1"], "hallucination is never below 0, so hallucination=-0.1 always fails"),
+        (["--fail-over", "hallucination=5"], "hallucination is never above 1, so hallucination=5 never fails; give a lower"),
+        (["--fail-over", "hallucination=5"], "maximum, such as 0.05 for 5%"),
+        (["--fail-over", "abstentions=1"], "abstentions is never above 1, so abstentions=1 never fails"),
+        (["--fail-over-upper", "abstentions=30"], "so abstentions=30 never fails; give a lower maximum, such as 0.3 for 30%"),
+        (["--fail-under", "core_coverage=-0.1"], "core_coverage is never below 0, so core_coverage=-0.1 never fails"),
+        (["--fail-under-lower", "utility=-1"], "utility is never below -1, so utility=-1 never fails; give a higher minimum"),
+        (["--fail-under", "core_coverage=60"], "so core_coverage=60 always fails; give a lower minimum, such as 0.6 for 60%"),
         (["--fail-over", "core_coverage=0.6"], "more of core_coverage is better, so this fails a build that got better"),
         (["--fail-over", "core_coverage=0.6"], "give --fail-under core_coverage=0.6"),
         (["--fail-under", "hallucination=0.1"], "give --fail-over hallucination=0.1"),
@@ -140,7 +147,7 @@ def test_a_gate_on_the_lower_end_fails_without_an_interval(command: Callable[...
 
 
 def test_an_undefined_metric_fails_its_gate_and_says_why(command: Callable[..., Any], traces: Path) -> None:
-    done = command("evaluate", traces, *JUDGE, "--measure", "groundedness", "--fail-under", "core_coverage=-1")
+    done = command("evaluate", traces, *JUDGE, "--measure", "groundedness", "--fail-under", "core_coverage=0.1")
 
     assert done.exit_code == 1
     assert "core_coverage is undefined: coverage was not measured" in done.stderr
@@ -166,21 +173,50 @@ def test_a_maximum_of_the_upper_end_fails_where_the_estimate_would_not(command: 
 
 
 @pytest.mark.parametrize(
-    ("gate", "measure"),
+    ("gate", "said"),
     [
-        ("--fail-under claim_recall=0.5", "claims"),
-        ("--fail-over hallucination=0.5", "claims"),
-        ("--fail-under citation_recall=0.5", "citations"),
-        ("--fail-under utility=0.5", "utility"),
+        (
+            "--fail-under claim_recall=0.5",
+            "claims' measures it, where traces have a gold answer (references) and retrieval steps",
+        ),
+        (
+            "--fail-over hallucination=0.5",
+            "claims' measures it, where traces have an answer, a gold answer (references) and a p",
+        ),
+        ("--fail-under citation_recall=0.5", "citations' measures it, where traces have an answer and a prompt or retrieval s"),
+        (
+            "--fail-under utility=0.5",
+            "utility --receiver NAME' measures it, where traces have references and retrieval steps (",
+        ),
     ],
 )
-def test_a_gate_on_what_was_not_measured_says_which_option_measures_it(
-    command: Callable[..., Any], traces: Path, gate: str, measure: str
+def test_a_gate_on_what_was_not_measured_says_all_that_measures_it(
+    command: Callable[..., Any], traces: Path, gate: str, said: str
 ) -> None:
     done = command("evaluate", traces, *JUDGE, "--quiet", *gate.split())
 
     assert done.exit_code == 1
-    assert f"it was not measured; 'rag-cover evaluate --measure {measure}' measures it ({gate})" in done.stderr
+    assert f"it was not measured; 'rag-cover evaluate --measure {said}" in done.stderr
+
+
+def test_a_metric_that_is_named_as_a_measure_is_told_with_its_measure(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "--measure", "hallucination")
+
+    assert done.exit_code == 2
+    assert "No measure is called 'hallucination': it is a metric of the measure 'claims', so name that one." in done.stderr
+
+
+def test_a_measure_without_its_receiver_says_what_else_its_traces_lack(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, *JUDGE, "-q", "--measure", "utility", "--fail-under", "utility=0.1")
+
+    assert "no receiver was named, and the trace has no recorded samples; utility needs references (" in done.stderr
+
+
+def test_a_gate_on_claims_without_gold_answers_says_what_is_missing(command: Callable[..., Any], traces: Path) -> None:
+    done = command("evaluate", traces, "--entailer", "words", "-q", "--measure", "claims", "--fail-over", "hallucination=0.05")
+
+    assert done.exit_code == 1
+    assert "hallucination is undefined: it takes an answer, a gold answer (references) and a prompt or retrie" in done.stderr
 
 
 def test_a_bad_line_exits_with_3_and_names_its_place(

@@ -99,6 +99,13 @@ def test_json_tells_the_gates(command: Callable[..., Any], good: Path, bad: Path
         (["unsure_answers"], 2, "neither more nor less of it is better"),
         (["core_coverage=-1"], 2, "is not METRIC or METRIC=MARGIN"),
         (["core_coverage=x"], 2, "is not METRIC or METRIC=MARGIN"),
+        (
+            ["core_coverage=5"],
+            2,
+            "core_coverage lies between 0 and 1, so a margin of 5 never fails; give a smaller margin, such as",
+        ),
+        (["core_coverage=1"], 2, "a margin of 1 never fails; give a smaller margin, such as 0.01 for 1%"),
+        (["rating=2.5"], 2, "rating lies between -1 and 1.5, so a margin of 2.5 never fails; give a smaller margin"),
         (["utility"], 1, "utility is undefined on a side"),
         (["core_coverage", "--pairwise"], 2, "leave one of --pairwise and --fail-if-worse out"),
     ],

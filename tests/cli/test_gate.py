@@ -87,15 +87,16 @@ def test_two_files_of_one_name_are_two_evaluations_and_nothing_is_left_behind(
     assert [path for path in folder.iterdir() if path.is_file()] == []
 
 
-def test_a_candidate_without_answers_fails(gate: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("blank", [None, "", " \n"])
+def test_a_candidate_without_answers_fails(gate: Callable[..., Any], blank: str | None) -> None:
     lines = _lines(12, found=12, said=12)
     for line in lines[3:]:
-        del line["answer"]
+        line["answer"] = blank
 
     done = gate(lines)
 
     assert done.exit_code == 1
-    assert "9 of the baseline's answers are missing in the candidate" in done.stderr
+    assert "failed  answers: 9 of the baseline's answers are missing in the candidate" in done.stdout
 
 
 def test_questions_that_the_candidate_lacks_are_told_in_the_first_line(gate: Callable[..., Any]) -> None:
@@ -190,7 +191,9 @@ def test_too_few_questions_to_fail_are_told_in_the_first_line(command: Callable[
     done = command("gate", "--baseline", main, "--candidate", pr, *JUDGE, "--fail-if-worse", "core_coverage")
 
     assert done.exit_code == 0
-    assert done.stdout.startswith("Gate passed: 1 gate, 5 questions; too few questions to fail it.")
+    said = " ".join(done.stdout.split())
+    assert said.startswith("Gate passed, though core_coverage fell by 100 points (p = 0.0")
+    assert "to tell whether it is worse; 1 gate, 5 questions; too few questions to fail it." in said
     assert "6 or more can" in done.stdout
 
 
@@ -211,6 +214,19 @@ def test_gates_share_the_level(gate: Callable[..., Any]) -> None:
 
     assert gate(lines, "--fail-if-worse", "core_coverage", "--force").exit_code == 1
     assert both.exit_code == 0
+
+
+def test_a_loss_that_is_near_to_failing_stands_in_the_first_line(gate: Callable[..., Any], folder: Path) -> None:
+    comment = folder / "comment.md"
+    done = gate(_lines(12, found=12, said=6), "--markdown", comment)
+
+    assert done.exit_code == 0
+    first = "core_coverage fell by 50 points (p = 0.03"
+    assert done.stdout.startswith(f"Gate passed, though {first}")
+    assert "; fails below 0.025): too few questions to tell whether it is worse; 2 gates, 12 questions." in done.stdout
+    assert (
+        comment.read_text("utf-8").splitlines()[1].startswith("### rag_cover: passed, though core\\_coverage fell by 50 points")
+    )
 
 
 def test_junit_has_a_case_for_each_gate_and_each_question_that_lost(gate: Callable[..., Any], folder: Path) -> None:

@@ -34,7 +34,8 @@ def test_labels_are_imported_and_exported_without_a_page(command: Command, store
 
     assert (taken.exit_code, given.exit_code) == (0, 0), taken.stderr + given.stderr
     assert "2 labels added to" in taken.stdout
-    assert "2 of 2 labels are of questions that" in taken.stderr
+    assert "2 of 2 labels are of no text in" in taken.stderr
+    assert "of no use there: 2 are of questions that are not here." in taken.stderr
     assert [label.label for label in read_label_file(folder / "run.labels.jsonl")] == [True, False]
     assert read_labels(folder / "labels.csv") == read_labels(folder / "run.labels.jsonl")
 
@@ -59,6 +60,31 @@ def test_a_table_imported_again_adds_nothing_and_a_changed_label_replaces(comman
         for name in ("ada", "bob")
         for colour, label in (("blue", False), ("red", False), ("grey", True))
     ]
+
+
+def test_rows_that_repeat_each_other_are_not_held_already(command: Command, store: Path, folder: Path) -> None:
+    (folder / "theirs.csv").write_text("question,answer,label\nWhy blue?,Air.,1\nWhy blue?,Air.,1\n", "utf-8")
+
+    done = command("label", store, "--import", "theirs.csv", "--annotator", "ada")
+
+    assert f"1 label added to {folder / RUN}; 1 row repeats another." in done.stdout
+
+
+def test_imported_labels_of_texts_that_are_not_here_are_counted_by_reason(command: Command, store: Path, folder: Path) -> None:
+    rows = [
+        "Why is sky 1 blue?,is sky 1 blue,The sky 1 is blue",
+        "Who?,Who?,Me.",
+        "Why is sky 1 blue?,does it rain,The sky 1 is blue",
+        "Why is sky 1 blue?,is sky 1 blue,Dust.",
+    ]
+    lines = "".join(f"{row},1\n" for row in rows)
+    (folder / "theirs.csv").write_text(f"question,sub_question,answer,label\n{lines}", "utf-8")
+
+    done = command("label", store, "--import", "theirs.csv", "--annotator", "ada")
+
+    assert "4 labels added to" in done.stdout
+    assert "3 of 4 labels are of no text in" in done.stderr
+    assert "1 is of a question that is not here, 1 is of a sub-question that is not asked here, 1 is of a text" in done.stderr
 
 
 def test_an_older_export_takes_back_no_label(command: Command, store: Path, folder: Path) -> None:

@@ -125,14 +125,20 @@ def test_a_blank_text_cannot_be_judged(tmp_path: Path) -> None:
 def test_two_columns_for_one_thing_are_not_guessed_between(tmp_path: Path) -> None:
     path = csv(tmp_path, "question,passage,answer,label\nWho?,A passage.,Ada.,1\n")
 
-    assert "'passage' and 'answer' can both be the text; say which with text=COLUMN (--column)" in refused(path)
+    assert (
+        "'passage' and 'answer' can both be the text; rename one of them (judge check and judge fit: --column text=COLUMN)"
+        in refused(path)
+    )
     assert read_labels(path, columns={"text": "answer"})[0].text == "Ada."
 
 
 def test_a_table_without_any_label_is_refused(tmp_path: Path) -> None:
     message = refused(csv(tmp_path, "question,text\nWho?,Ada.\n"))
 
-    assert message == "no row has a label; write 1 or 0 into a column 'label', or name yours with label=COLUMN (--column)"
+    assert message == (
+        "no row has a label; write 1 or 0 into a column 'label', or rename your column to 'label' "
+        "(judge check and judge fit: --column label=COLUMN)"
+    )
 
 
 def test_a_label_among_unlabelled_rows_is_refused(tmp_path: Path) -> None:

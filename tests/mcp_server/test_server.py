@@ -110,11 +110,13 @@ def test_nothing_outside_of_the_folder_is_read_and_nothing_is_written(folder: Pa
         refused = [(await call(client, "evaluate", file=name))["error"] for name in names]
         written = [(await call(client, "evaluate", file="good.jsonl", store="kept.sqlite"))["error"]]
         long = [(await call(client, "evaluate", file="a/" * 2_500))["error"]]
-        damaged = [(await call(client, "evaluate", file="damaged.jsonl"))["error"]]
+        unread = ("damaged.jsonl", "unknown.jsonl")
+        damaged = [(await call(client, "evaluate", file=name))["error"] for name in unread]
         return refused + written + long + damaged
 
     (folder / ".env.jsonl").write_text("{}", encoding="utf-8")
     (folder / "damaged.jsonl").write_text("not JSON\n", encoding="utf-8")
+    (folder / "unknown.jsonl").write_text('{"frage": "Warum?"}\n', encoding="utf-8")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     said = ask(folder, questions)
@@ -125,6 +127,7 @@ def test_nothing_outside_of_the_folder_is_read_and_nothing_is_written(folder: Pa
     assert "5,000 characters is too long" in said[7]
     assert "damaged.jsonl" in said[8]
     assert str(folder) not in said[8]
+    assert "A tool call can name no format and map no columns: rename its columns, or have it converted" in said[9]
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

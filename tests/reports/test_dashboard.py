@@ -160,3 +160,31 @@ def test_sub_questions_of_another_maker_are_another_way_of_measuring() -> None:
 
     assert view.warnings[0].startswith("Coverage was measured in 2 ways (sub-questions (given), threshold 0.5 /")
     assert [len(points.split()) for points in view.charts[0].series[0].lines] == [2]
+
+
+@pytest.mark.parametrize(("ids", "listed"), [((None, None), 1), (("q1", None), 1), ((None, "q1"), 1), (("q1", "q2"), 2)])
+def test_a_question_is_listed_once_though_one_store_has_no_ids(ids: tuple[str | None, ...], listed: int) -> None:
+    builder = DashboardBuilder()
+    for day, name in zip((2, 1), ids, strict=True):
+        part = lost(Loss.UNUSED, 1)
+        builder.add(source(day, [result_of(part, question=Question("Why?", id=name), steps=(RetrievalStep(passages=LONG),))]))
+
+    assert len(builder.build().worst) == listed
+
+
+def test_stores_of_one_day_are_told_apart_by_the_time_and_those_of_one_minute_by_the_name() -> None:
+    builder, result = DashboardBuilder(), result_of(lost(None, answer=YES))
+    times = [datetime(2026, 1, 2, 9, 30, tzinfo=UTC)] * 2 + [
+        datetime(2026, 1, 2, 8, tzinfo=UTC),
+        datetime(2026, 1, 1, tzinfo=UTC),
+    ]
+    for name, time in zip(("runs/a.sqlite", "runs/b.sqlite", "c", "d"), times, strict=True):
+        builder.add(replace(source(1, [result]), name=name, time=time))
+
+    view = dashboard_view(builder.build())
+
+    assert dict(view.facts)["From"] == "2026-01-01 to 2026-01-02 09:30 b"
+    assert "2026-01-02 09:30 b; 100% on 2026-01-01" in view.headline.text
+    assert {chart.last for chart in view.charts} == {"2026-01-02 09:30 b"}
+    whens = [row.when for row in view.charts[0].rows]
+    assert whens == ["2026-01-01", "2026-01-02 08:00", "2026-01-02 09:30 a", "2026-01-02 09:30 b"]

@@ -47,7 +47,7 @@ def test_only_labelled_core_sub_questions_count_and_differences_are_listed() -> 
     assert (found.labels, found.judge, found.people) == (1, 1, 0)
     assert [each.sub_question for each in found.differences] == ["red paint?"]
     assert "people: no, judge: yes" in _shown(found)
-    assert "0% of 1 label" in _shown(found)
+    assert "0% of 1 verdict" in _shown(found)
 
 
 def test_agreement_is_no_difference() -> None:
@@ -56,7 +56,7 @@ def test_agreement_is_no_difference() -> None:
     )
 
     assert (found.labels, found.judge, found.people, found.differences) == (2, 1, 1, ())
-    assert "100% of 2 labels" in _shown(found)
+    assert "100% of 2 verdicts" in _shown(found)
 
 
 def test_a_report_with_labels_shows_judge_and_people_and_both_verdicts_where_they_differ(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from rag_cover import Evaluation, Models, Question, SubQuestion, Trace, evaluate
 from rag_cover.backends import CalibrationShift, Mode, ScoringItem
 from rag_cover.coverage import Loss
 from rag_cover.evaluation.comparison import compare
+from rag_cover.label_matches import LabelMatches
 from rag_cover.labels import LabelledText
 from rag_cover.reports.text import controls_sentence, judge_error_sentence, loss_error_sentence
 from rag_cover.summaries import Summary
@@ -103,7 +104,7 @@ def test_few_labels_of_these_answers_make_it_surer() -> None:
     assert summary.judge_error is not None
     assert summary.judge_error.own_labels
     assert summary.judge_error.agreement.labels == summary.judge_error.agreement.agreed == 30
-    assert "100% of 30 labels of these answers" in judge_error_sentence(summary)
+    assert "100% of 30 labelled verdicts on these answers" in judge_error_sentence(summary)
 
 
 def test_from_fifty_labels_on_a_share_rests_on_them() -> None:
@@ -122,6 +123,8 @@ def test_labels_of_other_answers_are_not_used_and_a_note_says_so() -> None:
     summary = _evaluated({"reply": KNOWN}).with_labels([other]).summary()
 
     assert any("no label is of" in note for note in summary.notes)
+    assert "0 of 1 labels of people are used; 1 is of a question that is not here" in summary.notes
+    assert summary.labels == LabelMatches(1, 0, questions=1)
     assert summary.judge_error is not None
     assert not summary.judge_error.own_labels
 

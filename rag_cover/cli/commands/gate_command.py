@@ -15,7 +15,7 @@ from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.gate_causes import find_cause
 from rag_cover.cli.gate_outcome import SHOWN, GateOutcome, GateRow
 from rag_cover.cli.gates import read_gates
-from rag_cover.cli.json_output import write_page
+from rag_cover.cli.json_output import labels_document, write_page
 from rag_cover.cli.option_groups import FileOptions, GateOptions, ScreenOptions
 from rag_cover.cli.options import INPUT, OUTPUT, FailIfWorse, Force, Judge, Labels, NoCache, Report, Workers
 from rag_cover.cli.outputs import refuse_existing
@@ -137,7 +137,14 @@ def hold_gate(options: GateCommandOptions) -> None:
     summary = after.summary()
     rows = [
         *(
-            GateRow(each.gate.option, each.problem, each.note, weak=each.needed is not None, excused=each.excused is not None)
+            GateRow(
+                each.gate.option,
+                each.problem,
+                each.note,
+                weak=each.needed is not None,
+                excused=each.excused is not None,
+                warning=each.warning,
+            )
             for each in held
         ),
         *(GateRow(each.gate.option, each.problem) for each in (gate.check(summary) for gate in floors)),
@@ -162,7 +169,7 @@ def _end(outcome: GateOutcome, options: GateCommandOptions) -> None:
             with replacing(path) as file:
                 file.write(text().encode())
     if options.screen.as_json:
-        print_json(outcome.to_dict())
+        print_json(outcome.to_dict() | labels_document(outcome.comparison))
     else:
         _show(outcome, quiet=options.screen.quiet)
     if not outcome.passed:
@@ -205,9 +212,11 @@ def _compare_without(before: Evaluation, after: Evaluation, keys: Collection[str
 
 
 def _without_answer(before: Evaluation, after: Evaluation) -> int:
-    """Count the questions that the baseline answers and that have no answer in the candidate."""
-    answered = {question_key(each.trace.question) for each in before.results if each.trace.answer is not None}
-    kept = {question_key(each.trace.question) for each in after.results if each.trace.answer is not None}
+    """Count the questions that the baseline answers and that have no answer, or a blank one, in the candidate."""
+    answered, kept = (
+        {question_key(each.trace.question) for each in side.results if (each.trace.answer or "").strip()}
+        for side in (before, after)
+    )
     return len(answered & {question_key(each.trace.question) for each in after.results} - kept)
 
 

@@ -18,7 +18,7 @@ from rag_cover.errors import InputError, InvalidValueError, nearest, needs_extra
 from rag_cover.evaluation import Evaluation
 from rag_cover.labelling import RANDOM_SHARE, LabelSampling, LabelSession, import_labels, list_items
 from rag_cover.labelling.merging import LabelMerge
-from rag_cover.labelling.tables import count_unknown, labels_csv, labels_jsonl
+from rag_cover.labelling.tables import explain_unknown, labels_csv, labels_jsonl
 from rag_cover.reports.text import format_count
 from rag_cover.stores.files import replacing, require_file
 from rag_cover.stores.labels import append_labels, cut_torn_line, labels_beside, read_label_file
@@ -234,9 +234,10 @@ def _import(options: LabelOptions, table: Path) -> None:
     if options.annotator is not None and named and options.name not in named:
         message = f"{table} says itself who labelled ({', '.join(named)}): leave --annotator {options.name} out"
         raise InvalidValueError(message)
-    if unknown := count_unknown(imported, Evaluation.open(options.store).results):
+    unknown, why = explain_unknown(imported, Evaluation.open(options.store).results)
+    if unknown:
         verb = "is" if unknown == 1 else "are"
-        warn(f"{unknown:,} of {len(imported):,} labels {verb} of questions that {options.store} does not hold")
+        warn(f"{unknown:,} of {len(imported):,} labels {verb} of no text in {options.store}, and of no use there: {why}.")
     if cut_torn_line(options.labels):
         warn(f"The last line of {options.labels} was not written whole; it was cut off. No label that was saved is lost.")
     merge = LabelMerge.of(read_label_file(options.labels) if options.labels.exists() else (), imported)
@@ -249,6 +250,9 @@ def _tell_merge(merge: LabelMerge, path: Path) -> str:
     others = [
         f"{merge.replaced:,} replaced" if merge.replaced else "",
         f"{merge.held:,} held already" if merge.held else "",
+        f"{format_count(merge.repeated, 'row')} {'repeats' if merge.repeated == 1 else 'repeat'} another"
+        if merge.repeated
+        else "",
         f"{merge.outdated:,} older than what it says now, left out" if merge.outdated else "",
     ]
     return "; ".join(filter(None, [f"{format_count(merge.added, 'label')} added to {path}", *others])) + "."

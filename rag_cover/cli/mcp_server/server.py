@@ -19,6 +19,7 @@ from rag_cover.cli.mcp_server.folder import OpenFolder
 from rag_cover.cli.mcp_server.tools import MOST_QUESTIONS, NOTICE, Toolbox
 from rag_cover.cli.versions import version_line
 from rag_cover.errors import RagCoverError, needs_extra
+from rag_cover.importers.formats import UNKNOWN_FORMAT_HINT
 from rag_cover.reports.sanitise import clip, visible
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ _INSTRUCTIONS = f"""rag_cover tells what RAG answers leave out and where it was 
 file or a store, then look at worst_questions. compare holds a change against a baseline. {NOTICE}"""
 
 _LONGEST_ERROR = 1000
+_CONVERT = (
+    "A tool call can name no format and map no columns: rename its columns, or have it converted on the command line, "
+    "'rag-cover convert FILE traces.jsonl --column question=COLUMN'"
+)
 _Answered = TypeVar("_Answered", bound=BaseModel)
 _Tool = Callable[..., _Answered]
 
@@ -103,7 +108,8 @@ def _error_teller(kind: type[Exception], folder: OpenFolder) -> _Decorator:
             try:
                 return tool(*args, **options)
             except RagCoverError as error:
-                raise kind(clip(visible(folder.hide(str(error))), _LONGEST_ERROR)) from error
+                said = str(error).replace(UNKNOWN_FORMAT_HINT, _CONVERT)
+                raise kind(clip(visible(folder.hide(said)), _LONGEST_ERROR)) from error
             except OSError as error:
                 message = f"a file could not be read or written: {error.strerror or type(error).__name__}"
                 raise kind(message) from error
