@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,8 @@ from rag_cover.recording.sinks import PartWriter
 from rag_cover.redaction import Redaction
 from rag_cover.stores.locks import hold
 from rag_cover.stores.store_parts import make_parts_folder
+
+PATIENCE_S = 20
 
 _RECORD = """
 import sys, time
@@ -236,5 +239,10 @@ def test_processes_that_are_forked_off_write_parts_of_their_own(path: Path) -> N
     done = subprocess.run([sys.executable, "-c", _PREFORK, str(path)], check=False, capture_output=True, text=True)
 
     assert (done.returncode, done.stderr) == (-9, "")
-    assert sorted(map(str, _ids(Evaluation.open(path).results))) == ["child 0", "child 1", "child 2", "parent 0", "parent 1"]
-    assert not path.with_name("results.sqlite.parts").exists()
+    parts, latest = path.with_name("results.sqlite.parts"), time.monotonic() + PATIENCE_S
+    while True:
+        ids = sorted(map(str, _ids(Evaluation.open(path).results)))
+        if not parts.exists() or time.monotonic() > latest:  # a busy system may hold a dead process's files for a moment
+            break
+    assert ids == ["child 0", "child 1", "child 2", "parent 0", "parent 1"]
+    assert not parts.exists()

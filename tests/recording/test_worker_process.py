@@ -431,7 +431,7 @@ def test_a_process_that_cannot_be_begun_is_tried_again_and_then_given_up(
     ask(recording)
 
     assert not recording.flush(PATIENCE_S)
+    recording.close(PATIENCE_S)
     told = [error.message for error in recording.errors]
     assert "the process that measures cannot be begun: half of a module; it is begun again" in told[0]
-    assert "it is not begun again" in told[-1]
-    recording.close(PATIENCE_S)
+    assert any("it is not begun again" in each for each in told)
