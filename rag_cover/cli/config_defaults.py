@@ -83,7 +83,7 @@ class OptionDefaults:
 
     def _value(self, option: Any, hint: Any, value: Any, keys: tuple[str, ...]) -> Any:
         if isinstance(value, dict) and takes_pairs(option):
-            value = [f"{each}={_written(number)}" for each, number in value.items()]
+            value = [f"{each}={_write_value(number)}" for each, number in value.items()]
         if not is_of_type(value, hint):
             message = f"this is {type_in_words(value)}; give {describe_wanted(hint, option)}"
             raise self.config.error(message, *keys)
@@ -229,7 +229,7 @@ def _name_tables(config: ConfigFile, tables: Sequence[tuple[str, ...]]) -> str:
     return f"; it belongs to {others}{' or '.join(config.table(*each) for each in tables[:_SHOWN_TABLES])}"
 
 
-def _written(value: Any) -> str:
+def _write_value(value: Any) -> str:
     """Write a value as it stands in a file of TOML."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -115,7 +115,7 @@ def _parts(text: str) -> list[str]:
         return [f"{match[word].capitalize()} {match['rest']}?" for word in ("first", "second")]
     if holds_several(text):
         return [text]
-    return _items(question) or _split_shared_object(question) or _measured(question) or [text]
+    return _items(question) or _split_shared_object(question) or _split_measured(question) or [text]
 
 
 def _items(question: str) -> list[str]:
@@ -132,7 +132,7 @@ def _items(question: str) -> list[str]:
     return []
 
 
-def _measured(question: str) -> list[str]:
+def _split_measured(question: str) -> list[str]:
     """Ask how much each of several things is, or what each of two costs."""
     if (match := _MEASURED.fullmatch(question)) and (names := _names(match["list"])):
         articles = [name.partition(" ")[0].lower() in ARTICLES for name in names]

@@ -85,18 +85,18 @@ def keep(path: Path, traces: Sequence[dict[str, Any]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def kept_skills(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def skills_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return where the first test that needs skills keeps them for the others."""
     return tmp_path_factory.mktemp("skills")
 
 
 @pytest.fixture
-def skills(command: Command, stores: list[str], folder: Path, kept_skills: Path) -> str:
-    if not any(kept_skills.iterdir()):
+def skills(command: Command, stores: list[str], folder: Path, skills_folder: Path) -> str:
+    if not any(skills_folder.iterdir()):
         done = command("skills", "fit", *stores, "--success", "label:good", *MODELS, "--dimensions", "2", "--quiet")
         assert done.exit_code == 0, done.stderr
-        shutil.copytree(folder, kept_skills, dirs_exist_ok=True)
-    shutil.copytree(kept_skills, folder, dirs_exist_ok=True)
+        shutil.copytree(folder, skills_folder, dirs_exist_ok=True)
+    shutil.copytree(skills_folder, folder, dirs_exist_ok=True)
     return "skills"
 
 

@@ -23,7 +23,7 @@ _DIGITS = 8  # of a CRC-32 in hexadecimal
 def checksums_of(folder: Path) -> dict[str, str]:
     """Compute each file's checksums by its name: those of its blocks in their order, eight hexadecimal digits each."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    return {path.name: "".join(_read(path, range(_count_blocks(path)))) for path in files}
+    return {path.name: "".join(_read_blocks(path, range(_count_blocks(path)))) for path in files}
 
 
 def compare_checksums(folder: Path, checksums: Mapping[str, str]) -> None:
@@ -62,13 +62,13 @@ def _compare(path: Path, checksums: str, blocks: Iterable[int]) -> None:
     """Compare blocks of a file, whose size is told by their number and by its last block."""
     wanted = [checksums[start : start + _DIGITS] for start in range(0, len(checksums), _DIGITS)]
     if len(wanted) != _count_blocks(path) or any(
-        found != wanted[block] for block, found in zip(blocks, _read(path, blocks), strict=True)
+        found != wanted[block] for block, found in zip(blocks, _read_blocks(path, blocks), strict=True)
     ):
         message = f"{path.name} does not hold what was written"
         raise ValueError(message)
 
 
-def _read(path: Path, blocks: Iterable[int]) -> Iterator[str]:
+def _read_blocks(path: Path, blocks: Iterable[int]) -> Iterator[str]:
     with path.open("rb", buffering=0) as file:
         for block in blocks:
             file.seek(block * BLOCK)

@@ -120,7 +120,7 @@ class _Regrouping:
     def split(self, query: SetQuery) -> SetQuery:
         if query.text is None:
             return SetQuery(query.operator, parts=tuple(map(self.split, query.parts)))
-        atom = _atom_of(self._said(query))
+        atom = _atom_of(self._wording_of(query))
         groups = list(_groups_of(atom)) if atom else []
         if atom is None or len(groups) < 2:  # noqa: PLR2004  # one modifier is one set
             return query
@@ -136,7 +136,7 @@ class _Regrouping:
         """Join what has a head in common, each in the place of the first of them."""
         groups: dict[object, list[tuple[SetQuery, Atom | None]]] = {}
         for part in parts:
-            atom = _atom_of(self._said(part)) if part.text is not None else None
+            atom = _atom_of(self._wording_of(part)) if part.text is not None else None
             key = (atom.head.lower(), atom.domain) if atom is not None and atom.facets else part
             groups.setdefault(key, []).append((part, atom))
         return [self._join_group(group) for group in groups.values()]
@@ -148,7 +148,7 @@ class _Regrouping:
         facets = dict.fromkeys(facet for atom in atoms for facet in atom.facets)
         return self._query_of(replace(atoms[0], facets=tuple(sorted(facets, key=_is_clause))))
 
-    def _said(self, query: SetQuery) -> str:
+    def _wording_of(self, query: SetQuery) -> str:
         text = str(query.text)
         return self.words.get(text, text)
 
