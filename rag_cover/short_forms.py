@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["join_words", "quote", "shorten"]
+__all__ = ["capitalise", "join_words", "quote", "shorten"]
+
+
+def capitalise(label: str) -> str:
+    """Begin with a capital, leaving the rest as it is.
+
+    >>> capitalise("core answered by GPT")
+    'Core answered by GPT'
+    """
+    return label[:1].upper() + label[1:]
 
 
 def quote(text: str | None, *, limit: int = 60) -> str:

@@ -20,6 +20,7 @@ from rag_cover.english.lexicon import ARTICLES, BE, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import is_plural, split_list
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
+from rag_cover.short_forms import capitalise
 
 __all__ = ["decompose_by_rules"]
 
@@ -128,7 +129,7 @@ def _items(question: str) -> list[str]:
         bare = [name.removeprefix("the ") for name in names]
         return [f"What {'are' if is_plural(name) else 'is'} the {name} {match['of']} {match['x']}?" for name in bare]
     if (match := _SHARED.fullmatch(question)) and (names := _names(match["list"])):
-        return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names]
+        return [f"{capitalise(match['ask'])} {name}?" for name in names]
     return []
 
 
@@ -136,9 +137,9 @@ def _split_measured(question: str) -> list[str]:
     """Ask how much each of several things is, or what each of two costs."""
     if (match := _MEASURED.fullmatch(question)) and (names := _names(match["list"])):
         articles = [name.partition(" ")[0].lower() in ARTICLES for name in names]
-        return [f"{match['ask'][:1].upper()}{match['ask'][1:]} {name}?" for name in names] if all(articles) else []
+        return [f"{capitalise(match['ask'])} {name}?" for name in names] if all(articles) else []
     if match := _EACH_WITH_ITS_OWN.fullmatch(question):
-        ask = f"{match['ask'][:1].upper()}{match['ask'][1:]} {match['of']}"
+        ask = f"{capitalise(match['ask'])} {match['of']}"
         return [f"{ask} {match[each]}?" for each in ("first", "second")]
     return []
 
@@ -156,7 +157,7 @@ def _split_shared_object(question: str) -> list[str]:
             ask, rest = match["ask"], match["object"].strip()
             if pattern is _PASSIVES and rest and not _ADVERBIAL.match(rest):
                 return []
-            return [f"{ask[:1].upper()}{ask[1:]} {f'{verb} {rest}'.strip()}?" for verb in _AND.split(match["verbs"])]
+            return [f"{capitalise(ask)} {f'{verb} {rest}'.strip()}?" for verb in _AND.split(match["verbs"])]
     return []
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rag_cover.english.lexicon import ALL_PREPOSITIONS, BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words, words_of
+from rag_cover.short_forms import capitalise
 
 __all__ = ["MARKS", "asks", "finish_question", "holds_several", "questions_in"]
 
@@ -231,7 +232,7 @@ def finish_question(part: str) -> str:
     """
     text = _direct(part.rstrip(f" .!,;:…{MARKS}") or part)
     mark = part[-1] if part[-1] in MARKS else "?"
-    return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in MARKS else mark}"
+    return f"{capitalise(text)}{'' if text[-1] in MARKS else mark}"
 
 
 def _direct(text: str) -> str:

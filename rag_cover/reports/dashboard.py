@@ -25,8 +25,9 @@ from rag_cover.reports.focus import headline_of
 from rag_cover.reports.loss_text import losses_listed
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Headline, capitalise, format_count, interval_text, number_text, percent, scale_of
+from rag_cover.reports.text import SHARE, Headline, format_count, interval_text, number_text, percent, scale_of
 from rag_cover.reports.trends import TrendChart, TrendValue, draw_trend
+from rag_cover.short_forms import capitalise
 
 __all__ = ["DashboardView", "dashboard_table", "dashboard_view"]
 

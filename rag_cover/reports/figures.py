@@ -14,7 +14,6 @@ from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State
 from rag_cover.reports.text import (
     Scale,
-    capitalise,
     in_plain_words,
     interval_text,
     p_value_text,
@@ -23,6 +22,7 @@ from rag_cover.reports.text import (
     standard_name_of,
     verdict_on,
 )
+from rag_cover.short_forms import capitalise
 from rag_cover.stats.intervals import Interval
 from rag_cover.summaries import MetricComparison, MetricValue
 

@@ -10,7 +10,8 @@ from rich.text import Text
 from rag_cover.judge_fit import Change, JudgeFit, ModeFit
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import capitalise, format_count, percent
+from rag_cover.reports.text import format_count, percent
+from rag_cover.short_forms import capitalise
 
 __all__ = ["fit_headline", "fit_panels"]
 

@@ -21,10 +21,11 @@ from rag_cover.reports.excerpts import ExcerptPiece, Mark, excerpt
 from rag_cover.reports.passages import StepView, covering, number_passages, step_views
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.sub_question_state import ROLES, State, by_role, core_coverage, describe_state, has_lost_core, state_of
-from rag_cover.reports.text import capitalise, format_count, number_text, percent
+from rag_cover.reports.text import format_count, number_text, percent
 from rag_cover.reports.unclear_losses import UnclearLoss, list_unclear_losses
 from rag_cover.reports.utility_text import total_of
 from rag_cover.reports.waterfall import Waterfall, waterfall_of
+from rag_cover.short_forms import capitalise
 
 __all__ = ["QuestionView", "SubQuestionView", "question_view", "worst"]
 

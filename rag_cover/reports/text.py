@@ -12,6 +12,7 @@ from rag_cover.coverage.summary import AnswerCounts, CascadeUse
 from rag_cover.language import language_unread
 from rag_cover.reports.loss_text import LOSS_PHRASES, describe_loss, main_loss
 from rag_cover.reports.sanitise import one_line
+from rag_cover.short_forms import capitalise
 from rag_cover.stats.intervals import SIGNIFICANT, Interval
 from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summary
 
@@ -23,7 +24,6 @@ __all__ = [
     "abstentions_sentence",
     "are_questions_whole",
     "basis_of",
-    "capitalise",
     "cascade_sentence",
     "controls_sentence",
     "core_noun",
@@ -191,15 +191,6 @@ def standard_name_of(metric: MetricValue) -> str:
     The definitions differ in detail: here all of them rest on sub-questions, elsewhere mostly on statements of a reference.
     """
     return _KNOWN_AS.get(metric.name, "")
-
-
-def capitalise(label: str) -> str:
-    """Begin with a capital, leaving the rest as it is.
-
-    >>> capitalise("core answered by GPT")
-    'Core answered by GPT'
-    """
-    return label[:1].upper() + label[1:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from rag_cover.english.lexicon import ALL_PREPOSITIONS, QUESTION_WORDS, one_of
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural
 from rag_cover.english.words import content_words, words_of
+from rag_cover.short_forms import capitalise
 
 __all__ = ["RULES", "AskedStatement", "ask_about"]
 
@@ -112,7 +113,7 @@ def ask_about(statement: str, *, common: Collection[str] = ()) -> Iterator[Asked
     for rule, make in RULES.items():
         asked = make(text)
         if asked is not None and _is_sound(asked[0], statement):
-            yield AskedStatement(asked[0][:1].upper() + asked[0][1:], statement, rule, asked[1])
+            yield AskedStatement(capitalise(asked[0]), statement, rule, asked[1])
 
 
 def _is_sound(question: str, statement: str) -> bool:

@@ -15,6 +15,7 @@ from rag_cover.english.claims import claim_in
 from rag_cover.english.lexicon import AUXILIARIES
 from rag_cover.english.noun_phrases import is_noun_phrase, subject_in
 from rag_cover.english.words import content_words, words_of
+from rag_cover.short_forms import capitalise
 from rag_cover.texts import sentences
 
 __all__ = ["SourcedStatement", "StatementSource", "statements_in"]
@@ -124,7 +125,7 @@ def statements_in(source: StatementSource) -> Iterator[SourcedStatement]:
         resolved = _resolve(said, subject)
         subject = _subject_in(said) or subject
         if resolved is not None and _stands_alone(resolved):
-            yield SourcedStatement(_capitalise(resolved), source, span.start, span.end)
+            yield SourcedStatement(capitalise(resolved), source, span.start, span.end)
 
 
 def _resolve(text: str, subject: str | None) -> str | None:
@@ -177,7 +178,3 @@ def _stands_alone(text: str) -> bool:
         and not _VAGUE.search(text)
         and not _HOLLOW.search(text)
     )
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]
