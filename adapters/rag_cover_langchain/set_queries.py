@@ -25,7 +25,7 @@ from rag_cover.integration import (
     refuse_on_error,
     set_answerer_by,
 )
-from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer, SetAnswerer
+from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswer, SetAnswerer
 from rag_cover_langchain.configs import call_under_config
 from rag_cover_langchain.models import Writer, models_of, retriever_of
 from rag_cover_langchain.passages import add_metadata
@@ -69,6 +69,9 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         depth: how many documents to search for by each atom; twice as many where it is intersected.
         max_pairs: how many pairs of a document and an atom to judge at most; the most promising candidates first.
         threshold: an entity is kept if its probability is above this; None: as was fitted for the judge.
+        modifiers: whether "big cats of Asia" is one set or two: ``"read"`` as the parser reads it, ``"split"`` each modifier
+            into a set of its own, or ``"joined"`` with its noun.
+        screen: do not judge a pair that neither the search nor its words speak for: fewer judgments, and an answer may differ.
         entity: what names the entity that a document is about, since documents of one entity are one candidate: a key of the
             metadata, or a function of a document. Where it is None or gives nothing, that is the title, else the document. A
             ``source`` is none unless you say so: the rows of a table have one source, and are of many entities.
@@ -89,6 +92,8 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
     depth: int = DEPTH
     max_pairs: int = MOST_PAIRS
     threshold: float | None = None
+    modifiers: Modifiers = "read"
+    screen: bool = False
     entity: Annotated[str | Callable[[Document], str] | None, SkipValidation] = None
     min_confidence: float = MIN_CONFIDENCE
     on_error: OnRerankError = "keep"
@@ -107,6 +112,8 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         depth: int = DEPTH,
         max_pairs: int = MOST_PAIRS,
         threshold: float | None = None,
+        modifiers: Modifiers = "read",
+        screen: bool = False,
         entity: str | Callable[[Document], str] | None = None,
         min_confidence: float = MIN_CONFIDENCE,
         on_error: OnRerankError = "keep",
@@ -121,6 +128,7 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         names = EntityNames(entity)
         models: dict[str, Any] = {"judge": judge, "generator": generator}
         settings: dict[str, Any] = {"depth": depth, "max_pairs": max_pairs, "threshold": threshold, "explain": explain}
+        settings |= {"modifiers": modifiers, "screen": screen}
         answerer = set_answerer_by(retriever_of(to_retriever(retriever)), models_of(**models), **settings)
         kept: dict[str, Any] = {"k": k, "entity": entity, "min_confidence": min_confidence, "on_error": on_error}
         labels: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}

@@ -30,7 +30,7 @@ from rag_cover.integration import (
     refuse_on_error,
     set_answerer_by,
 )
-from rag_cover.setqueries import DEPTH, MOST_PAIRS, SetAnswer
+from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswer
 from rag_cover_llama_index.models import models_of, retriever_of
 from rag_cover_llama_index.passages import add_metadata, passage_of
 from rag_cover_llama_index.retrievers import RagCoverRetriever
@@ -62,6 +62,9 @@ class SetQueryRetriever(BaseRetriever):
         depth: how many nodes to search for by each atom; twice as many where it is intersected.
         max_pairs: how many pairs of a node and an atom to judge at most; the most promising candidates first.
         threshold: an entity is kept if its probability is above this; None: as was fitted for the judge.
+        modifiers: whether "big cats of Asia" is one set or two: ``"read"`` as the parser reads it, ``"split"`` each modifier
+            into a set of its own, or ``"joined"`` with its noun.
+        screen: do not judge a pair that neither the search nor its words speak for: fewer judgments, and an answer may differ.
         entity: what names the entity that a node is about, since nodes of one entity are one candidate: a key of the metadata,
             or a function of a node. Where it is None or gives nothing, that is the title, else the document that the node is a
             part of (``ref_doc_id``), else the node. Name one where a document without a title tells of several entities.
@@ -85,6 +88,8 @@ class SetQueryRetriever(BaseRetriever):
         depth: int = DEPTH,
         max_pairs: int = MOST_PAIRS,
         threshold: float | None = None,
+        modifiers: Modifiers = "read",
+        screen: bool = False,
         entity: str | Callable[[BaseNode], str] | None = None,
         min_confidence: float = MIN_CONFIDENCE,
         on_error: OnRerankError = "keep",
@@ -107,6 +112,8 @@ class SetQueryRetriever(BaseRetriever):
             max_pairs=max_pairs,
             threshold=threshold,
             explain=explain,
+            modifiers=modifiers,
+            screen=screen,
         )
         _warn_if_shallow(retriever, depth)
         self._k, self._min_confidence, self._on_error, self._explain = k, min_confidence, on_error, explain

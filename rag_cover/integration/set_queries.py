@@ -19,7 +19,7 @@ from rag_cover.integration.searches import Search
 from rag_cover.integration.set_routes import why_left_alone
 from rag_cover.questions import Passage
 from rag_cover.registry import Models
-from rag_cover.setqueries import Candidate, GeneratedParser, ParsedQuery, Parser, SetAnswer, SetAnswerer, parse
+from rag_cover.setqueries import Candidate, GeneratedParser, Modifiers, ParsedQuery, Parser, SetAnswer, SetAnswerer, parse
 
 __all__ = [
     "EntityNames",
@@ -122,6 +122,8 @@ def set_answerer_by(
     max_pairs: int,
     threshold: float | None,
     explain: bool,
+    modifiers: Modifiers = "read",
+    screen: bool = False,
 ) -> SetAnswerer:
     """Open the models and make a `SetAnswerer`; `rag_cover.setqueries.answer` explains the settings.
 
@@ -132,9 +134,11 @@ def set_answerer_by(
         max_pairs: how many pairs of a passage and an atom to judge at most.
         threshold: an entity is kept if its probability is above this; by default the calibration's.
         explain: whether the words that tell are sought.
+        modifiers: how modifiers of a question are taken: ``read``, ``split`` or ``joined``.
+        screen: whether pairs that search and words speak against are not judged.
 
     Raises:
-        InvalidValueError: a number out of range.
+        InvalidValueError: a number out of range, or modifiers of another name.
     """
     opened = models.open(["scorer", "locator"] if explain else ["scorer"])
     return SetAnswerer(
@@ -145,6 +149,8 @@ def set_answerer_by(
         threshold=threshold,
         depth=depth,
         max_pairs=max_pairs,
+        modifiers=modifiers,
+        screen=screen,
     )
 
 

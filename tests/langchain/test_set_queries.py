@@ -349,6 +349,19 @@ def test_a_chat_model_judges_and_its_runs_belong_to_the_retrieval(birds: InMemor
     assert set(tree.of("ScriptedChatModel")) == {"SetQueryRetriever"}
 
 
+@pytest.mark.parametrize(("modifiers", "sets"), [("read", 2), ("split", 3), ("joined", 2)])
+def test_modifiers_are_taken_as_whoever_asks_says(birds: InMemoryVectorStore, modifiers: Any, sets: int) -> None:
+    found = set_retriever(birds, modifiers=modifiers).answer("flightless birds of Chile or flightless birds of Peru")
+
+    assert len(found.steps) == sets
+
+
+def test_pairs_that_nothing_speaks_for_need_not_be_judged(birds: InMemoryVectorStore) -> None:
+    retriever, screened = set_retriever(birds), set_retriever(birds, screen=True)
+
+    assert names(screened.invoke(DIFFERENCE)) <= names(retriever.invoke(DIFFERENCE))
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -357,6 +370,7 @@ def test_a_chat_model_judges_and_its_runs_belong_to_the_retrieval(birds: InMemor
         ({"max_pairs": 0}, "max_pairs is 0"),
         ({"threshold": 1.5}, "threshold is 1.5"),
         ({"min_confidence": 2}, "min_confidence is 2"),
+        ({"modifiers": "glued"}, "modifiers cannot be 'glued'"),
         ({"on_error": "ignore"}, "on_error is 'keep' or 'raise', not 'ignore'"),
         ({"entity": 5}, "entity is 'int'; give the key of the metadata"),
         ({"judge": object()}, "'object' cannot serve as judge"),
