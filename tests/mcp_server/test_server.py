@@ -131,6 +131,22 @@ def test_nothing_outside_of_the_folder_is_read_and_nothing_is_written(folder: Pa
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_an_argument_that_a_tool_does_not_have_is_refused_with_the_nearest_one(folder: Path) -> None:
+    server = make_server(Toolbox(OpenFolder(folder)))
+
+    async def refused(tool: str, **arguments: Any) -> str:
+        with pytest.raises(Exception, match="has no argument") as caught:
+            await server.call_tool(tool, arguments)
+        return str(caught.value)
+
+    misspelt = asyncio.run(refused("worst_questions", file="bad.jsonl", m=1, number=2))
+    none = asyncio.run(refused("list_files", folder="."))
+
+    assert misspelt == "worst_questions has no argument 'm'. Its arguments: file, n"
+    assert none == "list_files has no argument 'folder'. It has no arguments"
+    assert "'fiel'. Did you mean 'file'?" in asyncio.run(refused("evaluate", fiel="good.jsonl"))
+
+
 @pytest.mark.slow
 def test_limits_of_size_and_traces_are_told(folder: Path) -> None:
     async def questions(client: Any) -> list[str]:

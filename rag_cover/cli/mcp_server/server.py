@@ -55,11 +55,12 @@ def make_server(toolbox: Toolbox) -> MCPServer[Any]:
         MissingExtraError: the package ``mcp`` is not installed.
     """
     with needs_extra("mcp", "mcp"):
-        from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
+
+        from rag_cover.cli.mcp_server.strict import StrictServer
     version = version_line().split()[-1]
-    server: MCPServer[Any] = MCPServer("rag_cover", instructions=_INSTRUCTIONS, version=version, log_level="WARNING")
+    server: MCPServer[Any] = StrictServer("rag_cover", instructions=_INSTRUCTIONS, version=version, log_level="WARNING")
     in_words = _error_teller(ToolError, toolbox.folder)
     reading = ToolAnnotations(read_only_hint=not toolbox.folder.writable, open_world_hint=False)
 
