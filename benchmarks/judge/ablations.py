@@ -36,7 +36,7 @@ from benchmarks.support.tables import arguments, percent, plain, show
 from rag_cover_embedded.inputs import Task, open_tokenizer
 from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import Example
-from rag_cover_embedded.training.examples import SOURCES
+from rag_cover_embedded.training.examples import SOURCES, STAGES
 from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder
 from rag_cover_embedded.training.schedule import Schedule
 from rag_cover_embedded.training.splits import FITTING, LEARNING
@@ -89,7 +89,8 @@ def main() -> None:
         if finished_steps(options.out / name) < options.steps:
             print(f"training: {name}", flush=True)
             schedule = make_schedule(options.steps, options.seed)
-            train_judge(options.data, options.out / name, schedule, passes=[partial(draw_pass, options.data, RUNS[name])] * 7)
+            passes = [partial(draw_pass, options.data, RUNS[name])] * len(STAGES)
+            train_judge(options.data, options.out / name, schedule, passes=passes)
     show_runs({name: options.out / name / "judge.pt" for name in options.runs}, options.data, options.seed)
 
 
@@ -103,7 +104,8 @@ def make_schedule(steps: int, seed: int) -> Schedule:
     """Make one cycle of the learning rate, without the text mode."""
     warmup = max(1, steps // 10)
     every = max(1, steps // 6)
-    return Schedule((steps, *6 * (0,)), warmup=warmup, batch_tokens=BATCH, text_tokens=0, checkpoint_every=every, seed=seed)
+    stages = (steps, *(len(STAGES) - 1) * (0,))
+    return Schedule(stages, warmup=warmup, batch_tokens=BATCH, text_tokens=0, checkpoint_every=every, seed=seed)
 
 
 def draw_pass(data: Path, mix: Mix, seed: int) -> list[Example]:

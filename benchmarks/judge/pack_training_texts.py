@@ -40,8 +40,10 @@ FOLDERS = {
     "claims2": "contrast_claims",
     "verdicts2": "contrast_agreement",
     "cases": "cases",
+    "near": "near_cases",
 }
 """Folders of raw files, and the file that each is packed into."""
+CASE_KEYS = frozenset({"domain", "question", "subs", "passages", "answers"})
 KEYS: Mapping[str, frozenset[str]] = {
     "crossed": frozenset({"domain", "question", "subs"}),
     "claims": frozenset({"kind", "domain", "premise", "claims"}),
@@ -50,7 +52,8 @@ KEYS: Mapping[str, frozenset[str]] = {
     "contrast": frozenset({"domain", "kind", "question", "pairs"}),
     "contrast_claims": frozenset({"kind", "domain", "premise", "claims"}),
     "contrast_agreement": frozenset({"question", "references", "right", "wrong"}),
-    "cases": frozenset({"domain", "question", "subs", "passages", "answers"}),
+    "cases": CASE_KEYS,
+    "near_cases": CASE_KEYS,
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
 YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
@@ -95,7 +98,7 @@ def checked(file: Path, name: str) -> Iterator[dict[str, Any]]:
         if frozenset(row) != KEYS[name]:
             problem = f"has the fields {', '.join(sorted(row))}; wanted {', '.join(sorted(KEYS[name]))}"
             raise InputError(problem, file=file, line=number)
-        if name == "cases":
+        if name in {"cases", "near_cases"}:
             check_case(row, file, number)
         for place, sub in enumerate(row["subs"] if name == "crossed" else []):
             if frozenset(sub) != SUB_KEYS or frozenset(sub["yes"]) != YES or frozenset(sub["no"]) != NO:
@@ -126,7 +129,7 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
     """List the questions of a row."""
     if name == "crossed":
         return [row["question"], *(sub["s"] for sub in row["subs"])]
-    if name == "cases":
+    if name in {"cases", "near_cases"}:
         return [row["question"], *row["subs"].values()]
     return [row["premise"] if "premise" in row else row["question"]]
 
@@ -169,7 +172,7 @@ def counted(name: str, rows: list[dict[str, Any]]) -> str:
             return f"{len(rows)} premises, {sum(len(row['claims']) for row in rows)} claims"
         case "contrast":
             return f"{len(rows)} questions, {sum(len(row['pairs']) for row in rows)} pairs"
-        case "cases":
+        case "cases" | "near_cases":
             pairs = sum(len(row["subs"]) * len(row["passages"] + row["answers"]) for row in rows)
             stated = sum(len(text["sentences"]) for row in rows for text in row["answers"])
             held_out = sum(is_held_out(row["domain"]) for row in rows)

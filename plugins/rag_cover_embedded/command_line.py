@@ -26,7 +26,7 @@ def judge(
     packed: Annotated[
         Path | None,
         typer.Option(
-            help="A judge.onnx to go on from: the last stage alone is trained.", show_default="all stages are trained"
+            help="A judge.onnx to go on from: the last two stages alone are trained.", show_default="all stages are trained"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of data order, sampling and initial heads.")] = 0,

@@ -51,6 +51,7 @@ def case(domain: str = "mills") -> dict[str, Any]:
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put cases where the written texts lie."""
     monkeypatch.setattr(cases, "TEXTS", tmp_path)
+    (tmp_path / "near_cases.jsonl").touch()
 
     def write(*rows: dict[str, Any]) -> None:
         (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -101,3 +102,11 @@ def test_cases_of_held_out_domains_serve_to_fit_alone(written: Callable[..., Non
     assert {e.first for e in case_examples(random.Random(0), FITTING)} <= {*case()["subs"].values(), PASSAGE}
     assert len([*case_texts("passage")]) == 4
     assert [label for _, label in case_texts("reply")] == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_cases_of_near_matters_stand_in_a_file_of_their_own(written: Callable[..., None], tmp_path: Path) -> None:
+    written(case())
+    (tmp_path / "near_cases.jsonl").write_text(json.dumps(case("pets")) + "\n")
+
+    assert not [*case_examples(random.Random(0), LEARNING, "near_cases.jsonl")]
+    assert len([*case_texts("passage")]) == 4

@@ -1,14 +1,15 @@
-"""Examples from whole cases of retrieval-augmented generation: sub-questions, dense passages, replies, claims (`cases.jsonl`).
+"""Examples from whole cases of retrieval-augmented generation: sub-questions, dense passages, replies, claims.
 
-Every passage holds several facts, and all passages of a case are about the same matter: shared words do not tell which of them
-answers a sub-question. Every sentence of a reply is labelled by what the case's passages say.
+They stand in `cases.jsonl` and `near_cases.jsonl`. Every passage holds several facts, and all passages of a case are about the
+same matter: shared words do not tell which of them answers a sub-question. Every sentence of a reply is labelled by what the
+case's passages say.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
@@ -18,6 +19,7 @@ from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, Example, an
 from rag_cover_embedded.training.sources import read_json_rows, sentence_spans
 from rag_cover_embedded.training.splits import Part
 
+FILES = ("cases.jsonl", "near_cases.jsonl")
 WHOLE = 600
 """Characters of the longest text that is always one window of the judge."""
 NEGATIVES = 1.2
@@ -26,9 +28,9 @@ AS_PASSAGE = 0.4
 """The share of replies that are also read as passages, as windows of long replies are."""
 
 
-def case_examples(rng: random.Random, part: Part) -> Iterator[Example]:
+def case_examples(rng: random.Random, part: Part, file: str = "cases.jsonl") -> Iterator[Example]:
     """Ask each passage and each reply what it answers and as much that it does not; hold claims against the passages."""
-    for case in read_json_rows(TEXTS / "cases.jsonl"):
+    for case in read_json_rows(TEXTS / file):
         if is_held_out(case["domain"]) != part.is_fitted_on:
             continue
         for passage in case["passages"]:
@@ -45,7 +47,7 @@ def case_examples(rng: random.Random, part: Part) -> Iterator[Example]:
 
 def case_texts(mode: str) -> Iterator[tuple[tuple[str, str, str], float]]:
     """Ask every whole passage, or every reply, of the held-out cases every sub-question of its case."""
-    for case in read_json_rows(TEXTS / "cases.jsonl"):
+    for case in chain.from_iterable(read_json_rows(TEXTS / name) for name in FILES):
         if is_held_out(case["domain"]):
             for text in case["passages" if mode == "passage" else "answers"]:
                 for name, question in case["subs"].items():

@@ -64,6 +64,7 @@ SOURCES: dict[str, Source] = {
     "retrieved": make_retrieval_examples,
     "plain": plain_examples,
     "cases": lambda data, rng, part: case_examples(rng, part),  # noqa: ARG005
+    "near cases": lambda data, rng, part: case_examples(rng, part, "near_cases.jsonl"),  # noqa: ARG005
     "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005
 }
 """Everything that trains, by name."""
@@ -73,7 +74,7 @@ NATURAL: dict[str, float] = {
     "answers": 0.5,
     "agreement": 0.7,
     **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
-    **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "plain"), 0.0),
+    **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "near cases", "plain"), 0.0),
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -188,7 +189,62 @@ CASES: dict[str, float] = {
     "surrounded": 0.3,
 }
 """The same of the seventh stage: whole cases of retrieval-augmented generation, and a sample of the rest."""
-STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES)
+REVISED: dict[str, float] = {
+    "cases": 0.45,
+    "nli": 0.198,
+    "statements": 0.135,
+    "swaps": 0.225,
+    "claims": 0.9,
+    "qed": 0.18,
+    "two_hop": 0.09,
+    "retrieved": 0.27,
+    "answers": 0.225,
+    "crossed": 0.09,
+    "verdicts": 0.27,
+    "ratings": 0.27,
+    "similar": 0.27,
+    "agreement": 0.36,
+    "written": 0.27,
+    "written claims": 0.45,
+    "written agreement": 0.36,
+    "abstentions": 0.45,
+    "contrast": 0.36,
+    "contrast claims": 0.45,
+    "contrast agreement": 0.45,
+    "unrelated": 0.18,
+    "surrounded": 0.225,
+    "plain": 0.36,
+}
+"""The same of the eighth stage: a sample of everything, with more claims on documents."""
+NEAR: dict[str, float] = {
+    "near cases": 0.55,
+    "cases": 0.22,
+    "nli": 0.055,
+    "statements": 0.033,
+    "swaps": 0.0275,
+    "claims": 0.1375,
+    "qed": 0.0825,
+    "two_hop": 0.044,
+    "retrieved": 0.11,
+    "answers": 0.044,
+    "crossed": 0.033,
+    "verdicts": 0.11,
+    "ratings": 0.11,
+    "similar": 0.11,
+    "agreement": 0.055,
+    "written": 0.066,
+    "written claims": 0.11,
+    "written agreement": 0.165,
+    "abstentions": 0.385,
+    "contrast": 0.165,
+    "contrast claims": 0.22,
+    "contrast agreement": 0.275,
+    "unrelated": 0.1375,
+    "surrounded": 0.066,
+    "plain": 0.22,
+}
+"""The same of the ninth stage: cases whose texts hold the kind of thing that is asked for, about a near matter."""
+STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR)
 
 
 def training_examples(

@@ -21,7 +21,7 @@ from rag_cover_embedded.training.example import NOT_ENTAILED
 from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
 from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder, mean_pooled
 from rag_cover_embedded.training.restoring import restore_weights
-from rag_cover_embedded.training.schedule import Schedule
+from rag_cover_embedded.training.schedule import CYCLES, Schedule
 from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_targets
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def train_judge(
 ) -> None:
     """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``.
 
-    With ``packed``, a ``judge.onnx``, and no checkpoint yet, the last stage alone is trained, from those weights. ``passes``
-    build a pass of examples of each stage by a seed; without them the shares of `STAGES` do. Without text tokens the text mode
-    is not trained.
+    With ``packed``, a ``judge.onnx``, and no checkpoint yet, the stages of the last cycle alone are trained, from those
+    weights. ``passes`` build a pass of examples of each stage by a seed; without them the shares of `STAGES` do. Without text
+    tokens the text mode is not trained.
     """
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def train_judge(
         restore_weights(network, packed)
     teacher = BertModel.from_pretrained(find_pretrained_folder(), add_pooling_layer=False).eval()
     optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rates[0], betas=(0.9, 0.98))
-    first = _resume(out, network, optimiser) if begun else sum(schedule.steps[:-1]) if packed else 0
+    first = _resume(out, network, optimiser) if begun else sum(schedule.steps[: CYCLES[-1].start]) if packed else 0
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
