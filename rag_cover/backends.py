@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 __all__ = [
+    "IN_FLOATS",
     "Abstention",
     "AbstentionDetector",
     "Backend",
@@ -50,10 +51,13 @@ __all__ = [
     "fingerprint_of",
     "languages_of",
     "mode_of",
+    "numbers_for",
     "read_shifts",
     "reads_references",
     "reply_threshold_of",
 ]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +363,10 @@ class Backend:
 KINDS = ("entailer", "scorer", "locator", "relevance", "generator", "receiver", "embedder", "retriever", "abstention")
 
 
+IN_FLOATS = ":floats"
+"""Ends the fingerprint of a judge whose packed weights are multiplied in floats: what was fitted in bytes holds for it."""
+
+
 def fingerprint_of(model: Any) -> str:  # any model object
     """Name a model so that another one never meets its cached verdicts.
 
@@ -367,3 +375,12 @@ def fingerprint_of(model: Any) -> str:  # any model object
     """
     fingerprint = getattr(model, "fingerprint", None)
     return str(fingerprint) if fingerprint else f"{type(model).__module__}.{type(model).__qualname__}"
+
+
+def numbers_for(fingerprint: str, numbers: Mapping[str, T]) -> T | None:
+    """Return what was fitted for a judge, known by its fingerprint, whatever its arithmetic; None for another judge.
+
+    >>> numbers_for("embedded:12:floats", {"embedded:12": 0.5}), numbers_for("embedded:13", {"embedded:12": 0.5})
+    (0.5, None)
+    """
+    return numbers.get(fingerprint.removesuffix(IN_FLOATS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rag_cover_embedded.retrieval import EmbeddedRetriever
 
 __all__ = ["backends", "commands"]
+
+_DEVICE = re.compile(r"cuda(?::\d+)?|mps")
 
 
 @hook
@@ -49,30 +52,35 @@ def commands() -> dict[str, str]:
     return {"train judge": "rag_cover_embedded.command_line:app"}
 
 
-def open_judge(model: str = "", *, threads: int | None = None, exhaustive: bool = False) -> EmbeddedJudge:
+def open_judge(
+    model: str = "", *, threads: int | None = None, exhaustive: bool = False, device: str | None = None
+) -> EmbeddedJudge:
     """Open the shipped judge (``"embedded"``), one that was fitted to labels (``"embedded:mine"``), or a folder of weights.
 
+    ``"embedded:cuda"`` (``cuda:1``, ``mps``) is the shipped judge on a GPU, by torch; ``device`` names one for any judge.
     Opening it again with the same options gives the same object, so that scorer, locator and entailer share one network.
     """
     _refuse_none(threads)
-    return _judge(*_place(model), threads, exhaustive)
+    model, device = _split_device(model, device)
+    return _judge(*_place(model), threads, exhaustive, device)
 
 
-def open_entailer(model: str = "", *, threads: int | None = None) -> AnswerEntailer:
+def open_entailer(model: str = "", *, threads: int | None = None, device: str | None = None) -> AnswerEntailer:
     """Open the judge as an entailer that knows two answers to one question when it sees them."""
-    judge = open_judge(model, threads=threads)
+    judge = open_judge(model, threads=threads, device=device)
     from rag_cover_embedded.equivalence import AnswerEntailer
 
     return AnswerEntailer(judge)
 
 
-def open_receiver(model: str = "", *, threads: int | None = None) -> EmbeddedReader:
+def open_receiver(model: str = "", *, threads: int | None = None, device: str | None = None) -> EmbeddedReader:
     """Open the extractive reader of the shipped judge (``"embedded"``), or of a folder of weights.
 
     It is a receiver without prior knowledge (`rag_cover_embedded.reader`). Opening it again gives the same object.
     """
     _refuse_none(threads)
-    return _reader(*_place(model), threads)
+    model, device = _split_device(model, device)
+    return _reader(*_place(model), threads, device)
 
 
 def build_retriever(corpus: Iterable[Passage], index: Path | None = None) -> EmbeddedRetriever:
@@ -80,6 +88,11 @@ def build_retriever(corpus: Iterable[Passage], index: Path | None = None) -> Emb
     with needs_extra("all", "bm25s", "onnxruntime", "tokenizers"):
         from rag_cover_embedded.retrieval import EmbeddedRetriever
     return EmbeddedRetriever(corpus, index)
+
+
+def _split_device(model: str, device: str | None) -> tuple[str, str | None]:
+    """Take a device of torch for what it is where a judge's name stands."""
+    return ("", device or model) if _DEVICE.fullmatch(model) else (model, device)
 
 
 def _refuse_none(threads: int | None) -> None:
@@ -100,14 +113,20 @@ def _place(model: str) -> tuple[Path | None, int]:
 
 
 @cache
-def _judge(folder: Path | None, _written: int, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # a key
+def _judge(
+    folder: Path | None,
+    _written: int,
+    threads: int | None,
+    exhaustive: bool,  # noqa: FBT001  # a key
+    device: str | None,
+) -> EmbeddedJudge:
     with needs_extra("all", "onnxruntime", "tokenizers"):
         from rag_cover_embedded.judge import EmbeddedJudge
-    return EmbeddedJudge(folder, threads=threads, exhaustive=exhaustive)
+    return EmbeddedJudge(folder, threads=threads, exhaustive=exhaustive, device=device)
 
 
 @cache
-def _reader(folder: Path | None, _written: int, threads: int | None) -> EmbeddedReader:
+def _reader(folder: Path | None, _written: int, threads: int | None, device: str | None) -> EmbeddedReader:
     with needs_extra("all", "onnxruntime", "tokenizers"):
         from rag_cover_embedded.reader import EmbeddedReader
-    return EmbeddedReader(folder, threads=threads)
+    return EmbeddedReader(folder, threads=threads, device=device)

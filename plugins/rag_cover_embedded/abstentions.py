@@ -13,7 +13,7 @@ from rag_cover_embedded.answers import WHOLE_REPLY, Asked
 from rag_cover_embedded.inputs import Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import LogitMemory
 from rag_cover_embedded.segments import segment_texts
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 
 __all__ = ["abstention", "combine"]
 
@@ -23,7 +23,7 @@ _WINDOWS = 16
 
 
 def abstention(
-    session: Session, tokenizer: Tokenizer, asked: Sequence[Asked], cut: float, *, known: LogitMemory
+    session: Network, tokenizer: Tokenizer, asked: Sequence[Asked], cut: float, *, known: LogitMemory
 ) -> list[Abstention]:
     """Classify replies to a question (asked alone, or as a part of the user's question); ``cut`` is of P(partly or wholly).
 

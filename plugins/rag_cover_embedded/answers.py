@@ -28,7 +28,7 @@ from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
 
 __all__ = [
@@ -231,7 +231,7 @@ class AnswerJudge:
 
     def __init__(
         self,
-        session: Session,
+        session: Network,
         tokenizer: Tokenizer,
         *,
         threshold: float,

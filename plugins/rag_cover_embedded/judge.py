@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.backends import Abstention, CalibrationShift, CertainCuts, Mode, ScoringItem, Span, TokenRelevance
+from rag_cover.backends import IN_FLOATS, Abstention, CalibrationShift, CertainCuts, Mode, ScoringItem, Span, TokenRelevance
 from rag_cover.score_fits import FittedMode, SavedJudge, ScoreFeatures
 from rag_cover.texts import encodable
 from rag_cover_embedded.abstentions import abstention
@@ -36,15 +36,24 @@ class EmbeddedJudge:
         weights: a folder of trained weights; None is the judge that ships with rag_cover.
         threads: how many run the network, each on texts of its own; None: as many as there are cores.
         exhaustive: judge every window of every text instead of those the first stage proposes.
+        device: a device of torch that runs the network in floats, such as ``"cuda"``; None: ONNX Runtime runs it in bytes on
+            the CPU.
     """
 
-    def __init__(self, weights: Path | None = None, *, threads: int | None = None, exhaustive: bool = False) -> None:
+    def __init__(
+        self,
+        weights: Path | None = None,
+        *,
+        threads: int | None = None,
+        exhaustive: bool = False,
+        device: str | None = None,
+    ) -> None:
         opened = Weights.open(weights)
-        self._options = (weights, threads, exhaustive)
+        self._options = (weights, threads, exhaustive, device)
         self._fitted, self._shifts = opened.fitted, opened.shifts
         self._folder, self._base = opened.folder, opened.base
-        self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "")
-        self._session = opened.session(threads)
+        self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "") + (IN_FLOATS if device else "")
+        self._session = opened.session(threads, device)
         self._tokenizer = open_tokenizer(opened.tokenizer)
         self._known = LogitMemory(REMEMBERED)
         self._answers = AnswerJudge(
@@ -167,5 +176,10 @@ def _features_of(evidence: WindowEvidence) -> tuple[float, ...]:
     return evidence.logit, math.log(evidence.windows), math.log(evidence.tokens), evidence.similarity, 1.0
 
 
-def _reopen(weights: Path | None, threads: int | None, exhaustive: bool) -> EmbeddedJudge:  # noqa: FBT001  # as it travelled
-    return EmbeddedJudge(weights, threads=threads, exhaustive=exhaustive)
+def _reopen(
+    weights: Path | None,
+    threads: int | None,
+    exhaustive: bool,  # noqa: FBT001  # as it travelled
+    device: str | None,
+) -> EmbeddedJudge:
+    return EmbeddedJudge(weights, threads=threads, exhaustive=exhaustive, device=device)

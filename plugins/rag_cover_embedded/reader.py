@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.backends import IN_FLOATS
 from rag_cover.belief.receivers import ReadingReceiver
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
@@ -50,14 +51,15 @@ class EmbeddedReader(ReadingReceiver):
     Args:
         weights: a folder of trained weights; None is the judge that ships with rag_cover.
         threads: how many run the network; None: as many as there are cores.
+        device: a device of torch that runs the network in floats, such as ``"cuda"``; None: ONNX Runtime runs it on the CPU.
     """
 
-    def __init__(self, weights: Path | None = None, *, threads: int | None = None) -> None:
+    def __init__(self, weights: Path | None = None, *, threads: int | None = None, device: str | None = None) -> None:
         opened = Weights.open(weights)
-        self._options = (weights, threads)
-        self.fingerprint = f"{opened.fingerprint}:reader-{VERSION}"
+        self._options = (weights, threads, device)
+        self.fingerprint = f"{opened.fingerprint}:reader-{VERSION}{IN_FLOATS if device else ''}"
         self._fitted = opened.fitted
-        self._session = opened.session(threads)
+        self._session = opened.session(threads, device)
         self._tokenizer = open_tokenizer(opened.tokenizer)
         self._remembered: VectorMemory[QuestionText, tuple[WindowReading, ...]] = VectorMemory(REMEMBERED)
 
@@ -108,8 +110,8 @@ class EmbeddedReader(ReadingReceiver):
             yield [windows[each] for each in self._fitted.proposing.rank_windows(scores)], float(scores.max())
 
 
-def _reopen(weights: Path | None, threads: int | None) -> EmbeddedReader:
-    return EmbeddedReader(weights, threads=threads)
+def _reopen(weights: Path | None, threads: int | None, device: str | None) -> EmbeddedReader:
+    return EmbeddedReader(weights, threads=threads, device=device)
 
 
 def likely_spans(logits: NDArray[np.float32], sentences: NDArray[np.intp]) -> list[tuple[int, int, float]]:

@@ -14,7 +14,7 @@ from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import Task, join
 from rag_cover_embedded.memory import LogitMemory
 from rag_cover_embedded.segments import segment_texts
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 
 __all__ = ["find_content_words", "token_relevance", "words_of_tokens"]
 
@@ -52,7 +52,7 @@ def words_of_tokens(words: Sequence[Span], offsets: Sequence[tuple[int, int]]) -
 
 
 def token_relevance(
-    session: Session, tokenizer: Tokenizer, question: str, texts: Sequence[str], *, known: LogitMemory
+    session: Network, tokenizer: Tokenizer, question: str, texts: Sequence[str], *, known: LogitMemory
 ) -> TokenRelevance:
     """Return P(a text says something about a word of the question) for each text and each of `find_content_words`.
 

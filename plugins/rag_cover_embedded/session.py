@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
 from rag_cover_embedded.runtime import onnxruntime
 
-__all__ = ["Session", "feed"]
+__all__ = ["Network", "Session", "feed", "take_rows"]
 
 Floats = NDArray[np.float32]
 
@@ -26,6 +26,13 @@ BATCH_TOKENS = 256  # small enough for the caches of one core, beside the weight
 _PER_TOKEN = frozenset({"tokens", "span", "relevance"})
 _OF_TOKENS = _PER_TOKEN | {"embedding"}
 """Outputs made of vectors of all tokens."""
+
+
+class Network(Protocol):
+    """What runs the judge's network."""
+
+    def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
+        """Return, for each encoding, the named outputs; those per token have the encoding's own length."""
 
 
 class Session:
@@ -68,14 +75,8 @@ class Session:
     def _run(self, outputs: Sequence[str], batch: Sequence[Encoded]) -> list[tuple[Floats, ...]]:
         asks_tokens = not _OF_TOKENS.isdisjoint(outputs)
         whole, *arrays = self._session.run(["whole", *outputs], feed(batch, asks_tokens=asks_tokens))
-        places = {int(row): place for place, row in enumerate(whole)}
-        return [
-            tuple(
-                _own(array, places.get(row), len(each) if name in _PER_TOKEN else None) if name in _OF_TOKENS else array[row]
-                for name, array in zip(outputs, arrays, strict=True)
-            )
-            for row, each in enumerate(batch)
-        ]
+        found = dict(zip(outputs, arrays, strict=True))
+        return take_rows(batch, outputs, found, {int(row): place for place, row in enumerate(whole)})
 
     def _batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
         """Group row numbers by length, longest first, so that little is padding and every thread has its share."""
@@ -88,6 +89,21 @@ class Session:
             batches.append(order[start : start + size])
             start += size
         return batches
+
+
+def take_rows(
+    batch: Sequence[Encoded], outputs: Sequence[str], found: Mapping[str, Floats], places: Mapping[int, int]
+) -> list[tuple[Floats, ...]]:
+    """Give each text of a batch its own of every output; ``places`` tell where a text's token vectors are, if it has any."""
+    return [
+        tuple(
+            _own(found[name], places.get(row), len(each) if name in _PER_TOKEN else None)
+            if name in _OF_TOKENS
+            else found[name][row]
+            for name in outputs
+        )
+        for row, each in enumerate(batch)
+    ]
 
 
 def _own(array: Floats, place: int | None, length: int | None) -> Floats:

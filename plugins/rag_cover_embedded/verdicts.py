@@ -20,7 +20,7 @@ from rag_cover.texts import encodable
 from rag_cover_embedded.features import likeness, rank_references
 from rag_cover_embedded.inputs import Encoded, Task, groups_of_references, join
 from rag_cover_embedded.segments import SegmentedText, segment_texts
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 
 __all__ = ["correctness", "correctness_inputs", "entailment"]
 
@@ -34,7 +34,7 @@ _YES_OR_NO = re.compile(r"\W*(yes|no)\s*(?:[^\w\s]|$)", re.IGNORECASE)
 _BARE = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
-def correctness(session: Session, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
+def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
     """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references."""
     texts = segment_texts(tokenizer, [item.text for item in items])
     encoded = [correctness_inputs(tokenizer, item, text) for item, text in zip(items, texts, strict=True)]
@@ -83,7 +83,7 @@ def correctness_inputs(tokenizer: Tokenizer, item: ScoringItem, text: SegmentedT
     return encoded
 
 
-def entailment(session: Session, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], *, temperature: float) -> Floats:
+def entailment(session: Network, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], *, temperature: float) -> Floats:
     """Return (n, 3) P(entailment), P(neutral), P(contradiction).
 
     Of a premise's windows the one with the highest P(entailment) speaks; of a hypothesis' parts the one with the lowest. A

@@ -12,9 +12,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from rag_cover.backends import CalibrationShift, CertainCuts, Mode, read_shifts
-from rag_cover.errors import CorruptFileError
+from rag_cover.errors import CorruptFileError, needs_extra
 from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network, Session
 
 __all__ = ["FittedNumbers", "Weights", "sha256_of"]
 
@@ -23,7 +23,7 @@ VERSION = 5
 FOLDER = Path(__file__).parent / "weights"
 
 _lock = Lock()
-_in_use: WeakValueDictionary[tuple[Path, str, int | None], Session] = WeakValueDictionary()
+_in_use: WeakValueDictionary[tuple[Path, str, int | None, str | None], Network] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,25 @@ class Weights:
             message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). {remedy}."
             raise CorruptFileError(message) from error
 
-    def session(self, threads: int | None = None) -> Session:
-        """Open the network; all that ask for the same weights and threads share one for as long as somebody uses it."""
-        key = (self.network, self.sha256, threads)
+    def session(self, threads: int | None = None, device: str | None = None) -> Network:
+        """Open the network; all that ask for the same weights, threads and device share one for as long as somebody uses it.
+
+        Raises:
+            InvalidValueError: torch has no such device here.
+            MissingExtraError: a device is named, and torch is not installed.
+        """
+        key = (self.network, self.sha256, threads, device)
         with _lock:
             if (found := _in_use.get(key)) is None:
-                found = _in_use[key] = Session(self.network, threads=threads)
+                found = _in_use[key] = self._open_network(threads, device)
             return found
+
+    def _open_network(self, threads: int | None, device: str | None) -> Network:
+        if device is None:
+            return Session(self.network, threads=threads)
+        with needs_extra("gpu", "onnx", "torch"):
+            from rag_cover_embedded.torch_session import TorchSession
+        return TorchSession(self.network, device)
 
     @property
     def network(self) -> Path:

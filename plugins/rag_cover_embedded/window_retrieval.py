@@ -17,7 +17,7 @@ from rag_cover.texts import group_lengths
 from rag_cover_embedded.inputs import CLS, SEP, Encoded
 from rag_cover_embedded.products import multiply_transposed
 from rag_cover_embedded.segments import SegmentedText, Window
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 
 __all__ = ["QuestionVectors", "question_vectors", "similarities", "window_scores"]
 
@@ -43,7 +43,7 @@ class QuestionVectors:
 
 
 def question_vectors(
-    session: Session, tokenizer: Tokenizer, questions: Sequence[str], *, longest: int
+    session: Network, tokenizer: Tokenizer, questions: Sequence[str], *, longest: int
 ) -> list[QuestionVectors]:
     """Encode questions, at most ``longest`` tokens of each."""
     encodings = tokenizer.encode_batch(list(questions), add_special_tokens=False)
@@ -60,7 +60,7 @@ def _weights(tokens: Sequence[str]) -> Floats:
     return weights if weights.any() else np.ones_like(weights)
 
 
-def similarities(session: Session, texts: Sequence[SegmentedText], questions: Sequence[Floats]) -> list[Floats]:
+def similarities(session: Network, texts: Sequence[SegmentedText], questions: Sequence[Floats]) -> list[Floats]:
     """Compare every token of a text's questions with every segment of the text.
 
     A text is encoded in chunks of whole segments, at most 128 tokens each where segments allow; only the maxima are kept.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from rag_cover.backends import numbers_for
 from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.result import AnswerSource, Constraints
 from rag_cover.stats.calibrations import read_shipped_numbers
@@ -21,7 +22,8 @@ def calibration_for(fingerprint: str, references: AnswerSource, constraints: Con
     A draft is compared as a gold answer is, so what was fitted with gold answers holds for it.
     """
     source = "none" if references == "none" else "gold"
-    return load_calibrations().get(fingerprint, {}).get(f"{source}/{constraints}")
+    found = numbers_for(fingerprint, load_calibrations())
+    return None if found is None else found.get(f"{source}/{constraints}")
 
 
 @cache

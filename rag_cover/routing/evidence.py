@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rag_cover.backends import Scorer
+from rag_cover.backends import Scorer, numbers_for
 from rag_cover.complexity import Complexity, complexity_of
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.rules import decompose_by_rules
@@ -138,7 +138,7 @@ def read_steps(question: str, passages: Sequence[Passage], scorer: Scorer) -> Qu
 
 def evidence_rule_for(fingerprint: str) -> EvidenceRule | None:
     """Return the rule that was fitted for a judge, known by its fingerprint; None for a judge that none was fitted for."""
-    return _shipped_rules().get(fingerprint)
+    return numbers_for(fingerprint, _shipped_rules())
 
 
 @cache

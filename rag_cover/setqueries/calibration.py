@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.backends import numbers_for
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.features import word_features
 from rag_cover.setqueries.memberships import COMBINATIONS, Combination
@@ -96,7 +97,7 @@ def membership_features(probabilities: Sequence[float], pairs: Sequence[tuple[st
 
 def membership_calibration_for(fingerprint: str) -> MembershipCalibration | None:
     """Return what was fitted for a judge, known by its fingerprint; None for one that nothing was fitted for."""
-    return load_membership_calibrations().get(fingerprint)
+    return numbers_for(fingerprint, load_membership_calibrations())
 
 
 @cache

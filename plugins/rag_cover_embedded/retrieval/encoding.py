@@ -13,7 +13,7 @@ from rag_cover.questions import Passage
 from rag_cover.texts import encodable
 from rag_cover_embedded.inputs import CLS, MAX_TOKENS, SEP, Encoded, open_tokenizer
 from rag_cover_embedded.segments import segment_texts
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 from rag_cover_embedded.weights import Weights
 
 __all__ = ["Encoder", "TextPiece", "Vectorised"]
@@ -47,7 +47,7 @@ class Encoder:
 
     def __init__(self, weights: Weights) -> None:
         self.fingerprint = weights.fingerprint
-        self._session: Session = weights.session()
+        self._session: Network = weights.session()
         self._tokenizer: Tokenizer = open_tokenizer(weights.tokenizer)
         self.vocabulary = self._tokenizer.get_vocab_size()
         self._says = np.zeros(self.vocabulary, dtype=np.bool_)
