@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from benchmarks.support.tables import arguments, show
+from benchmarks.support.tables import arguments, percent, show
 from rag_cover.backends import ScoringItem
 from rag_cover.stats.intervals import wilson
 from rag_cover_embedded import open_judge
@@ -47,11 +47,10 @@ def compare_verdicts(device: str, most: int) -> None:
     items = [ScoringItem(question, text, user_question=user_question) for question, text, user_question in asked]
     ours, theirs = (judge.correctness(items).astype(np.float64) for judge in (open_judge(), open_judge(device=device)))
     same = int(np.sum((ours >= 0.5) == (theirs >= 0.5)))  # noqa: PLR2004  # the cut of both modes
-    share = wilson(same, len(items))
     apart = np.abs(ours - theirs)
-    row = [f"{len(items):,}", f"{share.estimate:.1%} ({share.low:.1%} to {share.high:.1%})", f"{apart.mean():.3f}"]
+    row = [f"{len(items):,}", percent(wilson(same, len(items))), f"{apart.mean():.3f}"]
     row += [f"{np.quantile(apart, 0.99):.3f}"]
-    show(f"Verdicts on {device} against the CPU", ["pairs", "the same", "mean distance", "99th percentile"], [row])
+    show(f"Verdicts on {device} against the CPU", ["pairs", "the same %", "mean distance", "99th percentile"], [row])
 
 
 def compare_speed(device: str) -> None:
