@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 from rag_cover.errors import InvalidValueError, needs_extra
 from rag_cover.hooks import hook
+from rag_cover_embedded.devices import DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rag_cover_embedded.retrieval import EmbeddedRetriever
 
 __all__ = ["backends", "commands"]
-
-_DEVICE = re.compile(r"cuda(?::\d+)?|mps")
 
 
 @hook
@@ -92,7 +90,7 @@ def build_retriever(corpus: Iterable[Passage], index: Path | None = None) -> Emb
 
 def _split_device(model: str, device: str | None) -> tuple[str, str | None]:
     """Take a device of torch for what it is where a judge's name stands."""
-    return ("", device or model) if _DEVICE.fullmatch(model) else (model, device)
+    return ("", device or model) if DEVICE.fullmatch(model) else (model, device)
 
 
 def _refuse_none(threads: int | None) -> None:

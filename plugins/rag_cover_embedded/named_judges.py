@@ -17,6 +17,7 @@ from rag_cover.backends import Mode
 from rag_cover.errors import InvalidValueError, OutputExistsError, StoreError, nearest
 from rag_cover.score_fits import JUDGE_NAME, FittedMode
 from rag_cover_embedded.answers import ScoreCalibration
+from rag_cover_embedded.devices import DEVICE
 
 __all__ = ["ABOUT", "find_folder", "folder_for", "merge_fitted", "write_fitted"]
 
@@ -47,10 +48,13 @@ def folder_for(place: str | Path) -> Path:
     """Return the folder to keep a judge in: a path as it is, a name in the folder of named judges.
 
     Raises:
-        InvalidValueError: a name that no folder can have.
+        InvalidValueError: a name that no folder can have, or that of a device.
     """
     if isinstance(place, Path):
         return place
+    if DEVICE.fullmatch(place):
+        message = f"{place!r} names a device, not a judge: choose another name"
+        raise InvalidValueError(message)
     if not JUDGE_NAME.fullmatch(place):
         message = f"{place!r} is no name of a judge: letters, digits, '.', '-' and '_', at most 64; --out takes a folder"
         raise InvalidValueError(message)

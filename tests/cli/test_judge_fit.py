@@ -93,11 +93,12 @@ def test_random_labels_end_with_exit_code_1_and_the_reason(labels: Path) -> None
         ("\x00\x01\x02", [], 3, "line 1"),
         ('{"question": "Why?", "text": "So.", "label": 1}\n', [], 1, "1 label; a fit needs 100"),
         ('{"question": "Why?", "text": "So.", "label": 1}\n', ["--name", "a/b"], 2, "is no name of a judge"),
+        ('{"question": "Why?", "text": "So.", "label": 1}\n', ["--name", "cuda"], 2, "names a device, not a judge"),
         ('{"question": "Why?", "text": "So.", "label": 1}\n', ["--name", "a", "--out", "b"], 2, "leave --name or --out out"),
         ('{"question": "Why?", "text": "So.", "label": 1}\n', ["nowhere.sqlite"], 3, "nowhere.sqlite"),
         ('{"question": "Why?", "text": "So.", "label": 1}\n', ["--judge", "embedded:nobody"], 2, "no judge is called so"),
     ],
-    ids=["missing", "empty", "binary", "one label", "bad name", "name and folder", "no store", "no such judge"],
+    ids=["missing", "empty", "binary", "one label", "bad name", "a device", "name and folder", "no store", "no such judge"],
 )
 def test_wrong_input_is_one_sentence(tmp_path: Path, content: str | None, words: list[str], code: int, problem: str) -> None:
     path = tmp_path / "labels.jsonl"
