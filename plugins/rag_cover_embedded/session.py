@@ -18,7 +18,7 @@ from rag_cover_embedded.features import FEATURES
 from rag_cover_embedded.inputs import PAD, Encoded
 from rag_cover_embedded.runtime import onnxruntime
 
-__all__ = ["Network", "Session", "feed", "take_rows"]
+__all__ = ["Network", "Session", "feed", "group_by_length", "take_rows"]
 
 Floats = NDArray[np.float32]
 
@@ -79,16 +79,20 @@ class Session:
         return take_rows(batch, outputs, found, {int(row): place for place, row in enumerate(whole)})
 
     def _batches(self, encoded: Sequence[Encoded]) -> list[list[int]]:
-        """Group row numbers by length, longest first, so that little is padding and every thread has its share."""
-        order = sorted(range(len(encoded)), key=lambda row: len(encoded[row]), reverse=True)
+        """Group row numbers so that every thread has its share."""
         share = -(-sum(map(len, encoded)) // self._threads)
-        most = min(self._batch_tokens, share)
-        batches, start = [], 0
-        while start < len(order):
-            size = max(1, most // len(encoded[order[start]]))
-            batches.append(order[start : start + size])
-            start += size
-        return batches
+        return group_by_length(encoded, min(self._batch_tokens, share))
+
+
+def group_by_length(encoded: Sequence[Encoded], most: int) -> list[list[int]]:
+    """Group row numbers by length, longest first, so that little is padding; a group has ``most`` tokens, or one row."""
+    order = sorted(range(len(encoded)), key=lambda row: len(encoded[row]), reverse=True)
+    batches, start = [], 0
+    while start < len(order):
+        size = max(1, most // len(encoded[order[start]]))
+        batches.append(order[start : start + size])
+        start += size
+    return batches
 
 
 def take_rows(

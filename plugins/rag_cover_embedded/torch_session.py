@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from rag_cover.errors import InvalidValueError
 from rag_cover_embedded.inputs import Encoded
-from rag_cover_embedded.session import feed, take_rows
+from rag_cover_embedded.session import feed, group_by_length, take_rows
 
 __all__ = ["TorchSession"]
 
@@ -47,11 +47,7 @@ class TorchSession:
     def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
         """Return, for each encoding, the named outputs, as `Session.run` does."""
         results: list[tuple[Floats, ...]] = [()] * len(encoded)
-        order = sorted(range(len(encoded)), key=lambda row: len(encoded[row]), reverse=True)
-        start = 0
-        while start < len(order):
-            rows = order[start : start + max(1, self._batch_tokens // len(encoded[order[start]]))]
-            start += len(rows)
+        for rows in group_by_length(encoded, self._batch_tokens):
             for row, found in zip(rows, self._run([encoded[row] for row in rows], outputs), strict=True):
                 results[row] = found
         return results

@@ -42,4 +42,4 @@ def test_steps_that_are_not_one_number_for_each_stage_are_refused(command: Calla
     done = command("train", "judge", "--data", str(data), "--out", str(data / "out"), "--steps", steps)
 
     assert done.exit_code != 0
-    assert "give 7 whole numbers with commas between them" in done.stderr
+    assert "give 9 whole numbers with commas between them" in done.stderr

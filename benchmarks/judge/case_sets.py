@@ -1,0 +1,132 @@
+"""Whole cases of retrieval-augmented generation: does a text answer a sub-question, and do the passages support a sentence?
+
+    python -m benchmarks.judge.case_sets                                                   # the held-out cases of near matters
+    python -m benchmarks.judge.case_sets --cases benchmarks/judge/probes/fourth/cases.jsonl
+
+The form of a case stands in ``plugins/rag_cover_embedded/training/texts/README.md``. Every passage and every reply is asked
+every sub-question of its case; passages of at most 45 words and replies of more than 100 are counted apart. Every sentence of a
+reply is held against each passage, and the highest P(entailment) speaks. Beside the judge stand shared words. Held-out cases
+have no part in the weights, but calibrations are fitted on them, so that their shares of right verdicts flatter; areas under the
+curve do not. Intervals are bootstraps over cases.
+
+Data: none (texts written for training, probes).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.support.datasets import lines
+from benchmarks.support.judges import overlap
+from benchmarks.support.scores import accuracy, auc, counts, estimate
+from benchmarks.support.tables import arguments, percent, plain, show
+from rag_cover import open_entailer, open_scorer
+from rag_cover.backends import Entailer, Scorer, ScoringItem, reply_threshold_of
+from rag_cover_embedded.training.crossed import TEXTS, is_held_out
+
+SHORT_PASSAGE, LONG_REPLY = 45, 100
+"""Words."""
+
+
+class Asked(NamedTuple):
+    """A text asked a sub-question of its case."""
+
+    kind: str
+    item: ScoringItem
+    covered: bool
+    case: str
+
+
+def main() -> None:
+    """Measure."""
+    parser = arguments(__doc__)
+    parser.add_argument("--cases", type=Path, nargs="+", help="files of cases (default: the held-out cases of near matters)")
+    options = parser.parse_args()
+    if options.cases:
+        cases = [case for path in options.cases for case in lines(path)]
+    else:
+        cases = [case for case in lines(TEXTS / "near_cases.jsonl") if is_held_out(case["domain"])]
+    show_texts(cases, open_scorer(options.judge), options.seed)
+    show_claims(cases, open_entailer(options.judge), options.seed)
+
+
+def show_texts(cases: Sequence[Mapping[str, Any]], scorer: Scorer, seed: int) -> None:
+    """Print how well texts that answer are told from others."""
+    kinds: dict[str, list[Asked]] = defaultdict(list)
+    for each in (each for case in cases for each in asked_of(case)):
+        kinds[each.kind].append(each)
+    table = []
+    for kind, asked in sorted(kinds.items()):
+        items, keys = [each.item for each in asked], [each.case for each in asked]
+        truth = np.array([each.covered for each in asked])
+        scores = scorer.correctness(items).astype(np.float64)
+        cut = reply_threshold_of(scorer) if items[0].user_question else scorer.threshold
+        said = scores >= cut
+        words = np.array([overlap(item.question, item.text) for item in items])
+        table.append(
+            [
+                kind,
+                f"{len(items):,}",
+                f"{truth.mean():.0%}",
+                plain(auc(scores, truth, keys, seed=seed)),
+                plain(auc(words, truth, keys, seed=seed)),
+                percent(estimate(counts(said, truth), keys, accuracy, seed=seed)),
+                f"{said[truth].mean():.1%}",
+                f"{(~said)[~truth].mean():.1%}",
+            ]
+        )
+    header = ["texts", "n", "that answer", "ROC-AUC", "of shared words", "right %", "recall", "specificity"]
+    show(f"Does the text answer? {len(cases)} cases", header, table)
+
+
+def asked_of(case: Mapping[str, Any]) -> Iterator[Asked]:
+    """Ask every text of a case every sub-question."""
+    for part in ("passages", "answers"):
+        for text in case[part]:
+            length = len(text["text"].split())
+            if part == "passages":
+                kind, user_question = ("short passages" if length <= SHORT_PASSAGE else "passages"), ""
+            else:
+                kind, user_question = ("long replies" if length > LONG_REPLY else "replies"), case["question"]
+            for name, question in case["subs"].items():
+                item = ScoringItem(question, text["text"], user_question=user_question)
+                yield Asked(kind, item, name in text["covers"], case["question"])
+
+
+def show_claims(cases: Sequence[Mapping[str, Any]], entailer: Entailer, seed: int) -> None:
+    """Print how well supported sentences are told from others."""
+    claims = [(case, sentence) for case in cases for reply in case["answers"] for sentence in reply["sentences"]]
+    passages = [[passage["text"] for passage in case["passages"]] for case, _ in claims]
+    rows = [row for row, texts in enumerate(passages) for _ in texts]
+    pairs = [(text, sentence["text"]) for (_, sentence), texts in zip(claims, passages, strict=True) for text in texts]
+    scores = np.zeros(len(claims))
+    np.maximum.at(scores, rows, entailer.entail(pairs)[:, 0].astype(np.float64))
+    truth, keys = (
+        np.array([sentence["label"] == "supported" for _, sentence in claims]),
+        [case["question"] for case, _ in claims],
+    )
+    words = np.array(
+        [overlap(sentence["text"], "\n".join(texts)) for (_, sentence), texts in zip(claims, passages, strict=True)]
+    )
+    said = scores >= 0.5  # noqa: PLR2004  # the default threshold of groundedness
+    table = [
+        [
+            f"{len(claims):,}",
+            f"{truth.mean():.0%}",
+            plain(auc(scores, truth, keys, seed=seed)),
+            plain(auc(words, truth, keys, seed=seed)),
+            f"{said[truth].mean():.1%}",
+            f"{said[~truth].mean():.1%}",
+        ]
+    ]
+    header = ["sentences", "supported", "ROC-AUC", "of shared words", "supported, passed", "others, passed"]
+    show("Do the passages support the sentences of replies?", header, table)
+
+
+if __name__ == "__main__":
+    main()
