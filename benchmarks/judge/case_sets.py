@@ -58,7 +58,7 @@ def main() -> None:
 def show_texts(cases: Sequence[Mapping[str, Any]], scorer: Scorer, seed: int) -> None:
     """Print how well texts that answer are told from others."""
     kinds: dict[str, list[Asked]] = defaultdict(list)
-    for each in (each for case in cases for each in asked_of(case)):
+    for each in (each for case in cases for each in ask_texts(case)):
         kinds[each.kind].append(each)
     table = []
     for kind, asked in sorted(kinds.items()):
@@ -84,7 +84,7 @@ def show_texts(cases: Sequence[Mapping[str, Any]], scorer: Scorer, seed: int) ->
     show(f"Does the text answer? {len(cases)} cases", header, table)
 
 
-def asked_of(case: Mapping[str, Any]) -> Iterator[Asked]:
+def ask_texts(case: Mapping[str, Any]) -> Iterator[Asked]:
     """Ask every text of a case every sub-question."""
     for part in ("passages", "answers"):
         for text in case[part]:

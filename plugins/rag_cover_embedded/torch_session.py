@@ -11,15 +11,14 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
-import onnx
 import torch
 from numpy.typing import NDArray
-from onnx import numpy_helper
 from torch import Tensor
 from torch.nn import functional
 
 from rag_cover.errors import InvalidValueError
 from rag_cover_embedded.inputs import Encoded
+from rag_cover_embedded.packed_weights import read_weights
 from rag_cover_embedded.session import feed, group_by_length, take_rows
 
 __all__ = ["TorchSession"]
@@ -30,7 +29,6 @@ HEADS = 12
 EPSILON = 1e-12
 BATCH_TOKENS = 32_768
 """Tokens of a batch on a GPU, padding included; a CPU takes an eighth."""
-_PAIRS = ("entailment", "answers", "replies", "abstention")
 
 
 class TorchSession:
@@ -38,9 +36,8 @@ class TorchSession:
 
     def __init__(self, path: Path, device: str = "cpu") -> None:
         self._device = _device_of(device)
-        arrays = {each.name: numpy_helper.to_array(each) for each in onnx.load(path).graph.initializer}
-        self._weights = {name: torch.from_numpy(values).to(self._device) for name, values in _in_floats(arrays).items()}
-        self._layers = len({name.partition(".")[0] for name in arrays if name.startswith("layer")})
+        self._weights = {name: torch.from_numpy(values).to(self._device) for name, values in read_weights(path).items()}
+        self._layers = len({name.partition(".")[0] for name in self._weights if name.startswith("layer")})
         self._batch_tokens = BATCH_TOKENS // (8 if self._device.type == "cpu" else 1)
         self._one_at_a_time = Lock()
 
@@ -56,23 +53,25 @@ class TorchSession:
         fed = feed(batch)
         given = {name: torch.from_numpy(values).to(self._device) for name, values in fed.items()}
         with self._one_at_a_time, torch.inference_mode():
-            tensors = self._outputs(given)
-            logits = torch.maximum(tensors["answers"], tensors["replies"])[:, 0]
-            whole = (logits >= given["least"]).nonzero()[:, 0].cpu().numpy()
-            found = {name: tensors[name].cpu().numpy() for name in outputs}
-        return take_rows(batch, outputs, found, dict(zip(whole.tolist(), whole.tolist(), strict=True)))
+            tokens = self._encode(given["ids"], given["segments"], given["mask"].bool())
+            logits = torch.maximum(self._head(tokens[:, 0], "answers"), self._head(tokens[:, 0], "replies"))[:, 0]
+            whole = (logits >= given["least"]).nonzero()[:, 0].tolist()
+            found = {name: self._output(name, tokens, given).cpu().numpy() for name in outputs}
+        return take_rows(batch, outputs, found, {row: row for row in whole})
 
-    def _outputs(self, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Compute all outputs: of each pair (batch, …), of each token (batch, tokens, …)."""
-        real = given["mask"].bool()
-        tokens = self._encode(given["ids"], given["segments"], real)
-        lead = tokens[:, 0]
-        found = {name: self._head(lead, name) for name in _PAIRS}
-        found["correct"] = self._head(torch.cat([lead, given["features"]], dim=1), "correct")
-        found["tokens"] = tokens
-        found |= {name: self._linear(tokens, name) for name in ("span", "relevance")}
-        found["embedding"] = functional.normalize((tokens * real[..., None]).sum(dim=1), dim=-1)
-        return found
+    def _output(self, name: str, tokens: Tensor, given: Mapping[str, Tensor]) -> Tensor:
+        """Compute an output of token vectors: of each pair (batch, …), or of each token (batch, tokens, …)."""
+        match name:
+            case "tokens":
+                return tokens
+            case "span" | "relevance":
+                return self._linear(tokens, name)
+            case "embedding":
+                return functional.normalize((tokens * given["mask"][..., None]).sum(dim=1), dim=-1)
+            case "correct":
+                return self._head(torch.cat([tokens[:, 0], given["features"]], dim=1), name)
+            case _:
+                return self._head(tokens[:, 0], name)
 
     def _encode(self, ids: Tensor, segments: Tensor, real: Tensor) -> Tensor:
         """Encode (batch, tokens) into (batch, tokens, 384)."""
@@ -117,18 +116,3 @@ def _device_of(name: str) -> torch.device:
         message = f"torch has no device {name!r} here: {first}. Give 'cpu', 'cuda', 'cuda:1' or 'mps'"
         raise InvalidValueError(message) from error
     return device
-
-
-def _in_floats(arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, Floats]:
-    """Name the weights by layer, matrices as (outputs, inputs); what was packed in bytes times its scales."""
-    found = {name: values.astype(np.float32) for name, values in arrays.items() if values.dtype == np.float32}
-    found["words"] = arrays["words.q"].astype(np.float32) * found["words.s"]
-    for name, values in arrays.items():
-        if name.startswith("layer") and name.endswith(".q"):
-            layer = name.removesuffix(".q")
-            matrix = values.astype(np.float32) * found[f"{layer}.s"]
-            found[f"{layer.removesuffix('.x')}.w"] = np.ascontiguousarray(matrix.T)
-    for name in [each for each in found if each.endswith(".w") and not each.startswith("layer")]:
-        if name not in {"kinds.w", "places.w"}:
-            found[name] = np.ascontiguousarray(found[name].T)
-    return found

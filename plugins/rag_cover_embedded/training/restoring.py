@@ -8,12 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
 from numpy.typing import NDArray
-from onnx import numpy_helper
 from torch import nn
 
+from rag_cover_embedded.packed_weights import read_weights
 from rag_cover_embedded.training.network import TASK_TOKENS, JudgeNetwork
 
 Arrays = dict[str, NDArray[np.float32]]
@@ -22,46 +21,40 @@ _HEADS = ("entailment", "answers", "replies", "abstention", "correct")
 
 def restore_weights(network: JudgeNetwork, path: Path) -> None:
     """Give a network the weights of a ``judge.onnx`` in bytes; word vectors but for the task tokens' stay as they are."""
-    found: Arrays = {each.name: numpy_helper.to_array(each).astype(np.float32) for each in onnx.load(path).graph.initializer}
+    found = read_weights(path)
     table = network.encoder.embeddings
     with torch.no_grad():
-        _fill(network.task_vectors, found["words.q"][:TASK_TOKENS] * found["words.s"][:TASK_TOKENS])
+        _fill(network.task_vectors, found["words"][:TASK_TOKENS])
         _fill(table.token_type_embeddings.weight, found["kinds.w"])
         _fill(table.position_embeddings.weight, found["places.w"][:, 0])
         _norm(table.LayerNorm, found, "embedded.norm")
         for number, layer in enumerate(network.encoder.encoder.layer):
             name = f"layer{number}"
             own, output = layer.attention.self, layer.attention.output
-            _bytes(own.query, found, f"{name}.query.x", f"{name}.query.b")
-            _bytes(own.key, found, f"{name}.key")
-            _bytes(own.value, found, f"{name}.value")
+            _linear(own.query, found, f"{name}.query")
+            _fill(own.key.weight, found[f"{name}.key.w"])
+            _fill(own.value.weight, found[f"{name}.value.w"])
             own.key.bias.zero_()
             own.value.bias.zero_()  # the next bias holds what it added
-            _bytes(output.dense, found, f"{name}.mixed.x", f"{name}.mixed.b")
+            _linear(output.dense, found, f"{name}.mixed")
             _norm(output.LayerNorm, found, f"{name}.norm1")
-            _bytes(layer.intermediate.dense, found, f"{name}.wide", f"{name}.wide.b")
-            _bytes(layer.output.dense, found, f"{name}.narrow.x", f"{name}.narrow.b")
+            _linear(layer.intermediate.dense, found, f"{name}.wide")
+            _linear(layer.output.dense, found, f"{name}.narrow")
             _norm(layer.output.LayerNorm, found, f"{name}.norm2")
         for name in _HEADS:
             head = getattr(network, name)
-            _floats(head[0], found, f"{name}.hidden")
-            _floats(head[3], found, name)
+            _linear(head[0], found, f"{name}.hidden")
+            _linear(head[3], found, name)
         for name in ("span", "relevance"):
-            _floats(getattr(network, name), found, name)
+            _linear(getattr(network, name), found, name)
 
 
 def _fill(parameter: nn.Parameter, values: NDArray[np.float32]) -> None:
     parameter.copy_(torch.tensor(values))
 
 
-def _bytes(layer: nn.Linear, found: Arrays, name: str, bias: str | None = None) -> None:
-    _fill(layer.weight, (found[f"{name}.q"] * found[f"{name}.s"]).T)
-    if bias is not None:
-        _fill(layer.bias, found[bias])
-
-
-def _floats(layer: nn.Linear, found: Arrays, name: str) -> None:
-    _fill(layer.weight, found[f"{name}.w"].T)
+def _linear(layer: nn.Linear, found: Arrays, name: str) -> None:
+    _fill(layer.weight, found[f"{name}.w"])
     _fill(layer.bias, found[f"{name}.b"])
 
 
