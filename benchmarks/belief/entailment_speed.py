@@ -132,7 +132,8 @@ def graph_forward(path: Path, tokenizer: Tokenizer, temperature: float, threads:
 def ways_on_cpu(questions: Sequence[Asked], judge: str, threads: int, checkpoint: Path | None) -> list[Way]:
     """Return the published way (in torch, where there is a checkpoint, and on the judge's graph), and the planned one."""
     weights = opened_weights(judge)
-    tokenizer, temperature = open_tokenizer(weights.tokenizer), weights.fitted.entailment_temperature
+    tokenizer, temperature = open_tokenizer(weights.tokenizer), weights.entailment.temperature
+    network = weights.entailment_network
     ways = []
     if checkpoint:
         from benchmarks.support.torch_stages import checkpoint_forward
@@ -141,10 +142,10 @@ def ways_on_cpu(questions: Sequence[Asked], judge: str, threads: int, checkpoint
         forward = checkpoint_forward(checkpoint, tokenizer, temperature, threads, tally)
         ways.append(Way("published, torch fp32", partial(published, questions, forward), tally))
     tally = Tally()
-    forward = graph_forward(weights.network, tokenizer, temperature, threads, tally)
+    forward = graph_forward(network, tokenizer, temperature, threads, tally)
     ways.append(Way("published, the judge's graph", partial(published, questions, forward), tally))
     tally = Tally()
-    entailer = HeadEntailer(CountingSession(weights.network, threads=threads, tally=tally), tokenizer, temperature)
+    entailer = HeadEntailer(CountingSession(network, threads=threads, tally=tally), tokenizer, temperature)
     return [*ways, Way("planned, the embedded judge", partial(planned, questions, entailer), tally)]
 
 

@@ -1,6 +1,6 @@
 """Whole cases of retrieval-augmented generation: does a text answer a sub-question, and do the passages support a sentence?
 
-    python -m benchmarks.judge.case_sets                                                   # the held-out cases of near matters
+    python -m benchmarks.judge.case_sets                                                   # the held-out cases, in two files
     python -m benchmarks.judge.case_sets --cases benchmarks/judge/probes/fourth/cases.jsonl
 
 The form of a case stands in ``plugins/rag_cover_embedded/training/texts/README.md``. Every passage and every reply is asked
@@ -29,6 +29,7 @@ from rag_cover import open_entailer, open_scorer
 from rag_cover.backends import Entailer, Scorer, ScoringItem, reply_threshold_of
 from rag_cover_embedded.training.crossed import TEXTS, is_held_out
 
+HELD = ("cases.jsonl", "near_cases.jsonl")
 SHORT_PASSAGE, LONG_REPLY = 45, 100
 """Words."""
 
@@ -45,17 +46,17 @@ class Asked(NamedTuple):
 def main() -> None:
     """Measure."""
     parser = arguments(__doc__)
-    parser.add_argument("--cases", type=Path, nargs="+", help="files of cases (default: the held-out cases of near matters)")
+    parser.add_argument("--cases", type=Path, nargs="+", help="files of cases (default: the held-out training cases)")
     options = parser.parse_args()
-    if options.cases:
-        cases = [case for path in options.cases for case in lines(path)]
-    else:
-        cases = [case for case in lines(TEXTS / "near_cases.jsonl") if is_held_out(case["domain"])]
-    show_texts(cases, open_scorer(options.judge), options.seed)
-    show_claims(cases, open_entailer(options.judge), options.seed)
+    found = {path.name: list(lines(path)) for path in options.cases or ()} or {
+        name: [case for case in lines(TEXTS / name) if is_held_out(case["domain"])] for name in HELD
+    }
+    for name, cases in found.items():
+        show_texts(name, cases, open_scorer(options.judge), options.seed)
+        show_claims(name, cases, open_entailer(options.judge), options.seed)
 
 
-def show_texts(cases: Sequence[Mapping[str, Any]], scorer: Scorer, seed: int) -> None:
+def show_texts(name: str, cases: Sequence[Mapping[str, Any]], scorer: Scorer, seed: int) -> None:
     """Print how well texts that answer are told from others."""
     kinds: dict[str, list[Asked]] = defaultdict(list)
     for each in (each for case in cases for each in ask_texts(case)):
@@ -81,7 +82,7 @@ def show_texts(cases: Sequence[Mapping[str, Any]], scorer: Scorer, seed: int) ->
             ]
         )
     header = ["texts", "n", "that answer", "ROC-AUC", "of shared words", "right %", "recall", "specificity"]
-    show(f"Does the text answer? {len(cases)} cases", header, table)
+    show(f"{name}: does the text answer? {len(cases)} cases", header, table)
 
 
 def ask_texts(case: Mapping[str, Any]) -> Iterator[Asked]:
@@ -98,7 +99,7 @@ def ask_texts(case: Mapping[str, Any]) -> Iterator[Asked]:
                 yield Asked(kind, item, name in text["covers"], case["question"])
 
 
-def show_claims(cases: Sequence[Mapping[str, Any]], entailer: Entailer, seed: int) -> None:
+def show_claims(name: str, cases: Sequence[Mapping[str, Any]], entailer: Entailer, seed: int) -> None:
     """Print how well supported sentences are told from others."""
     claims = [(case, sentence) for case in cases for reply in case["answers"] for sentence in reply["sentences"]]
     passages = [[passage["text"] for passage in case["passages"]] for case, _ in claims]
@@ -125,7 +126,7 @@ def show_claims(cases: Sequence[Mapping[str, Any]], entailer: Entailer, seed: in
         ]
     ]
     header = ["sentences", "supported", "ROC-AUC", "of shared words", "supported, passed", "others, passed"]
-    show("Do the passages support the sentences of replies?", header, table)
+    show(f"{name}: do the passages support the sentences of replies?", header, table)
 
 
 if __name__ == "__main__":

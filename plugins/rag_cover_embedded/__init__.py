@@ -46,8 +46,11 @@ def backends() -> list[Backend]:
 
 @hook
 def commands() -> dict[str, str]:
-    """Offer ``rag-cover train judge``."""
-    return {"train judge": "rag_cover_embedded.command_line:app"}
+    """Offer ``rag-cover train judge`` and ``rag-cover train entailment``."""
+    return {
+        "train judge": "rag_cover_embedded.command_line:app",
+        "train entailment": "rag_cover_embedded.command_line:entailment_app",
+    }
 
 
 def open_judge(

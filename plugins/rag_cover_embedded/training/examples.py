@@ -244,7 +244,35 @@ NEAR: dict[str, float] = {
     "plain": 0.22,
 }
 """The same of the ninth stage: cases whose texts hold the kind of thing that is asked for, about a near matter."""
-STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR)
+MIXED: dict[str, float] = {
+    "near cases": 0.36,
+    "cases": 0.3,
+    "nli": 0.06,
+    "statements": 0.04,
+    "swaps": 0.04,
+    "claims": 0.28,
+    "qed": 0.12,
+    "two_hop": 0.04,
+    "retrieved": 0.12,
+    "answers": 0.11,
+    "crossed": 0.18,
+    "verdicts": 0.16,
+    "ratings": 0.16,
+    "similar": 0.16,
+    "agreement": 0.1,
+    "written": 0.14,
+    "written claims": 0.25,
+    "written agreement": 0.35,
+    "abstentions": 0.6,
+    "contrast": 0.5,
+    "contrast claims": 0.25,
+    "contrast agreement": 0.35,
+    "unrelated": 0.2,
+    "surrounded": 0.1,
+    "plain": 0.5,
+}
+"""The same of the tenth stage: near matters, and again a sample of everything, replies and refusals among it."""
+STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR, MIXED)
 
 
 def training_examples(

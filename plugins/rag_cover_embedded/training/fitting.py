@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
@@ -69,13 +70,29 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     certain = np.clip(agreed, _LEAST, 1 - _LEAST)
     cooled = 1 / (1 + np.exp(-(np.log(certain) - np.log1p(-certain)) / temperature))
     fitted["certain"]["reference"] = certain_cuts(cooled, (labels_of_right >= 0.5).astype(np.float64))
-    stated = [e for e in examples if e.task is Task.ENTAILMENT]
-    followed = entailment(session, tokenizer, [(e.first, e.second) for e in stated], temperature=1.0).astype(np.float64)
     about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
-    fitted["temperatures"] = {"correct": temperature, "entailment": entailment_temperature(followed, stated)}
+    fitted["temperatures"] = {"correct": temperature, "entailment": choose_entailment_temperature(session, tokenizer, examples)}
     about["fitted"] |= fitted
     (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return dict(about["fitted"])
+
+
+def fit_entailment(folder: Path, data: Path, *, seed: int = 0) -> float:
+    """Fit the temperature of a judge's own network for entailment and write it into its ``judge.json``; returns it."""
+    weights = Weights.open(folder)
+    examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_SCORED, 1.0))
+    session, tokenizer = Session(weights.entailment_network), open_tokenizer(weights.tokenizer)
+    about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+    about["entailment"] = {"temperature": choose_entailment_temperature(session, tokenizer, examples)}
+    (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return float(about["entailment"]["temperature"])
+
+
+def choose_entailment_temperature(session: Session, tokenizer: Tokenizer, examples: Sequence[Example]) -> float:
+    """Choose the temperature of the entailment head by the examples of entailment among those given."""
+    stated = [e for e in examples if e.task is Task.ENTAILMENT]
+    followed = entailment(session, tokenizer, [(e.first, e.second) for e in stated], temperature=1.0).astype(np.float64)
+    return entailment_temperature(followed, stated)
 
 
 def fit_calibrations(answers: AnswerJudge, data: Path, *, seed: int) -> dict[str, Any]:

@@ -44,13 +44,14 @@ def train_judge(
     schedule: Schedule,
     *,
     packed: Path | None = None,
+    start: Path | None = None,
     passes: Sequence[Callable[[int], Sequence[Example]]] | None = None,
 ) -> None:
     """Train the judge, or go on from the checkpoint in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``.
 
     With ``packed``, a ``judge.onnx``, and no checkpoint yet, the stages of the last cycle alone are trained, from those
-    weights. ``passes`` build a pass of examples of each stage by a seed; without them the shares of `STAGES` do. Without text
-    tokens the text mode is not trained.
+    weights. ``start`` is another run's ``judge.pt``, whose weights to start from. ``passes`` build a pass of examples of each
+    stage by a seed; without them the shares of `STAGES` do. Without text tokens the text mode is not trained.
     """
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
@@ -61,6 +62,8 @@ def train_judge(
     network = JudgeNetwork.from_pretrained()
     if packed is not None and not begun:
         restore_weights(network, packed)
+    if start is not None and not begun:
+        network.load_state_dict(torch.load(start, weights_only=True)["network"])
     teacher = BertModel.from_pretrained(find_pretrained_folder(), add_pooling_layer=False).eval()
     optimiser = torch.optim.AdamW(_groups(network), lr=schedule.learning_rates[0], betas=(0.9, 0.98))
     first = _resume(out, network, optimiser) if begun else sum(schedule.steps[: CYCLES[-1].start]) if packed else 0

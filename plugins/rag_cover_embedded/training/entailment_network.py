@@ -1,0 +1,52 @@
+"""A network of its own for entailment: a trained judge that goes on with premises and hypotheses alone.
+
+The judge's network does four things at once. What it learned of claims on passages cost it verdicts on short replies (RUNS.md,
+runs 9 and 10), so claims have a network to themselves. Every pair is read by one of the networks, so this takes no more time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.training.examples import STAGES, training_examples
+from rag_cover_embedded.training.schedule import Schedule
+from rag_cover_embedded.training.trainer import train_judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rag_cover_embedded.training.example import Example
+
+STEPS = 650
+SHARES: Mapping[str, float] = {
+    "near cases": 0.7,
+    "cases": 0.7,
+    "nli": 0.3,
+    "statements": 0.4,
+    "swaps": 0.15,
+    "claims": 0.6,
+    "written claims": 1.0,
+    "contrast claims": 0.8,
+    "unrelated": 0.3,
+    "surrounded": 0.3,
+}
+"""The share of each source's pass whose pairs of premise and hypothesis are read."""
+
+
+def train_entailment(data: Path, start: Path, out: Path, *, steps: int = STEPS, seed: int = 0) -> None:
+    """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
+    others = len(STAGES) - 1
+    schedule = replace(Schedule(), steps=(*others * (0,), steps), text_tokens=0, seed=seed)
+    train_judge(data, out, schedule, start=start, passes=[*others * [_read_nothing], lambda number: read_pairs(data, number)])
+
+
+def read_pairs(data: Path, seed: int) -> list[Example]:
+    """Draw the pairs of premise and hypothesis of one pass."""
+    return [each for each in training_examples(data, seed=seed, shares=SHARES) if each.task is Task.ENTAILMENT]
+
+
+def _read_nothing(_: int) -> Sequence[Example]:
+    return []
