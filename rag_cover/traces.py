@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
+from pydantic_core import PydanticSerializationError
 
 from rag_cover.errors import InputError
 from rag_cover.llm_calls import LLMCall
@@ -221,7 +222,7 @@ class Trace(Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the trace as JSON data, without the fields that hold their defaults."""
-        return dict(json.loads(self.model_dump_json(exclude_defaults=True)))
+        return _to_json_data(self)
 
 
 def content_of(trace: Trace) -> dict[str, Any]:
@@ -230,7 +231,17 @@ def content_of(trace: Trace) -> dict[str, Any]:
     What has no id is named by it, and a resumed run measures again where it has changed. The fields of schema 1 all count, so
     that traces keep the names that they had.
     """
-    return dict(json.loads(trace.model_dump_json(exclude_defaults=True, exclude=_UNMEASURED)))
+    return _to_json_data(trace, exclude=_UNMEASURED)
+
+
+def _to_json_data(trace: Trace, exclude: Any = None) -> dict[str, Any]:
+    """Write a trace as JSON data, without the fields that hold their defaults."""
+    try:
+        return dict(json.loads(trace.model_dump_json(exclude_defaults=True, exclude=exclude)))
+    except PydanticSerializationError as error:
+        if "KeyboardInterrupt" in str(error):  # pydantic takes an interrupt for an error of what it writes
+            raise KeyboardInterrupt from error
+        raise
 
 
 def content_hash(value: object) -> str:

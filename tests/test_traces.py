@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from rag_cover.errors import InputError
 from rag_cover.questions import Passage, Question, SubQuestion
-from rag_cover.traces import RetrievalStep, Sample, Trace, assign_ids
+from rag_cover.traces import RetrievalStep, Sample, Trace, assign_ids, content_of
 
 A, B, C, D = (Passage(name) for name in "abcd")
 
@@ -163,3 +164,15 @@ def test_who_gave_a_role_is_kept(source: str) -> None:
 def test_a_source_that_is_none_is_refused(source: str) -> None:
     with pytest.raises(ValidationError, match="is no source of a role or an importance; there are given, rules"):
         SubQuestion("Why?", role="core", role_source=source)
+
+
+@pytest.mark.parametrize("write", [content_of, Trace.to_dict])
+def test_an_interrupt_while_a_trace_is_written_stays_an_interrupt(monkeypatch: pytest.MonkeyPatch, write: object) -> None:
+    def interrupted(*_: object, **__: object) -> str:
+        message = "Error serializing to JSON: KeyboardInterrupt: "  # as pydantic passes it on
+        raise PydanticSerializationError(message)
+
+    monkeypatch.setattr(Trace, "model_dump_json", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        write(Trace(question=Question("Is it?")))  # type: ignore[operator]
