@@ -48,7 +48,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--cases", type=Path, nargs="+", help="files of cases (default: the held-out training cases)")
     options = parser.parse_args()
-    found = {path.name: list(lines(path)) for path in options.cases or ()} or {
+    found = {str(path): list(lines(path)) for path in options.cases or ()} or {
         name: [case for case in lines(TEXTS / name) if is_held_out(case["domain"])] for name in HELD
     }
     for name, cases in found.items():
@@ -107,10 +107,8 @@ def show_claims(name: str, cases: Sequence[Mapping[str, Any]], entailer: Entaile
     pairs = [(text, sentence["text"]) for (_, sentence), texts in zip(claims, passages, strict=True) for text in texts]
     scores = np.zeros(len(claims))
     np.maximum.at(scores, rows, entailer.entail(pairs)[:, 0].astype(np.float64))
-    truth, keys = (
-        np.array([sentence["label"] == "supported" for _, sentence in claims]),
-        [case["question"] for case, _ in claims],
-    )
+    truth = np.array([sentence["label"] == "supported" for _, sentence in claims])
+    keys = [case["question"] for case, _ in claims]
     words = np.array(
         [overlap(sentence["text"], "\n".join(texts)) for (_, sentence), texts in zip(claims, passages, strict=True)]
     )

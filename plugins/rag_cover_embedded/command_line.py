@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rag_cover.errors import InputError, InvalidValueError, needs_extra
-from rag_cover_embedded.training.schedule import Schedule
+from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
 
 __all__ = ["app", "entailment_app"]
 
@@ -59,7 +59,7 @@ def entailment_network(
     start: Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")],
     out: Annotated[Path, typer.Option(help="Where checkpoints and the log go.")],
     judge_folder: Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")],
-    steps: Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)] = 650,
+    steps: Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)] = ENTAILMENT_STEPS,
     seed: Annotated[int, typer.Option(help="Seed of data order and sampling.")] = 0,
 ) -> None:
     """Train a network for entailment alone, and add it to a judge's folder; needs the extra 'train'."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.examples import STAGES, training_examples
-from rag_cover_embedded.training.schedule import Schedule
+from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
 from rag_cover_embedded.training.trainer import train_judge
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from rag_cover_embedded.training.example import Example
 
-STEPS = 650
 SHARES: Mapping[str, float] = {
     "near cases": 0.7,
     "cases": 0.7,
@@ -36,7 +35,7 @@ SHARES: Mapping[str, float] = {
 """The share of each source's pass whose pairs of premise and hypothesis are read."""
 
 
-def train_entailment(data: Path, start: Path, out: Path, *, steps: int = STEPS, seed: int = 0) -> None:
+def train_entailment(data: Path, start: Path, out: Path, *, steps: int = ENTAILMENT_STEPS, seed: int = 0) -> None:
     """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
     others = len(STAGES) - 1
     schedule = replace(Schedule(), steps=(*others * (0,), steps), text_tokens=0, seed=seed)

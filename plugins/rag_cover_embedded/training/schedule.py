@@ -43,3 +43,5 @@ class Schedule:
 
 CYCLES = (slice(2), slice(2, 4), slice(4, 5), slice(5, 6), slice(6, 7), slice(7, 9), slice(9, 10))
 """The stages of each cycle of the learning rate."""
+ENTAILMENT_STEPS = 650
+"""The steps of the network for entailment (`entailment_network.py`)."""
