@@ -5,7 +5,8 @@
 
 The form of a case stands in ``plugins/rag_cover_embedded/training/texts/README.md``. Every passage and every reply is asked
 every sub-question of its case; passages of at most 45 words and replies of more than 100 are counted apart. Every sentence of a
-reply is held against each passage, and the highest P(entailment) speaks. Beside the judge stand shared words. Held-out cases
+reply is judged as groundedness judges an answer of that one sentence; sentences that claim nothing are left out. Beside the
+judge stand shared words. Held-out cases
 have no part in the weights, but calibrations are fitted on them: shares of right verdicts flatter, areas under curves do not.
 Intervals are bootstraps over cases.
 
@@ -25,8 +26,9 @@ from benchmarks.support.datasets import lines
 from benchmarks.support.judges import overlap
 from benchmarks.support.scores import accuracy, auc, counts, estimate
 from benchmarks.support.tables import arguments, percent, plain, show
-from rag_cover import open_entailer, open_scorer
+from rag_cover import Passage, Question, Trace, open_entailer, open_scorer
 from rag_cover.backends import Entailer, Scorer, ScoringItem, reply_threshold_of
+from rag_cover.grounding import groundedness
 from rag_cover_embedded.training.crossed import TEXTS, is_held_out
 
 HELD = ("cases.jsonl", "near_cases.jsonl")
@@ -101,21 +103,17 @@ def ask_texts(case: Mapping[str, Any]) -> Iterator[Asked]:
 
 def show_claims(name: str, cases: Sequence[Mapping[str, Any]], entailer: Entailer, seed: int) -> None:
     """Print how well supported sentences are told from others."""
-    claims = [(case, sentence) for case in cases for reply in case["answers"] for sentence in reply["sentences"]]
-    passages = [[passage["text"] for passage in case["passages"]] for case, _ in claims]
-    rows = [row for row, texts in enumerate(passages) for _ in texts]
-    pairs = [(text, sentence["text"]) for (_, sentence), texts in zip(claims, passages, strict=True) for text in texts]
-    scores = np.zeros(len(claims))
-    np.maximum.at(scores, rows, entailer.entail(pairs)[:, 0].astype(np.float64))
-    truth = np.array([sentence["label"] == "supported" for _, sentence in claims])
-    keys = [case["question"] for case, _ in claims]
-    words = np.array(
-        [overlap(sentence["text"], "\n".join(texts)) for (_, sentence), texts in zip(claims, passages, strict=True)]
-    )
+    stated = [(case, sentence) for case in cases for reply in case["answers"] for sentence in reply["sentences"]]
+    results = groundedness([_as_trace(case, sentence["text"]) for case, sentence in stated], entailer)
+    found = [(*each, result.sentences) for each, result in zip(stated, results, strict=True) if result.sentences]
+    scores = np.array([min(part.probability for part in parts) for _, _, parts in found])
+    truth = np.array([sentence["label"] == "supported" for _, sentence, _ in found])
+    keys = [case["question"] for case, _, _ in found]
+    words = np.array([overlap(sentence["text"], _joined(case)) for case, sentence, _ in found])
     said = scores >= 0.5  # noqa: PLR2004  # the default threshold of groundedness
     table = [
         [
-            f"{len(claims):,}",
+            f"{len(found):,}",
             f"{truth.mean():.0%}",
             plain(auc(scores, truth, keys, seed=seed)),
             plain(auc(words, truth, keys, seed=seed)),
@@ -125,6 +123,15 @@ def show_claims(name: str, cases: Sequence[Mapping[str, Any]], entailer: Entaile
     ]
     header = ["sentences", "supported", "ROC-AUC", "of shared words", "supported, passed", "others, passed"]
     show(f"{name}: do the passages support the sentences of replies?", header, table)
+
+
+def _as_trace(case: Mapping[str, Any], answer: str) -> Trace:
+    prompt = tuple(Passage(each["text"]) for each in case["passages"])
+    return Trace(question=Question(case["question"]), answer=answer, prompt=prompt)
+
+
+def _joined(case: Mapping[str, Any]) -> str:
+    return "\n".join(passage["text"] for passage in case["passages"])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from benchmarks.support.scores import auc
 from benchmarks.support.tables import arguments, plain, show
 from rag_cover.errors import InputError
 from rag_cover_embedded.training.crossed import TEXTS, is_held_out, make_crossed_examples
+from rag_cover_embedded.training.near_questions import ANSWERS, NEAR_MISS
 from rag_cover_embedded.training.splits import LEARNING
 
 FOLDERS = {
@@ -41,6 +42,7 @@ FOLDERS = {
     "verdicts2": "contrast_agreement",
     "cases": "cases",
     "near": "near_cases",
+    "near_questions": "near_questions",
 }
 """Folders of raw files, and the file that each is packed into."""
 CASE_KEYS = frozenset({"domain", "question", "subs", "passages", "answers"})
@@ -54,6 +56,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "contrast_agreement": frozenset({"question", "references", "right", "wrong"}),
     "cases": CASE_KEYS,
     "near_cases": CASE_KEYS,
+    "near_questions": frozenset({"domain", "questions"}),
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
 YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
@@ -100,6 +103,10 @@ def checked(file: Path, name: str) -> Iterator[dict[str, Any]]:
             raise InputError(problem, file=file, line=number)
         if name in {"cases", "near_cases"}:
             check_case(row, file, number)
+        for place, each in enumerate(row["questions"] if name == "near_questions" else []):
+            if frozenset(each) != {"question", "answers"} or frozenset(each["answers"]) != {*ANSWERS, NEAR_MISS}:
+                problem = "a question lacks an answer or has one too many; the form stands in texts/README.md"
+                raise InputError(problem, file=file, line=number, field=f"$.questions[{place}]")
         for place, sub in enumerate(row["subs"] if name == "crossed" else []):
             if frozenset(sub) != SUB_KEYS or frozenset(sub["yes"]) != YES or frozenset(sub["no"]) != NO:
                 problem = "a sub-question lacks a cell or has one too many; the form stands in texts/README.md"
@@ -122,6 +129,8 @@ def check_case(row: Mapping[str, Any], file: Path, number: int) -> None:
 
 def key_of(name: str, row: Mapping[str, Any]) -> str:
     """Return what makes a row a duplicate of another."""
+    if name == "near_questions":
+        return letters(row["questions"][0]["question"])
     return letters(row["premise"] if "premise" in row else row["question"] + (row["text"] if name == "abstentions" else ""))
 
 
@@ -131,6 +140,8 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
         return [row["question"], *(sub["s"] for sub in row["subs"])]
     if name in {"cases", "near_cases"}:
         return [row["question"], *row["subs"].values()]
+    if name == "near_questions":
+        return [each["question"] for each in row["questions"]]
     return [row["premise"] if "premise" in row else row["question"]]
 
 
@@ -162,25 +173,62 @@ def questions_that_test(data: Path) -> Iterator[str]:
 
 def counted(name: str, rows: list[dict[str, Any]]) -> str:
     """Say how much is kept."""
-    match name:
-        case "crossed":
-            subs = [sub for row in rows for sub in row["subs"]]
-            held_out = sum(len(row["subs"]) for row in rows if is_held_out(row["domain"]))
-            domains = len({row["domain"] for row in rows})
-            return f"{len(rows)} topics of {domains} domains, {len(subs)} sub-questions ({held_out} held out) × 16 texts"
-        case "claims" | "contrast_claims":
-            return f"{len(rows)} premises, {sum(len(row['claims']) for row in rows)} claims"
-        case "contrast":
-            return f"{len(rows)} questions, {sum(len(row['pairs']) for row in rows)} pairs"
-        case "cases" | "near_cases":
-            pairs = sum(len(row["subs"]) * len(row["passages"] + row["answers"]) for row in rows)
-            stated = sum(len(text["sentences"]) for row in rows for text in row["answers"])
-            held_out = sum(is_held_out(row["domain"]) for row in rows)
-            return f"{len(rows)} cases ({held_out} held out), {pairs} pairs, {stated} claims"
-        case "agreement" | "contrast_agreement":
-            return f"{len(rows)} questions, {sum(len(row['right']) + len(row['wrong']) for row in rows)} answers"
-        case _:
-            return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
+    return COUNTED.get(name, count_abstentions)(rows)
+
+
+def count_crossed(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of texts crossed by construction."""
+    subs = [sub for row in rows for sub in row["subs"]]
+    held_out = sum(len(row["subs"]) for row in rows if is_held_out(row["domain"]))
+    domains = len({row["domain"] for row in rows})
+    return f"{len(rows)} topics of {domains} domains, {len(subs)} sub-questions ({held_out} held out) × 16 texts"
+
+
+def count_claims(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of premises."""
+    return f"{len(rows)} premises, {sum(len(row['claims']) for row in rows)} claims"
+
+
+def count_contrast(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of texts in pairs."""
+    return f"{len(rows)} questions, {sum(len(row['pairs']) for row in rows)} pairs"
+
+
+def count_cases(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of cases."""
+    pairs = sum(len(row["subs"]) * len(row["passages"] + row["answers"]) for row in rows)
+    stated = sum(len(text["sentences"]) for row in rows for text in row["answers"])
+    held_out = sum(is_held_out(row["domain"]) for row in rows)
+    return f"{len(rows)} cases ({held_out} held out), {pairs} pairs, {stated} claims"
+
+
+def count_answers(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of answers against references."""
+    return f"{len(rows)} questions, {sum(len(row['right']) + len(row['wrong']) for row in rows)} answers"
+
+
+def count_near_questions(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of groups of near questions."""
+    questions = sum(len(row["questions"]) for row in rows)
+    return f"{len(rows)} groups, {questions} questions, {questions * (len(ANSWERS) + 1)} texts"
+
+
+def count_abstentions(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of replies, by kind."""
+    return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
+
+
+COUNTED: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
+    "crossed": count_crossed,
+    "claims": count_claims,
+    "contrast_claims": count_claims,
+    "contrast": count_contrast,
+    "cases": count_cases,
+    "near_cases": count_cases,
+    "agreement": count_answers,
+    "contrast_agreement": count_answers,
+    "near_questions": count_near_questions,
+}
 
 
 def show_overlap(rows: list[dict[str, Any]], data: Path, seed: int) -> None:

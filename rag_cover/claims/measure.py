@@ -125,7 +125,7 @@ class ClaimsMeasure:
     prompts: ClaimPrompts | None = None
 
     name: ClassVar[str] = "claims"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     required_inputs: ClassVar[tuple[str, ...]] = ("two of an answer, a gold answer, and passages",)
     required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("generator", "abstention")

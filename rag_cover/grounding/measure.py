@@ -29,7 +29,7 @@ class GroundednessMeasure:
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer", "a prompt or retrieval steps")
     required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("abstention",)
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     result_type: ClassVar[type[GroundednessResult]] = GroundednessResult
     metrics: ClassVar[tuple[SummaryMetric[GroundednessResult], ...]] = (
         SummaryMetric(

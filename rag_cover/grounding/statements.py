@@ -27,9 +27,6 @@ __all__ = [
 
 _FRAGMENT = 5  # words; anything shorter says nothing without its question
 
-_PRONOUN = re.compile(
-    r"(?:it|its|they|their|them|he|his|him|she|her|this|that|these|those|such|both|the (?:former|latter))\b", re.IGNORECASE
-)
 _CLAUSES = re.compile(
     r";\s+|,\s+(?:and|but|while|whereas)\s+(?=(?:the|a|an|it|they|he|she|this|these|its|their|his|her)\b|[A-Z])"
 )
@@ -47,8 +44,9 @@ _DECLINES = re.compile(
 class Statement:
     """A sentence that says something: where it stands, its words, the readings of it.
 
-    A statement is supported where all parts of one reading are: the sentence as it stands; after the sentence before, where it
-    begins with a pronoun; or its clauses one by one. ``sentence`` is None where the statement stands in no text.
+    A statement is supported where all parts of one reading are: the sentence as it stands, or its clauses one by one.
+    ``sentence`` is None where the statement stands in no text. A sentence that begins with a pronoun is not read after the one
+    before it: what that one says would speak for it (benchmarks.judge.case_sets).
     """
 
     sentence: Span | None
@@ -67,13 +65,10 @@ def statements_of(text: str, question: str, *, strip: Callable[[str], str] = lam
     >>> [statement.words for statement in statements_of("Sure!\n- The sky is blue [1].\nIs it?", "Which colour is the sky?")]
     ['The sky is blue.']
     """
-    found: list[Statement] = []
-    before = ""
-    for span in sentences(text):
-        if (words := claim_in(strip(span.of(text)))) is not None:
-            found.append(Statement(span, words, _readings(read_after_question(words, question), before)))
-            before = words
-    return found
+    stated = ((span, claim_in(strip(span.of(text)))) for span in sentences(text))
+    return [
+        Statement(span, words, _readings(read_after_question(words, question))) for span, words in stated if words is not None
+    ]
 
 
 def read_after_question(text: str, question: str) -> str:
@@ -114,21 +109,16 @@ def leave_out_refusals(
     ]
 
 
-def _readings(text: str, before: str) -> tuple[tuple[str, ...], ...]:
+def _readings(text: str) -> tuple[tuple[str, ...], ...]:
     """List the ways in which a sentence may be supported.
 
-    >>> _readings("It was sold in 1990, and the buyer closed it.", "Acme made bells.")  # doctest: +NORMALIZE_WHITESPACE
-    (('It was sold in 1990, and the buyer closed it.',),
-     ('Acme made bells. It was sold in 1990, and the buyer closed it.',),
-     ('It was sold in 1990', 'the buyer closed it.'))
+    >>> _readings("It was sold in 1990, and the buyer closed it.")
+    (('It was sold in 1990, and the buyer closed it.',), ('It was sold in 1990', 'the buyer closed it.'))
     """
-    found: list[tuple[str, ...]] = [(text,)]
-    if before and _PRONOUN.match(text):
-        found.append((f"{before} {text}",))
     clauses = tuple(part.strip() for part in _CLAUSES.split(text))
     if len(clauses) > 1 and all(len(clause.split()) >= _SHORTEST_CLAUSE for clause in clauses):
-        found.append(clauses)
-    return tuple(found)
+        return (text,), clauses
+    return ((text,),)
 
 
 def normalise_sentences(text: str) -> frozenset[str]:

@@ -42,7 +42,7 @@ def test_steps_that_are_not_one_number_for_each_stage_are_refused(command: Calla
     done = command("train", "judge", "--data", str(data), "--out", str(data / "out"), "--steps", steps)
 
     assert done.exit_code != 0
-    assert "give 10 whole numbers with commas between them" in done.stderr
+    assert "give 11 whole numbers with commas between them" in done.stderr
 
 
 def test_a_network_for_entailment_needs_a_trained_judge(command: Callable[..., Any], data: Path) -> None:

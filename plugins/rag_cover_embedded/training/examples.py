@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.agreement import (
     read_rated_predictions,
     similar_answer_examples,
@@ -28,6 +30,7 @@ from rag_cover_embedded.training.cases import case_examples
 from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import Example
 from rag_cover_embedded.training.natural import natural_agreement, natural_answers, natural_claims, part_rows
+from rag_cover_embedded.training.near_questions import near_question_examples
 from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
 from rag_cover_embedded.training.plain import plain_examples
 from rag_cover_embedded.training.qa_examples import make_retrieval_examples, qed_examples, squad_examples, two_hop_examples
@@ -66,6 +69,7 @@ SOURCES: dict[str, Source] = {
     "cases": lambda data, rng, part: case_examples(rng, part),  # noqa: ARG005
     "near cases": lambda data, rng, part: case_examples(rng, part, "near_cases.jsonl"),  # noqa: ARG005
     "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005
+    "near questions": lambda data, rng, part: near_question_examples(rng, part),  # noqa: ARG005
 }
 """Everything that trains, by name."""
 
@@ -75,6 +79,7 @@ NATURAL: dict[str, float] = {
     "agreement": 0.7,
     **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
     **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "near cases", "plain"), 0.0),
+    "near questions": 0.0,
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -272,7 +277,48 @@ MIXED: dict[str, float] = {
     "plain": 0.5,
 }
 """The same of the tenth stage: near matters, and again a sample of everything, replies and refusals among it."""
-STAGES = (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR, MIXED)
+COVERAGE: dict[str, float] = {
+    "near questions": 1.0,
+    "near cases": 0.18,
+    "cases": 0.15,
+    "qed": 0.06,
+    "two_hop": 0.02,
+    "retrieved": 0.06,
+    "answers": 0.06,
+    "crossed": 0.15,
+    "verdicts": 0.08,
+    "ratings": 0.08,
+    "similar": 0.08,
+    "agreement": 0.05,
+    "written": 0.07,
+    "written agreement": 0.2,
+    "abstentions": 0.3,
+    "contrast": 0.3,
+    "contrast agreement": 0.3,
+    "unrelated": 0.1,
+    "surrounded": 0.05,
+    "plain": 0.25,
+}
+"""The same of the eleventh stage: near questions, and a sample of everything but premises and hypotheses."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingStage:
+    """What a stage reads: the share of each source's pass, and whether pairs of premise and hypothesis are among it."""
+
+    shares: Mapping[str, float]
+    entailment: bool = True
+
+    def read(self, data: Path, seed: int) -> list[Example]:
+        """Draw the examples of one pass."""
+        found = training_examples(data, seed=seed, shares=self.shares)
+        return found if self.entailment else [each for each in found if each.task is not Task.ENTAILMENT]
+
+
+STAGES = (
+    *map(TrainingStage, (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR, MIXED)),
+    TrainingStage(COVERAGE, entailment=False),
+)
 
 
 def training_examples(

@@ -33,6 +33,7 @@ from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import NOT_ENTAILED, Example
 from rag_cover_embedded.training.examples import training_examples
 from rag_cover_embedded.training.natural import REPLY_KINDS, part_rows, sample_rows
+from rag_cover_embedded.training.near_questions import near_question_examples
 from rag_cover_embedded.training.packing import UNCALIBRATED
 from rag_cover_embedded.training.sources import squad_articles
 from rag_cover_embedded.training.splits import FITTING
@@ -126,7 +127,12 @@ def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[A
         ((e.first, e.second, (e.user_question or e.first) if mode == "reply" else ""), float(e.label or 0.0))
         for e in rng.sample(found, min(MOST_COMPOSED, len(found)))
     ]
-    texts = {"natural": natural, "composed": composed, "cases": [*case_texts(mode)]}
+    near = [
+        ((e.first, e.second, e.first if mode == "reply" else ""), float(e.label or 0.0))
+        for e in near_question_examples(rng, FITTING)
+        if e.task is task
+    ]
+    texts = {"natural": natural, "composed": composed, "cases": [*case_texts(mode)], "near questions": near}
     return texts if mode == "reply" else texts | {"retrieved": pair_with_paragraphs(data, rng)}
 
 

@@ -18,14 +18,14 @@ from transformers import BertModel
 
 from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_texts, open_tokenizer
 from rag_cover_embedded.training.example import NOT_ENTAILED
-from rag_cover_embedded.training.examples import STAGES, plain_texts, training_examples
+from rag_cover_embedded.training.examples import STAGES, plain_texts
 from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder, mean_pooled
 from rag_cover_embedded.training.restoring import restore_weights
 from rag_cover_embedded.training.schedule import CYCLES, Schedule
 from rag_cover_embedded.training.targets import NO_TARGET, Target, encode_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tokenizers import Tokenizer
@@ -51,7 +51,7 @@ def train_judge(
 
     With ``packed``, a ``judge.onnx``, and no checkpoint yet, the stages of the last cycle alone are trained, from those
     weights. ``start`` is another run's ``judge.pt``, whose weights to start from. ``passes`` build a pass of examples of each
-    stage by a seed; without them the shares of `STAGES` do. Without text tokens the text mode is not trained.
+    stage by a seed; without them `STAGES` do. Without text tokens the text mode is not trained.
     """
     torch.manual_seed(schedule.seed)
     out.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def train_judge(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
-    readers = passes or [partial(_read_shares, data, shares) for shares in STAGES]
+    readers = passes or [partial(stage.read, data) for stage in STAGES]
 
     def stages() -> Iterator[list[Target]]:
         done = 0
@@ -106,10 +106,6 @@ def train_judge(
             log.flush()
             if (step + 1) % schedule.checkpoint_every == 0 or step + 1 == sum(schedule.steps):
                 _save(out, network, optimiser, step + 1)
-
-
-def _read_shares(data: Path, shares: Mapping[str, float], seed: int) -> Sequence[Example]:
-    return training_examples(data, seed=seed, shares=shares)
 
 
 def _encode_pass(tokenizer: Tokenizer, read: Callable[[int], Sequence[Example]], seed: int) -> list[Target]:
