@@ -1,20 +1,31 @@
-"""Which sentences claim something: not headings, table rules, list numbers, questions and greetings."""
+"""Which sentences claim something: not headings, table rules, list numbers, questions and greetings.
+
+A heading that runs into its paragraph ("**Costs.** A day pass is 4 euros.") is read with the sentence that follows it.
+"""
 
 from __future__ import annotations
 
 import re
 
-from rag_cover.texts import flatten
+from rag_cover.backends import Span
+from rag_cover.texts import flatten, sentences
 
-__all__ = ["claim_in", "strip_citations"]
+__all__ = ["claim_in", "sentences_with_headings", "strip_citations"]
 
 _MARKER = re.compile(r"^(?:[-*•–]\s+|\(?\d{1,3}[.)]\s+)+")
 _HEADING = re.compile(r"\s*#{1,6}(?:\s|$)")
 _NUMBER_OF_ITEM = re.compile(r"\(?\d{1,3}[.)]")
 _CITATION = re.compile(r"\s?\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]")
+_RUN_IN = re.compile(
+    r"""\s*(?:[-*•–]\s+|\(?\d{1,3}[.)]\s+)?[*_]{1,3}(?:[^\s*_]\S*[ ]){0,5}[^\s*_]\S*\s*  # up to six words in bold or italics
+    |\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+(?:\S+[ ]){0,2}\S+\.\s*""",  # up to three words that begin an item
+    re.VERBOSE,
+)
 _TALK = re.compile(
     r"""^(?:(?:hi|hello|hey|thanks|thank\ you|sure|certainly|of\ course|absolutely|(?:great|good)\ question|you['’]re\ welcome)
         \b[^.]{0,40}$
+    |(?:enjoy|good\ luck|have\ (?:fun|an?\ (?:good|great|nice|safe)))\b[^.]{0,40}!$
+    |what\ an?\b[^.?]{0,60}!$
     |(?:i\ hope|let\ me\ know|feel\ free|please\ (?:let|feel)|if\ you\ have\ any|(?:here|below)(?:['’]s|\ is|\ are))\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -33,6 +44,22 @@ def claim_in(sentence: str) -> str | None:
     if text.endswith(_NO_CLAIM_ENDS) or _TALK.match(text) or _NUMBER_OF_ITEM.fullmatch(text) or not any(map(str.isalnum, text)):
         return None
     return text
+
+
+def sentences_with_headings(text: str) -> list[Span]:
+    """Split a text into sentences; a heading that runs into its paragraph goes with the sentence after it.
+
+    >>> text = "**Costs.** A day pass is 4 euros. Bring cash."
+    >>> [span.of(text) for span in sentences_with_headings(text)]
+    ['**Costs.** A day pass is 4 euros.', 'Bring cash.']
+    """
+    found: list[Span] = []
+    for span in sentences(text):
+        if found and _RUN_IN.fullmatch(found[-1].of(text)) and "\n" not in text[found[-1].end : span.start]:
+            found[-1] = Span(found[-1].start, span.end)
+        else:
+            found.append(span)
+    return found
 
 
 def strip_citations(text: str) -> str:

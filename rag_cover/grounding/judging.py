@@ -1,7 +1,7 @@
 """Which sentences of an answer its prompt entails.
 
 A sentence is supported when the P(entailment) that some window of a prompt passage gives it reaches the threshold.
-Passages of up to 100 words are one window; longer ones are cut into overlapping windows of whole sentences, so nothing is
+Passages of up to 150 words are one window; longer ones are cut into overlapping windows of whole sentences, so nothing is
 cut off. Each sentence is held against the ``max_windows`` windows that share most words with it, the nearest first, in rounds
 of 1, 1, 2, 4, … windows, until one supports it: the verdict is that of all of them, and most supported sentences need one.
 """
@@ -23,8 +23,8 @@ from rag_cover.traces import Trace
 
 __all__ = ["groundedness"]
 
-_WHOLE = 100  # words of a passage that is one window
-_WINDOW = 80  # words of a window of a longer one
+_WHOLE = 150  # words of a passage that is one window
+_WINDOW = 130  # words of a window of a longer one
 
 
 _Related = Mapping[tuple[str, str], tuple[float, float, float]]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_cover.backends import AbstentionDetector, ScoringItem, Span
-from rag_cover.english.claims import claim_in, strip_citations
+from rag_cover.english.claims import claim_in, sentences_with_headings, strip_citations
 from rag_cover.model_calls import abstentions
 from rag_cover.texts import flatten, sentences
 
@@ -65,7 +65,7 @@ def statements_of(text: str, question: str, *, strip: Callable[[str], str] = lam
     >>> [statement.words for statement in statements_of("Sure!\n- The sky is blue [1].\nIs it?", "Which colour is the sky?")]
     ['The sky is blue.']
     """
-    stated = ((span, claim_in(strip(span.of(text)))) for span in sentences(text))
+    stated = ((span, claim_in(strip(span.of(text)))) for span in sentences_with_headings(text))
     return [
         Statement(span, words, _readings(read_after_question(words, question))) for span, words in stated if words is not None
     ]

@@ -223,3 +223,22 @@ def test_a_packed_network_comes_back_as_its_bytes_hold_it(network: JudgeNetwork,
     first, second = _run(tmp_path / "first.onnx", feed), _run(tmp_path / "second.onnx", feed)
     assert first.keys() == second.keys()
     assert all(np.allclose(first[name], second[name], atol=1e-5) for name in first)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.7, 1.0])
+def test_the_mean_of_two_networks_lies_between_them(network: JudgeNetwork, tmp_path: Path, share: float) -> None:
+    from rag_cover_embedded.training.export import export
+    from rag_cover_embedded.training.network import JudgeNetwork
+    from rag_cover_embedded.training.restoring import average_with_packed, restore_weights
+
+    export(network, tmp_path / "packed.onnx")
+    former = JudgeNetwork(transformers.BertModel(network.encoder.config, add_pooling_layer=False)).eval()
+    restore_weights(former, tmp_path / "packed.onnx")
+    later = {name: values + 1 if values.is_floating_point() else values for name, values in former.state_dict().items()}
+    torch.save({"network": later}, tmp_path / "later.pt")
+
+    average_with_packed(former, tmp_path / "packed.onnx", tmp_path / "later.pt", tmp_path / "mean.pt", share=share)
+
+    mean = torch.load(tmp_path / "mean.pt", weights_only=True)["network"]
+    weight = "encoder.encoder.layer.0.attention.self.query.weight"
+    assert torch.allclose(mean[weight], former.state_dict()[weight] + share, atol=1e-5)

@@ -260,3 +260,38 @@ def test_a_sentence_without_a_word_of_refusal_is_a_claim_whatever_a_detector_say
     (found,) = groundedness([asked], KeywordEntailer(), abstention=Refuser())
 
     assert texts_of(found, answer) == ["Plutarch wrote about the testudo."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stated"),
+    [
+        ("**Costs.** A day pass is 4 euros. Bring cash.", ["**Costs.** A day pass is 4 euros.", "Bring cash."]),
+        (
+            "2. Health. Bone tumours are frequent.\n3. Age. Ten years.",
+            ["2. Health. Bone tumours are frequent.", "3. Age. Ten years."],
+        ),
+        ("- __Opening hours.__ From 9 to 5.", ["- __Opening hours.__ From 9 to 5."]),
+        ("**Paris**", ["**Paris**"]),
+        ("*Prices rose.*\nThey fell again.", ["*Prices rose.*", "They fell again."]),
+        ("The sky is blue. It is high.", ["The sky is blue.", "It is high."]),
+        ("What a nice invitation! The hall opens at nine. Enjoy your visit!", ["The hall opens at nine."]),
+    ],
+)
+def test_a_heading_in_a_paragraph_is_read_with_the_sentence_after_it(answer: str, stated: list[str]) -> None:
+    (result,) = groundedness([trace(answer, BLUE)], ScriptedEntailer({}))
+
+    assert texts_of(result, answer) == stated
+
+
+def test_a_passage_of_150_words_is_read_whole() -> None:
+    sentence = "This is a sentence of exactly ten words in all."
+    asked: list[str] = []
+
+    class Keeping:
+        def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+            asked.extend(premise for premise, _ in pairs)
+            return np.tile(np.array([[0.1, 0.8, 0.1]], dtype=np.float32), (len(pairs), 1))
+
+    groundedness([trace("Acme made large church bells.", " ".join(15 * [sentence]), " ".join(16 * [sentence]))], Keeping())
+
+    assert sorted({len(premise.split()) for premise in asked}) == [40, 130, 150]

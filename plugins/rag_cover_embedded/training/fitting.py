@@ -53,7 +53,8 @@ CERTAIN = 0.9
 """The share of verdicts beyond each certain cut that is right."""
 _LEAST = 1e-7
 _TEMPERATURES = np.geomspace(0.25, 4, 161)
-_SCORED = ("nli", "claims", "swaps", "written claims", "verdicts", "ratings", "similar", "agreement", "written agreement")
+_ENTAILED = ("nli", "claims", "swaps", "written claims")
+_SCORED = (*_ENTAILED, "verdicts", "ratings", "similar", "agreement", "written agreement")
 
 
 def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
@@ -81,7 +82,7 @@ def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
 def fit_entailment(folder: Path, data: Path, *, seed: int = 0) -> float:
     """Fit the temperature of a judge's own network for entailment and write it into its ``judge.json``; returns it."""
     weights = Weights.open(folder)
-    examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_SCORED, 1.0))
+    examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_ENTAILED, 1.0))
     session, tokenizer = Session(weights.entailment_network), open_tokenizer(weights.tokenizer)
     about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
     about["entailment"] = {"temperature": choose_entailment_temperature(session, tokenizer, examples)}

@@ -1,4 +1,4 @@
-"""A packed judge made back into a network that can be trained further.
+"""A packed judge made back into a network that can be trained further, or averaged with one that was.
 
 Weights come back as the bytes hold them: quantising them again gives the same bytes. What the bytes lost is lost.
 """
@@ -47,6 +47,20 @@ def restore_weights(network: JudgeNetwork, path: Path) -> None:
             _linear(head[3], found, name)
         for name in ("span", "relevance"):
             _linear(getattr(network, name), found, name)
+
+
+def average_with_packed(network: JudgeNetwork, packed: Path, checkpoint: Path, out: Path, *, share: float) -> None:
+    """Write the mean of a checkpoint's weights, which count ``share`` in [0, 1], and those of a ``judge.onnx``, the rest.
+
+    ``network`` is one of the same form; it takes the weights of ``packed``. Of two networks of which one goes on from the other
+    the mean is often better than both (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
+    """
+    restore_weights(network, packed)
+    old, new = network.state_dict(), torch.load(checkpoint, weights_only=True)["network"]
+    mean = {
+        name: torch.lerp(old[name], values, share) if values.is_floating_point() else values for name, values in new.items()
+    }
+    torch.save({"network": mean}, out)
 
 
 def _fill(parameter: nn.Parameter, values: NDArray[np.float32]) -> None:

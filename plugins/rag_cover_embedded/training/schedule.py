@@ -15,7 +15,7 @@ class Schedule:
     falls to 0 over the last part of the cycle's steps, ``falling``.
     """
 
-    steps: tuple[int, ...] = (1200, 2200, 1000, 2400, 700, 900, 1300, 600, 1350, 1050, 1000)
+    steps: tuple[int, ...] = (1200, 2200, 1000, 2400, 700, 900, 1300, 600, 1350, 1050, 1150)
     learning_rates: tuple[float, ...] = (1.5e-4, 8e-5, 6e-5, 6e-5, 6e-5, 7e-5, 7e-5, 7e-5)
     warmup: int = 100
     falling: tuple[float, ...] = (0.9, 1.0, 1.0, 1.0, 1.0, 0.6, 1.0, 1.0)
