@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import TypeVar, get_args
 
 import numpy as np
@@ -33,8 +34,8 @@ _ROUNDING = 1e-5  # a softmax in single precision may add up to a hair above 1
 
 def threshold_in_range(threshold: float) -> float:
     """Return a threshold that is a probability, and refuse any other."""
-    if not 0 <= threshold <= 1:
-        message = f"threshold is {threshold}; a threshold is a probability, in [0, 1]"
+    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        message = f"threshold is {threshold!r}; a threshold is a probability, in [0, 1]"
         raise InvalidValueError(message)
     return float(threshold)
 

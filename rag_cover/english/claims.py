@@ -21,10 +21,12 @@ _RUN_IN = re.compile(
     |\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+(?:\S+[ ]){0,2}\S+\.\s*""",  # up to three words that begin an item
     re.VERBOSE,
 )
+_BOLD_LINE = re.compile(r"\s*(\*\*|__)(?:[^\s*_]\S*[ ]){0,5}[^\s*_]\S*(?<![.!?])\1\s*")
+_TABLE_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
 _TALK = re.compile(
     r"""^(?:(?:hi|hello|hey|thanks|thank\ you|sure|certainly|of\ course|absolutely|(?:great|good)\ question|you['’]re\ welcome)
-        \b[^.]{0,40}$
-    |(?:enjoy|good\ luck|have\ (?:fun|an?\ (?:good|great|nice|safe)))\b[^.]{0,40}!$
+        \b[^.]{0,40}[.!]?$
+    |(?:enjoy|good\ luck|happy\ \w+ing|have\ (?:fun|an?\ (?:good|great|nice|safe)))\b[^.]{0,40}[.!]$
     |what\ an?\b[^.?]{0,60}!$
     |(?:i\ hope|let\ me\ know|feel\ free|please\ (?:let|feel)|if\ you\ have\ any|(?:here|below)(?:['’]s|\ is|\ are))\b)""",
     re.VERBOSE | re.IGNORECASE,
@@ -47,7 +49,7 @@ def claim_in(sentence: str) -> str | None:
 
 
 def sentences_with_headings(text: str) -> list[Span]:
-    """Split a text into sentences; a heading that runs into its paragraph goes with the sentence after it.
+    """Split a text into sentences without the heads of tables; a heading in bold goes with the sentence after it.
 
     >>> text = "**Costs.** A day pass is 4 euros. Bring cash."
     >>> [span.of(text) for span in sentences_with_headings(text)]
@@ -55,11 +57,21 @@ def sentences_with_headings(text: str) -> list[Span]:
     """
     found: list[Span] = []
     for span in sentences(text):
-        if found and _RUN_IN.fullmatch(found[-1].of(text)) and "\n" not in text[found[-1].end : span.start]:
+        if found and _TABLE_RULE.fullmatch(span.of(text)):
+            found.pop()
+        elif found and _leads_into(text, found[-1], span):
             found[-1] = Span(found[-1].start, span.end)
         else:
             found.append(span)
     return found
+
+
+def _leads_into(text: str, heading: Span, span: Span) -> bool:
+    """Return whether a sentence is a heading of the one after it: in its line, or in bold on the line before."""
+    words, between = heading.of(text), text[heading.end : span.start]
+    if "\n" not in between:
+        return bool(_RUN_IN.fullmatch(words))
+    return "\n\n" not in between and bool(_BOLD_LINE.fullmatch(words))
 
 
 def strip_citations(text: str) -> str:

@@ -38,6 +38,16 @@ _DECLINES = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """Words of which a refusal has at least one: other sentences are claims, whatever a detector makes of them."""
+_KNOWING = re.compile(
+    r"""\b(?:mention|specif|provid|contain|includ|stat(?:e|ing)|inform|detail|answer|determin|identif|confirm|verif|conclu|infer|guess
+        |speculat|unclear|unknown|unspecified|unanswer|unavailable|available|sorry|afraid|apolog|regret|unfortunately|help|assist|context
+        |passage|document|file|page|text|source|excerpt|material|manual|article|section|report|cover|address|discuss|describ|record
+        |explain|question|contact|consult|ask|check|refer|visit|look|indicat|silen|miss|nothing|advice|read)\w*
+    |\b(?:say|says|said|tell|told|data|figures?|facts?|kn[eo]w[ns]?|find|found|see|list|listed|give|gives|given|name|names|named|show|shown
+        |note|noted|aware|sure|share|have|has|there)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words of which a refusal also has one: of what is known or said, or of who would know. "They need no ticket" has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +103,12 @@ def strip_markup(text: str) -> str:
 def leave_out_refusals(
     statements: Sequence[Sequence[Statement]], questions: Sequence[str], detector: AbstentionDetector
 ) -> list[list[Statement]]:
-    """Leave out statements that decline to answer their question; those have a word that says so."""
+    """Leave out statements that decline to answer their question; those have words that say so."""
     doubted = [
         {
             statement: ScoringItem(question, statement.words, user_question=question)
             for statement in each
-            if _DECLINES.search(statement.words)
+            if _DECLINES.search(statement.words) and _KNOWING.search(statement.words)
         }
         for question, each in zip(questions, statements, strict=True)
     ]

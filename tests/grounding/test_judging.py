@@ -272,6 +272,10 @@ def test_a_sentence_without_a_word_of_refusal_is_a_claim_whatever_a_detector_say
         ),
         ("- __Opening hours.__ From 9 to 5.", ["- __Opening hours.__ From 9 to 5."]),
         ("**Paris**", ["**Paris**"]),
+        ("**Costs**\nA day pass is 4 euros.", ["**Costs**\nA day pass is 4 euros."]),
+        ("**It is free.**\nBring cash.", ["**It is free.**", "Bring cash."]),
+        ("| Ticket | Price |\n|---|---|\n| Day | 4 euros |", ["| Day | 4 euros |"]),
+        ("Thanks for asking. It opens at nine. Good luck with your trip.", ["It opens at nine."]),
         ("*Prices rose.*\nThey fell again.", ["*Prices rose.*", "They fell again."]),
         ("The sky is blue. It is high.", ["The sky is blue.", "It is high."]),
         ("What a nice invitation! The hall opens at nine. Enjoy your visit!", ["The hall opens at nine."]),
@@ -295,3 +299,22 @@ def test_a_passage_of_150_words_is_read_whole() -> None:
     groundedness([trace("Acme made large church bells.", " ".join(15 * [sentence]), " ".join(16 * [sentence]))], Keeping())
 
     assert sorted({len(premise.split()) for premise in asked}) == [40, 130, 150]
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("Children under six travel free and need no ticket.", 1),
+        ("Guide dogs do not need a leash.", 1),
+        ("The passages do not mention a price.", 0),
+        ("I cannot help with that.", 0),
+    ],
+)
+def test_a_sentence_that_says_no_is_no_refusal(answer: str, claims: int) -> None:
+    class Refusing:
+        def abstains(self, items: Sequence[ScoringItem]) -> list[Abstention]:
+            return ["wholly" for _ in items]
+
+    (result,) = groundedness([trace(answer, BLUE)], ScriptedEntailer({}), abstention=Refusing())
+
+    assert len(result.sentences) == claims
