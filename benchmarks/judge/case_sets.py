@@ -6,9 +6,8 @@
 The form of a case stands in ``plugins/rag_cover_embedded/training/texts/README.md``. Every passage and every reply is asked
 every sub-question of its case; passages of at most 45 words and replies of more than 100 are counted apart. Every sentence of a
 reply is judged as groundedness judges an answer of that one sentence; sentences that claim nothing are left out. Beside the
-judge stand shared words. Held-out cases
-have no part in the weights, but calibrations are fitted on them: shares of right verdicts flatter, areas under curves do not.
-Intervals are bootstraps over cases.
+judge stand shared words. Held-out cases have no part in the weights, but calibrations are fitted on them: shares of right
+verdicts flatter, areas under curves do not. Intervals are bootstraps over cases.
 
 Data: none (texts written for training, probes).
 """
