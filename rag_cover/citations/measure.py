@@ -58,7 +58,7 @@ class CitationsMeasure:
     first_number: Literal[0, 1] = 1
 
     name: ClassVar[str] = "citations"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     required_inputs: ClassVar[tuple[str, ...]] = ("an answer", "a prompt or retrieval steps")
     required_models: ClassVar[tuple[ModelKind, ...]] = ("entailer",)
     optional_models: ClassVar[tuple[ModelKind, ...]] = ("abstention",)

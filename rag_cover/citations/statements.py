@@ -8,10 +8,10 @@ from typing import Any
 
 from rag_cover.backends import Span
 from rag_cover.citations.markers import Citation, Marker, Numbering, find_markers, split_bibliography, strip_markers
+from rag_cover.english.claims import sentences_with_headings
 from rag_cover.grounding.statements import Statement, statements_of
 from rag_cover.spans.field_aliases import CITED
 from rag_cover.spans.payloads import answer_of, citations_of, decode_value
-from rag_cover.texts import sentences
 from rag_cover.traces import Trace
 
 __all__ = ["CitedStatement", "read_cited_statements"]
@@ -78,7 +78,7 @@ def _markers_by_statement(text: str, statements: Sequence[Statement]) -> list[tu
     places = {statement.sentence: place for place, statement in enumerate(statements)}
     last = -1  # the statement before
     markers, end = find_markers(text), 0
-    for span in sentences(text):
+    for span in sentences_with_headings(text):
         inside = [marker for marker in markers if span.start <= marker.start < span.end]
         leading = _leading(text, span, inside) if "\n" not in text[end : span.start] else []
         if not strip_markers(span.of(text)).strip(" .,;:()[]-*"):

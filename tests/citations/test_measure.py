@@ -176,3 +176,18 @@ def test_what_it_needs_is_said() -> None:
 def test_parameters_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidValueError):
         CitationsMeasure(**wrong)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"**Colours.** {SKY[:-1]} [1]. **Heat.** {WATER[:-1]} [3].",
+        f"**Colours**\n{SKY[:-1]} [1].\n\n**Heat**\n{WATER[:-1]} [3].",
+        f"1. Colours. {SKY[:-1]} [1].\n2. Heat. {WATER[:-1]} [3].",
+        f"| What | Source |\n|---|---|\n| {SKY[:-1]} | [1] |\n| {WATER[:-1]} | [3] |",
+    ],
+)
+def test_a_statement_that_a_heading_leads_into_keeps_its_citations(answer: str) -> None:
+    (result,) = measured(trace(answer))
+
+    assert [[citation.label for citation in each.citations] for each in result.statements] == [["[1]"], ["[3]"]]
