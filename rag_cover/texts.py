@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_cover.backends import Span
 
-__all__ = ["encodable", "flatten", "group_lengths", "sentences", "windows"]
+__all__ = ["encodable", "flatten", "group_lengths", "is_table_rule", "sentences", "windows"]
 
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Col|Lt|Capt|Sgt|Rev|Hon|Gov|Sen|Rep|vs|e\.g|i\.e|cf|Cf)\.\s*$")
 """What a name or a word follows, whatever its first letter."""
@@ -79,6 +79,15 @@ def _strip_spans(text: str, start: int, end: int) -> Iterator[Span]:
             left = start + len(piece) - len(piece.lstrip())
             yield Span(left, left + len(stripped))
         start = stop
+
+
+def is_table_rule(line: str) -> bool:
+    """Check whether a line stands between the head of a table and its rows.
+
+    >>> is_table_rule("|---|:-:|"), is_table_rule("---"), is_table_rule("| a | b |")
+    (True, False, False)
+    """
+    return "|" in line and bool(_RULE.fullmatch(line))
 
 
 def encodable(text: str) -> str:

@@ -81,9 +81,7 @@ def main() -> None:
         if options.source:
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
             (TEXTS / f"{name}.jsonl").write_text(text, encoding="utf-8")
-        table.append(
-            [name, str(len(rows)), str(len(rows) - len(distinct)), str(len(distinct) - len(kept)), counted(name, kept)]
-        )
+        table.append([name, str(len(rows)), str(len(rows) - len(distinct)), str(len(distinct) - len(kept)), COUNTS[name](kept)])
     show("Texts written for training", ["file", "rows", "duplicates", "leaks", "kept"], table)
     show_overlap(list(lines(TEXTS / "crossed.jsonl")), options.data, options.seed)
 
@@ -171,11 +169,6 @@ def questions_that_test(data: Path) -> Iterator[str]:
         )
 
 
-def counted(name: str, rows: list[dict[str, Any]]) -> str:
-    """Say how much is kept."""
-    return COUNTED.get(name, count_abstentions)(rows)
-
-
 def count_crossed(rows: list[dict[str, Any]]) -> str:
     """Say how much is kept of texts crossed by construction."""
     subs = [sub for row in rows for sub in row["subs"]]
@@ -218,7 +211,7 @@ def count_abstentions(rows: list[dict[str, Any]]) -> str:
     return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
 
 
-COUNTED: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
+COUNTS: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "crossed": count_crossed,
     "claims": count_claims,
     "contrast_claims": count_claims,
@@ -228,7 +221,9 @@ COUNTED: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "agreement": count_answers,
     "contrast_agreement": count_answers,
     "near_questions": count_near_questions,
+    "abstentions": count_abstentions,
 }
+"""How to say how much is kept of a file."""
 
 
 def show_overlap(rows: list[dict[str, Any]], data: Path, seed: int) -> None:

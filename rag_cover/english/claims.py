@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from rag_cover.backends import Span
-from rag_cover.texts import flatten, sentences
+from rag_cover.texts import flatten, is_table_rule, sentences
 
 __all__ = ["claim_in", "sentences_with_headings", "strip_citations"]
 
@@ -22,7 +22,6 @@ _RUN_IN = re.compile(
     re.VERBOSE,
 )
 _BOLD_LINE = re.compile(r"\s*(\*\*|__)(?:[^\s*_]\S*[ ]){0,5}[^\s*_]\S*(?<![.!?])\1\s*")
-_TABLE_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?")
 _TALK = re.compile(
     r"""^(?:(?:hi|hello|hey|thanks|thank\ you|sure|certainly|of\ course|absolutely|(?:great|good)\ question|you['’]re\ welcome)
         \b[^.]{0,40}[.!]?$
@@ -57,7 +56,7 @@ def sentences_with_headings(text: str) -> list[Span]:
     """
     found: list[Span] = []
     for span in sentences(text):
-        if found and _TABLE_RULE.fullmatch(span.of(text)):
+        if found and "|" in found[-1].of(text) and is_table_rule(span.of(text)):
             found.pop()
         elif found and _leads_into(text, found[-1], span):
             found[-1] = Span(found[-1].start, span.end)

@@ -16,11 +16,11 @@ THINGS = ("ferry", "bus", "tram")
 
 
 def group(suffix: str = "") -> dict[str, Any]:
-    def asked(thing: str) -> dict[str, Any]:
+    def make_question(thing: str) -> dict[str, Any]:
         answers = {form: f"The {thing} takes 40 minutes, says the {form} text." for form in (*ANSWERS, NEAR_MISS)}
         return {"question": f"How long does the {thing} take{suffix}?", "answers": answers | {"terse": "40 minutes"}}
 
-    return {"domain": "travel", "questions": [asked(thing) for thing in THINGS]}
+    return {"domain": "travel", "questions": [make_question(thing) for thing in THINGS]}
 
 
 @pytest.fixture(name="examples")

@@ -275,6 +275,7 @@ def test_a_sentence_without_a_word_of_refusal_is_a_claim_whatever_a_detector_say
         ("**Costs**\nA day pass is 4 euros.", ["**Costs**\nA day pass is 4 euros."]),
         ("**It is free.**\nBring cash.", ["**It is free.**", "Bring cash."]),
         ("| Ticket | Price |\n|---|---|\n| Day | 4 euros |", ["| Day | 4 euros |"]),
+        ("It opens at nine.\n|---|---|\n| Day | 4 euros |", ["It opens at nine.", "| Day | 4 euros |"]),
         ("Thanks for asking. It opens at nine. Good luck with your trip.", ["It opens at nine."]),
         ("*Prices rose.*\nThey fell again.", ["*Prices rose.*", "They fell again."]),
         ("The sky is blue. It is high.", ["The sky is blue.", "It is high."]),

@@ -7,44 +7,43 @@ runs 9 and 10), so claims have a network to themselves. Every pair is read by on
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.examples import STAGES, training_examples
+from rag_cover_embedded.training.examples import STAGES, TrainingStage
 from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
 from rag_cover_embedded.training.trainer import train_judge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rag_cover_embedded.training.example import Example
 
-SHARES: Mapping[str, float] = {
-    "near cases": 0.7,
-    "cases": 0.7,
-    "nli": 0.3,
-    "statements": 0.4,
-    "swaps": 0.15,
-    "claims": 0.6,
-    "written claims": 1.0,
-    "contrast claims": 0.8,
-    "unrelated": 0.3,
-    "surrounded": 0.3,
-}
-"""The share of each source's pass whose pairs of premise and hypothesis are read."""
+PAIRS = TrainingStage(
+    {
+        "near cases": 0.7,
+        "cases": 0.7,
+        "nli": 0.3,
+        "statements": 0.4,
+        "swaps": 0.15,
+        "claims": 0.6,
+        "written claims": 1.0,
+        "contrast claims": 0.8,
+        "unrelated": 0.3,
+        "surrounded": 0.3,
+    },
+    frozenset({Task.ENTAILMENT}),
+)
+"""What it learns from: pairs of premise and hypothesis."""
 
 
 def train_entailment(data: Path, start: Path, out: Path, *, steps: int = ENTAILMENT_STEPS, seed: int = 0) -> None:
     """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
     others = len(STAGES) - 1
     schedule = replace(Schedule(), steps=(*others * (0,), steps), text_tokens=0, seed=seed)
-    train_judge(data, out, schedule, start=start, passes=[*others * [_read_nothing], lambda number: read_pairs(data, number)])
-
-
-def read_pairs(data: Path, seed: int) -> list[Example]:
-    """Draw the pairs of premise and hypothesis of one pass."""
-    return [each for each in training_examples(data, seed=seed, shares=SHARES) if each.task is Task.ENTAILMENT]
+    train_judge(data, out, schedule, start=start, passes=[*others * [_read_nothing], partial(PAIRS.draw, data)])
 
 
 def _read_nothing(_: int) -> Sequence[Example]:

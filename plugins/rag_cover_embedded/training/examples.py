@@ -304,20 +304,19 @@ COVERAGE: dict[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingStage:
-    """What a stage reads: the share of each source's pass, and whether pairs of premise and hypothesis are among it."""
+    """What a stage learns from: the share of each source's pass, and the tasks whose examples count."""
 
     shares: Mapping[str, float]
-    entailment: bool = True
+    tasks: frozenset[Task] = frozenset(Task)
 
-    def read(self, data: Path, seed: int) -> list[Example]:
+    def draw(self, data: Path, seed: int) -> list[Example]:
         """Draw the examples of one pass."""
-        found = training_examples(data, seed=seed, shares=self.shares)
-        return found if self.entailment else [each for each in found if each.task is not Task.ENTAILMENT]
+        return [each for each in training_examples(data, seed=seed, shares=self.shares) if each.task in self.tasks]
 
 
 STAGES = (
     *map(TrainingStage, (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR, MIXED)),
-    TrainingStage(COVERAGE, entailment=False),
+    TrainingStage(COVERAGE, frozenset(Task) - {Task.ENTAILMENT}),
 )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -123,18 +123,23 @@ def fitting_texts(data: Path, mode: str, *, seed: int) -> dict[str, list[tuple[A
         if (row["kind"] in REPLY_KINDS) == (mode == "reply") and (mode == "passage" or len(row["text"].split()) <= ONE_WINDOW)
     ]
     task = Task.REPLIES if mode == "reply" else Task.ANSWERS
-    found = [e for e in make_crossed_examples(data, rng, FITTING) if e.task is task and e.label is not None]
-    composed = [
-        ((e.first, e.second, (e.user_question or e.first) if mode == "reply" else ""), float(e.label or 0.0))
-        for e in rng.sample(found, min(MOST_COMPOSED, len(found)))
-    ]
-    near = [
-        ((e.first, e.second, e.first if mode == "reply" else ""), float(e.label or 0.0))
-        for e in near_question_examples(rng, FITTING)
-        if e.task is task
-    ]
-    texts = {"natural": natural, "composed": composed, "cases": [*case_texts(mode)], "near questions": near}
+    composed = _ask(make_crossed_examples(data, rng, FITTING), task)
+    texts = {
+        "natural": natural,
+        "composed": rng.sample(composed, min(MOST_COMPOSED, len(composed))),
+        "cases": [*case_texts(mode)],
+        "near questions": _ask(near_question_examples(rng, FITTING), task),
+    }
     return texts if mode == "reply" else texts | {"retrieved": pair_with_paragraphs(data, rng)}
+
+
+def _ask(examples: Iterable[Example], task: Task) -> list[tuple[Asked, float]]:
+    """Take the examples of a task as questions to texts with labels; a reply is read with the user's question."""
+    return [
+        ((e.first, e.second, (e.user_question or e.first) if task is Task.REPLIES else ""), e.label)
+        for e in examples
+        if e.task is task and e.label is not None
+    ]
 
 
 def pair_with_paragraphs(data: Path, rng: random.Random) -> list[tuple[Asked, float]]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.authored_examples import TEXTS, is_learned
@@ -41,7 +40,9 @@ _KINDS = (
 
 def near_question_examples(rng: random.Random, part: Part, path: Path = TEXTS / FILE) -> Iterator[Example]:
     """Pair each question with its answers, its near miss, and answers of the other questions of its group."""
-    for group in _read_groups(path, part):
+    for group in read_json_rows(path):
+        if not is_learned(group["questions"][0]["question"], part):
+            continue
         for each in group["questions"]:
             question, answers = each["question"], each["answers"]
             for form in ANSWERS:
@@ -55,10 +56,6 @@ def near_question_examples(rng: random.Random, part: Part, path: Path = TEXTS / 
         ]
         for question, text, form in rng.sample(others, min(len(others), OF_OTHERS * len(group["questions"]))):
             yield _pair(question, text, form, rng, covered=False)
-
-
-def _read_groups(path: Path, part: Part) -> Iterator[Mapping[str, Any]]:
-    return (group for group in read_json_rows(path) if is_learned(group["questions"][0]["question"], part))
 
 
 def _pair(question: str, text: str, form: str, rng: random.Random, *, covered: bool) -> Example:

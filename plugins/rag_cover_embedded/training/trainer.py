@@ -70,7 +70,7 @@ def train_judge(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device), teacher.to(device)
 
-    readers = passes or [partial(stage.read, data) for stage in STAGES]
+    readers = passes or [partial(stage.draw, data) for stage in STAGES]
 
     def stages() -> Iterator[list[Target]]:
         done = 0
