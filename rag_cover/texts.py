@@ -18,6 +18,8 @@ _ABBREVIATION = re.compile(
 )
 """What ends a sentence unless a small letter or a figure follows."""
 _MARKER = re.compile(r"\W*(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[IVXLC]{1,5}|[A-Z]\d{1,3})[.)]\s*")
+_CLOSING = re.compile(r"(?:\*{1,3}|_{1,3})(?=\s|$)\s*")
+"""What closes emphasis: it belongs to the sentence before it."""
 _LINE = re.compile(r"[^\n]+")
 _LONGEST = 2_000
 _BLOCK = 4_000
@@ -31,6 +33,8 @@ def sentences(text: str) -> list[Span]:
 
     >>> [span.of("Dr. Who left. Did he? Yes!") for span in sentences("Dr. Who left. Did he? Yes!")]
     ['Dr. Who left.', 'Did he?', 'Yes!']
+    >>> [span.of("**Costs.** A day is free.") for span in sentences("**Costs.** A day is free.")]
+    ['**Costs.**', 'A day is free.']
     """
     return [part for start, end in _raw(text) for part in _strip_spans(text, start, end)]
 
@@ -39,7 +43,9 @@ def _raw(text: str) -> Iterator[tuple[int, int]]:
     text = encodable(text)
     for line in _LINE.finditer(text):
         start = line.start()
-        for end in [] if len(_BAR.findall(line[0])) > 1 else _ends(text, line.start(), line.end()):
+        for found in [] if len(_BAR.findall(line[0])) > 1 else _ends(text, line.start(), line.end()):
+            closing = _CLOSING.match(text, found, line.end())
+            end = closing.end() if closing else found
             if end < line.end() and _goes_on(text, start, end):
                 continue
             yield start, end

@@ -43,6 +43,8 @@ FOLDERS = {
     "cases": "cases",
     "near": "near_cases",
     "near_questions": "near_questions",
+    "copies": "near_copies",
+    "paragraphs": "other_words",
 }
 """Folders of raw files, and the file that each is packed into."""
 CASE_KEYS = frozenset({"domain", "question", "subs", "passages", "answers"})
@@ -57,6 +59,8 @@ KEYS: Mapping[str, frozenset[str]] = {
     "cases": CASE_KEYS,
     "near_cases": CASE_KEYS,
     "near_questions": frozenset({"domain", "questions"}),
+    "near_copies": frozenset({"kind", "domain", "premise", "claims"}),
+    "other_words": frozenset({"topic", "kind", "text", "asked"}),
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
 YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
@@ -99,36 +103,70 @@ def checked(file: Path, name: str) -> Iterator[dict[str, Any]]:
         if frozenset(row) != KEYS[name]:
             problem = f"has the fields {', '.join(sorted(row))}; wanted {', '.join(sorted(KEYS[name]))}"
             raise InputError(problem, file=file, line=number)
-        if name in {"cases", "near_cases"}:
-            check_case(row, file, number)
-        for place, each in enumerate(row["questions"] if name == "near_questions" else []):
-            if frozenset(each) != {"question", "answers"} or frozenset(each["answers"]) != {*ANSWERS, NEAR_MISS}:
-                problem = "a question lacks an answer or has one too many; the form stands in texts/README.md"
-                raise InputError(problem, file=file, line=number, field=f"$.questions[{place}]")
-        for place, sub in enumerate(row["subs"] if name == "crossed" else []):
-            if frozenset(sub) != SUB_KEYS or frozenset(sub["yes"]) != YES or frozenset(sub["no"]) != NO:
-                problem = "a sub-question lacks a cell or has one too many; the form stands in texts/README.md"
-                raise InputError(problem, file=file, line=number, field=f"$.subs[{place}]")
+        for field, problem in ROW_CHECKS.get(name, find_nothing)(row):
+            raise InputError(problem, file=file, line=number, field=field)
         yield row
 
 
-def check_case(row: Mapping[str, Any], file: Path, number: int) -> None:
-    """Refuse quotes and sentences that do not stand in their text, and names of no sub-question or passage."""
+def find_nothing(_: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find no problem: the fields say it all."""
+    yield from ()
+
+
+def find_in_case(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find quotes and sentences that do not stand in their text, and names of no sub-question or passage."""
     for part in ("passages", "answers"):
         for place, text in enumerate(row[part]):
             wrong = [name for name, quote in text["covers"].items() if name not in row["subs"] or quote not in text["text"]]
             stated = text.get("sentences", [])
             wrong += [each["text"] for each in stated if each["text"] not in text["text"]]
             wrong += [each["text"] for each in stated if not set(each["by"]) <= set(range(len(row["passages"])))]
-            if wrong:
-                problem = f"{wrong[0]!r} does not stand in the text, or names what is not there; mend or delete it"
-                raise InputError(problem, file=file, line=number, field=f"$.{part}[{place}]")
+            for each in wrong:
+                yield (
+                    f"$.{part}[{place}]",
+                    f"{each!r} does not stand in the text, or names what is not there; mend or delete it",
+                )
+
+
+def find_in_group(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find near questions that lack an answer or have one too many."""
+    for place, each in enumerate(row["questions"]):
+        if frozenset(each) != {"question", "answers"} or frozenset(each["answers"]) != {*ANSWERS, NEAR_MISS}:
+            problem = "a question lacks an answer or has one too many; the form stands in texts/README.md"
+            yield f"$.questions[{place}]", problem
+
+
+def find_in_paragraph(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find fragments that do not stand once in their text."""
+    for place, each in enumerate(row["asked"]):
+        if "fragment" in each and row["text"].count(each["fragment"]) != 1:
+            yield f"$.asked[{place}]", "the fragment does not stand once in the text; mend or delete it"
+
+
+def find_in_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find sub-questions that lack a cell or have one too many."""
+    for place, sub in enumerate(row["subs"]):
+        if frozenset(sub) != SUB_KEYS or frozenset(sub["yes"]) != YES or frozenset(sub["no"]) != NO:
+            problem = "a sub-question lacks a cell or has one too many; the form stands in texts/README.md"
+            yield f"$.subs[{place}]", problem
+
+
+ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]]] = {
+    "cases": find_in_case,
+    "near_cases": find_in_case,
+    "near_questions": find_in_group,
+    "other_words": find_in_paragraph,
+    "crossed": find_in_cells,
+}
+"""How to find what is wrong in a row that has the right fields, by file."""
 
 
 def key_of(name: str, row: Mapping[str, Any]) -> str:
     """Return what makes a row a duplicate of another."""
     if name == "near_questions":
         return letters(row["questions"][0]["question"])
+    if name == "other_words":
+        return letters(row["text"])
     return letters(row["premise"] if "premise" in row else row["question"] + (row["text"] if name == "abstentions" else ""))
 
 
@@ -138,8 +176,8 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
         return [row["question"], *(sub["s"] for sub in row["subs"])]
     if name in {"cases", "near_cases"}:
         return [row["question"], *row["subs"].values()]
-    if name == "near_questions":
-        return [each["question"] for each in row["questions"]]
+    if name in {"near_questions", "other_words"}:
+        return [each["question"] for each in row["questions" if name == "near_questions" else "asked"]]
     return [row["premise"] if "premise" in row else row["question"]]
 
 
@@ -206,6 +244,12 @@ def count_near_questions(rows: list[dict[str, Any]]) -> str:
     return f"{len(rows)} groups, {questions} questions, {questions * (len(ANSWERS) + 1)} texts"
 
 
+def count_paragraphs(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of paragraphs with questions in other words."""
+    answered = sum("fragment" in each for row in rows for each in row["asked"])
+    return f"{len(rows)} paragraphs, {sum(len(row['asked']) for row in rows)} questions ({answered} answered)"
+
+
 def count_abstentions(rows: list[dict[str, Any]]) -> str:
     """Say how much is kept of replies, by kind."""
     return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
@@ -221,6 +265,8 @@ COUNTS: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "agreement": count_answers,
     "contrast_agreement": count_answers,
     "near_questions": count_near_questions,
+    "near_copies": count_claims,
+    "other_words": count_paragraphs,
     "abstentions": count_abstentions,
 }
 """How to say how much is kept of a file."""

@@ -8,6 +8,7 @@ The sets (`probes/README.md`) were written for this project by other hands than 
 - *replies*: replies to everyday questions, judged with the user's question;
 - *cells*: sub-questions crossed with twelve ways to answer or not, judged as passages and as replies;
 - *contrast*: texts of twenty kinds that a judge of shared words gets wrong, judged as passages;
+- *passages*: paragraphs of several facts, with questions in their words, in others, and about how and why;
 - *references*: answers against references; *entailment*: claims against passages; *abstentions*: replies that decline.
 
 Beside each share stands a simple judge: shared words with the cut that is best on this very set (which flatters it), or the
@@ -111,6 +112,7 @@ JUDGED: Mapping[str, Callable[[Sequence[Row], Scorer, Entailer], Judged]] = {
     "replies": as_replies,
     "cells": as_both,
     "contrast": as_passages,
+    "passages": as_passages,
     "references": against_references,
     "entailment": entailed,
 }

@@ -46,6 +46,13 @@ def read_authored_examples(rng: random.Random, part: Part) -> Iterator[Example]:
                 yield answering(row["question"], answer["text"])
 
 
+def coverage_examples(rng: random.Random, part: Part, name: str) -> Iterator[Example]:
+    """Pair passages of several facts with questions in other words, half of which they do not answer."""
+    for row in read_json_rows(TEXTS / name):
+        if is_learned(row["text"], part):
+            yield from _coverage(row, rng)
+
+
 def is_learned(key: str, part: Part) -> bool:
     """Return whether a newer written text belongs to a part: all buckets learn but those that are fitted on."""
     return (bucket(key) in FITTING.questions) == part.is_fitted_on

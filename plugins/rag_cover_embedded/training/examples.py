@@ -24,6 +24,7 @@ from rag_cover_embedded.training.authored_examples import (
     agreement_examples,
     claim_examples,
     contrast_examples,
+    coverage_examples,
     read_authored_examples,
 )
 from rag_cover_embedded.training.cases import case_examples
@@ -70,6 +71,8 @@ SOURCES: dict[str, Source] = {
     "near cases": lambda data, rng, part: case_examples(rng, part, "near_cases.jsonl"),  # noqa: ARG005
     "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005
     "near questions": lambda data, rng, part: near_question_examples(rng, part),  # noqa: ARG005
+    "other words": lambda data, rng, part: coverage_examples(rng, part, "other_words.jsonl"),  # noqa: ARG005
+    "near copies": lambda data, rng, part: claim_examples(part, "near_copies.jsonl"),  # noqa: ARG005
 }
 """Everything that trains, by name."""
 
@@ -79,7 +82,7 @@ NATURAL: dict[str, float] = {
     "agreement": 0.7,
     **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
     **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "near cases", "plain"), 0.0),
-    "near questions": 0.0,
+    **dict.fromkeys(("near questions", "other words", "near copies"), 0.0),
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -300,6 +303,30 @@ COVERAGE: dict[str, float] = {
     "plain": 0.25,
 }
 """The same of the eleventh stage: near questions, and a sample of everything but premises and hypotheses."""
+PARAGRAPHS: dict[str, float] = {
+    "other words": 3.0,
+    "near questions": 0.5,
+    "near cases": 0.3,
+    "cases": 0.2,
+    "qed": 0.12,
+    "two_hop": 0.03,
+    "retrieved": 0.12,
+    "answers": 0.08,
+    "crossed": 0.25,
+    "verdicts": 0.08,
+    "ratings": 0.08,
+    "similar": 0.08,
+    "agreement": 0.05,
+    "written": 0.2,
+    "written agreement": 0.25,
+    "abstentions": 0.4,
+    "contrast": 0.6,
+    "contrast agreement": 0.35,
+    "unrelated": 0.1,
+    "surrounded": 0.08,
+    "plain": 0.3,
+}
+"""The same of the twelfth stage: paragraphs of several facts that are asked about in other words, and again a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +344,7 @@ class TrainingStage:
 STAGES = (
     *map(TrainingStage, (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR, MIXED)),
     TrainingStage(COVERAGE, frozenset(Task) - {Task.ENTAILMENT}),
+    TrainingStage(PARAGRAPHS, frozenset(Task) - {Task.ENTAILMENT}),
 )
 
 
