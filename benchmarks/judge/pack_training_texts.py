@@ -45,6 +45,7 @@ FOLDERS = {
     "near_questions": "near_questions",
     "copies": "near_copies",
     "paragraphs": "other_words",
+    "long_replies": "long_replies",
 }
 """Folders of raw files, and the file that each is packed into."""
 CASE_KEYS = frozenset({"domain", "question", "subs", "passages", "answers"})
@@ -60,6 +61,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "near_cases": CASE_KEYS,
     "near_questions": frozenset({"domain", "questions"}),
     "near_copies": frozenset({"kind", "domain", "premise", "claims"}),
+    "long_replies": CASE_KEYS,
     "other_words": frozenset({"topic", "kind", "text", "asked"}),
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
@@ -154,6 +156,7 @@ def find_in_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]]] = {
     "cases": find_in_case,
     "near_cases": find_in_case,
+    "long_replies": find_in_case,
     "near_questions": find_in_group,
     "other_words": find_in_paragraph,
     "crossed": find_in_cells,
@@ -174,7 +177,7 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
     """List the questions of a row."""
     if name == "crossed":
         return [row["question"], *(sub["s"] for sub in row["subs"])]
-    if name in {"cases", "near_cases"}:
+    if KEYS[name] is CASE_KEYS:
         return [row["question"], *row["subs"].values()]
     if name in {"near_questions", "other_words"}:
         return [each["question"] for each in row["questions" if name == "near_questions" else "asked"]]
@@ -262,6 +265,7 @@ COUNTS: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "contrast": count_contrast,
     "cases": count_cases,
     "near_cases": count_cases,
+    "long_replies": count_cases,
     "agreement": count_answers,
     "contrast_agreement": count_answers,
     "near_questions": count_near_questions,

@@ -57,6 +57,8 @@ SHORT = 64
 """Tokens of a passage that is read without asking the first stage."""
 GROUP_CHARACTERS = 1_000_000
 _LONGEST_ANSWER = 40
+_NEXT_SENTENCE = 2.0
+"""By how much the logits of an answer's start and end must gain for each sentence more that it takes."""
 _ROUNDING = 1e-3
 """More than the network's logits, in single precision, are off."""
 
@@ -400,7 +402,8 @@ class AnswerJudge:
             probability = self._calibration_of(reading, evidence).probability(evidence)
             if reading.window is None or probability > reading.probability:
                 reading.probability, reading.window = probability, window
-                reading.span = likeliest_span(span[pair.start : -1]) if len(span) else None
+                places = reading.text.segment_numbers(window)
+                reading.span = likeliest_span(span[pair.start : -1], places) if len(span) else None
 
     def _logits(self, task: Task, encoded: Sequence[Encoded]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Return (1,) the logit of each pair and (tokens, 2) those of its fragment, empty where the pair does not answer.
@@ -444,10 +447,16 @@ def _pair(reading: _Reading, window: Window, *, least: float = -math.inf) -> Enc
     return join(reading.task, reading.question, reading.text.ids[reading.text.tokens(window)].tolist(), least=least)
 
 
-def likeliest_span(logits: NDArray[np.float32]) -> tuple[int, int]:
-    """Choose the first and last token of the likeliest answer of at most 40 tokens."""
+def likeliest_span(logits: NDArray[np.float32], sentences: NDArray[np.intp] | None = None) -> tuple[int, int]:
+    """Choose the first and last token of the likeliest answer of at most 40 tokens.
+
+    ``logits`` are (tokens, 2): of its start and of its end. ``sentences`` numbers the sentence of each token: an answer that
+    goes on into the next one has to be clearly likelier than one that does not.
+    """
     starts, ends = logits[:, 0], logits[:, 1]
     total = starts[:, None] + ends[None, :]
+    if sentences is not None:
+        total = total - _NEXT_SENTENCE * np.abs(sentences[None, : len(logits)] - sentences[: len(logits), None])
     allowed = np.tri(len(logits), k=_LONGEST_ANSWER, dtype=bool) & ~np.tri(len(logits), k=-1, dtype=bool)
     first, last = np.unravel_index(int(np.where(allowed, total, -np.inf).argmax()), total.shape)
     return int(first), int(last)

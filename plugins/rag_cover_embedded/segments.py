@@ -48,6 +48,10 @@ class SegmentedText:
         """Return the range of tokens a window holds."""
         return slice(int(self.bounds[window[0]]), int(self.bounds[window[1]]))
 
+    def segment_numbers(self, window: Window) -> NDArray[np.intp]:
+        """Number the segment of each token of a window."""
+        return np.repeat(np.arange(window[1] - window[0]), np.diff(self.bounds[window[0] : window[1] + 1]))
+
     def window_text(self, text: str, window: Window) -> str:
         """Cut a window out of the text it was made from."""
         return text[self.sentences[window[0]].start : self.sentences[window[1] - 1].end]

@@ -72,6 +72,7 @@ SOURCES: dict[str, Source] = {
     "contrast agreement": lambda data, rng, part: agreement_examples(rng, part, "contrast_agreement.jsonl"),  # noqa: ARG005
     "near questions": lambda data, rng, part: near_question_examples(rng, part),  # noqa: ARG005
     "other words": lambda data, rng, part: coverage_examples(rng, part, "other_words.jsonl"),  # noqa: ARG005
+    "long replies": lambda data, rng, part: case_examples(rng, part, "long_replies.jsonl"),  # noqa: ARG005
     "near copies": lambda data, rng, part: claim_examples(part, "near_copies.jsonl"),  # noqa: ARG005
 }
 """Everything that trains, by name."""
@@ -82,7 +83,7 @@ NATURAL: dict[str, float] = {
     "agreement": 0.7,
     **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
     **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "near cases", "plain"), 0.0),
-    **dict.fromkeys(("near questions", "other words", "near copies"), 0.0),
+    **dict.fromkeys(("near questions", "other words", "long replies", "near copies"), 0.0),
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -304,7 +305,7 @@ COVERAGE: dict[str, float] = {
 }
 """The same of the eleventh stage: near questions, and a sample of everything but premises and hypotheses."""
 PARAGRAPHS: dict[str, float] = {
-    "other words": 3.0,
+    "other words": 1.5,
     "near questions": 0.5,
     "near cases": 0.3,
     "cases": 0.2,

@@ -43,5 +43,5 @@ class Schedule:
 
 CYCLES = (slice(2), slice(2, 4), slice(4, 5), slice(5, 6), slice(6, 7), slice(7, 9), slice(9, 10), slice(10, 11), slice(11, 12))
 """The stages of each cycle of the learning rate."""
-ENTAILMENT_STEPS = 650
+ENTAILMENT_STEPS = 950
 """The steps of the network for entailment (`entailment_network.py`)."""
