@@ -135,9 +135,8 @@ def likely_spans(logits: NDArray[np.float32], sentences: NDArray[np.intp]) -> li
 def _write_spans(text: str, cut: SegmentedText, window: Window, logits: NDArray[np.float32]) -> dict[str, float]:
     """Write a window's likeliest spans out, in whole words."""
     offsets = cut.offsets[cut.tokens(window)]
-    sentences = np.repeat(np.arange(*window), np.diff(cut.bounds[window[0] : window[1] + 1]))
     spans: dict[str, float] = {}
-    for first, last, share in likely_spans(logits, sentences):
+    for first, last, share in likely_spans(logits, cut.segment_numbers(window)):
         written = _whole_words(text, int(offsets[first, 0]), int(offsets[last, 1]))
         spans[written] = spans.get(written, 0.0) + share
     return spans

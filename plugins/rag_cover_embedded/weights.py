@@ -18,7 +18,7 @@ from rag_cover_embedded.session import Network, Session
 
 __all__ = ["EntailmentWeights", "FittedNumbers", "Weights", "sha256_of"]
 
-VERSION = 5
+VERSION = 6
 """Of how texts are read: cutting, flattening, windows. Another way is another judge."""
 FOLDER = Path(__file__).parent / "weights"
 NETWORK, ENTAILMENT_NETWORK = "judge.onnx", "entailment.onnx"

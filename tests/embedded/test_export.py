@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,3 +243,24 @@ def test_the_mean_of_two_networks_lies_between_them(network: JudgeNetwork, tmp_p
     mean = torch.load(tmp_path / "mean.pt", weights_only=True)["network"]
     weight = "encoder.encoder.layer.0.attention.self.query.weight"
     assert torch.allclose(mean[weight], former.state_dict()[weight] + share, atol=1e-5)
+
+
+def test_a_head_for_places_fitted_anew_finds_them_and_changes_nothing_else(network: JudgeNetwork) -> None:
+    from rag_cover_embedded.inputs import Task, join
+    from rag_cover_embedded.training.span_head import fit_span_head
+    from rag_cover_embedded.training.targets import Target
+
+    pairs = [join(Task.ANSWERS, question, [*range(20, 32)]) for question in ((11, 12), (13, 14, 15))]
+    targets = [Target(pair, Task.ANSWERS, 1.0, pair.start + 2, pair.start + 4 + 3 * row) for row, pair in enumerate(pairs)]
+    own = copy.deepcopy(network)
+
+    fit_span_head(own, targets, epochs=300)
+
+    before, after = network.state_dict(), own.state_dict()
+    assert {name for name in before if not torch.equal(before[name], after[name])} == {"span.weight", "span.bias"}
+    for target in targets:
+        ids = torch.tensor([target.encoded.ids])
+        segments = (torch.arange(ids.shape[1]) >= target.encoded.start).long()[None]
+        logits = own.span_logits(own.token_vectors(ids, torch.ones_like(ids), segments), torch.ones_like(ids), segments)
+        assert logits[0, :, 0].argmax() == target.start
+        assert logits[0, :, 1].argmax() == target.end

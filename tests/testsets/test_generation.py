@@ -66,7 +66,7 @@ def test_a_question_over_two_passages_joins_two_and_has_both_as_gold(testset: Te
 
 
 def test_a_question_that_another_passage_answers_is_left_out() -> None:
-    other = Passage("By default, the retry limit is 5 tries.", id="other")
+    other = Passage("The default of the retry limit: 5 tries.", id="other")
     made = maker((*PASSAGES, other)).make(
         _candidates("What does the retry limit default to?", PASSAGES[1]), 1, shares=Shares(0, 0)
     )

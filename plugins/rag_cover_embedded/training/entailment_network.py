@@ -16,7 +16,7 @@ from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
 from rag_cover_embedded.training.trainer import train_judge
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rag_cover_embedded.training.example import Example
@@ -57,7 +57,8 @@ def train_entailment(data: Path, start: Path, out: Path, *, steps: int = ENTAILM
     """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
     others, last = len(STAGES) - 2, round(steps * NEAR_COPY_SHARE)
     schedule = replace(Schedule(), steps=(*others * (0,), steps - last, last), text_tokens=0, seed=seed)
-    passes = [*others * [_read_nothing], partial(PAIRS.draw, data), partial(NEAR_COPIES.draw, data)]
+    passes: list[Callable[[int], Sequence[Example]]] = [*others * [_read_nothing]]
+    passes += [partial(stage.draw, data) for stage in (PAIRS, NEAR_COPIES)]
     train_judge(data, out, schedule, start=start, passes=passes)
 
 
