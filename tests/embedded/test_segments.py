@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from rag_cover.texts import encodable
+from rag_cover_embedded.answers import likeliest_span
 from rag_cover_embedded.segments import LONGEST_SEGMENT, SegmentedText, segment_texts
 
 PLAIN = string.ascii_letters + string.digits + ".,!?'\"()-"
@@ -132,3 +133,23 @@ def test_a_title_on_the_first_line_is_read_as_a_sentence_of_its_own() -> None:
     assert full_stop not in _cut("The sea!\nthe sea the sea!").ids
     assert full_stop not in _cut(f"{'the ' * 13}\nthe sea!").ids
     assert full_stop not in _cut("The sea").ids
+
+
+def test_an_answer_goes_on_into_the_next_sentence_only_where_that_is_clearly_likelier() -> None:
+    sentences = np.array([0, 0, 0, 1, 1])
+    logits = np.zeros((5, 2), dtype=np.float32)
+    logits[1, 0], logits[2, 1], logits[4, 1] = 5.0, 4.0, 5.0
+
+    assert likeliest_span(logits) == (1, 4)
+    assert likeliest_span(logits, sentences) == (1, 2)
+    logits[4, 1] = 7.0
+    assert likeliest_span(logits, sentences) == (1, 4)
+
+
+def test_each_token_of_a_window_has_the_number_of_its_sentence() -> None:
+    (text,) = segment_texts(TOKENIZER, ["It is. So be it now. No."])
+
+    numbers = text.segment_numbers((1, 3))
+
+    assert len(numbers) == len(text.ids[text.tokens((1, 3))])
+    assert sorted(set(numbers.tolist())) == [0, 1]
