@@ -402,8 +402,9 @@ class AnswerJudge:
             probability = self._calibration_of(reading, evidence).probability(evidence)
             if reading.window is None or probability > reading.probability:
                 reading.probability, reading.window = probability, window
-                places = reading.text.segment_numbers(window)
-                reading.span = likeliest_span(span[pair.start : -1], places) if len(span) else None
+                reading.span = None
+                if len(span):
+                    reading.span = likeliest_span(span[pair.start : -1], reading.text.segment_numbers(window))
 
     def _logits(self, task: Task, encoded: Sequence[Encoded]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Return (1,) the logit of each pair and (tokens, 2) those of its fragment, empty where the pair does not answer.
