@@ -92,6 +92,14 @@ def test_nothing_is_asked_that_the_question_does_not_say(question: str) -> None:
             ["What are the causes of the French Revolution?", "What are the effects of the French Revolution?"],
         ),
         (
+            "What are the price and the inventor of the kettle?",
+            ["What is the price of the kettle?", "Who is the inventor of the kettle?"],
+        ),
+        (
+            "What are the process and the owner of the change request?",
+            ["What is the process of the change request?", "Who is the owner of the change request?"],
+        ),
+        (
             "What is the capital of France, Germany and Italy?",
             ["What is the capital of France?", "What is the capital of Germany?", "What is the capital of Italy?"],
         ),

@@ -78,17 +78,23 @@ _THINGS = frozenset(
         """river border chapter paper newspaper center computer number order tower water letter harbor color sector factor
         chamber theater power layer publisher corner quarter banner manufacturer distributor operator employer recorder
         thriller carrier container printer server transmitter cruiser bomber helicopter steamer meter matter cover disorder
-        semester processor reactor motor vector cluster crater"""
+        semester processor reactor motor vector cluster crater answer offer transfer error cancer fever ulcer liver
+        diameter perimeter parameter weather indicator predictor precursor inhibitor marker trigger driver barrier buffer
+        filter counter register router adapter browser compiler folder header footer pointer monitor sensor generator
+        conductor insulator timer trailer poster disaster danger gender flavor odor vapor behavior humor labor tumor mirror
+        rigor armor rumor interior exterior floor door finger shoulder summer winter dinner supper butter pepper list checklist
+        shortlist playlist mist gist twist waist wrist median meridian"""
     )
 )
 _PEOPLE = frozenset(
     words_of(
         """king queen prince president spouse wife husband widow son child children sibling siblings parents uncle nephew niece
         cousin coach host star architect parent person duke pope saint martyr monarch athlete celebrity guy girl boy lady
-        general captain judge poet sultan chief candidate individual aunt"""
+        general captain judge poet sultan chief candidate individual aunt actress goddess hostess princess duchess heiress
+        empress mistress waitress stewardess countess baroness"""
     )
 )
-_PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "ess", "in-law")
+_PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "in-law")
 _FIRST = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | DETERMINERS
 
 
@@ -149,8 +155,8 @@ def append_steps(steps: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
 def is_person(noun: str) -> bool:
     """Check whether a noun stands for someone rather than something.
 
-    >>> is_person("director"), is_person("river")
-    (True, False)
+    >>> is_person("director"), is_person("river"), is_person("process")
+    (True, False, False)
     """
     return noun in _PEOPLE or (noun.endswith(_PERSON_ENDINGS) and noun not in _THINGS)
 
