@@ -1,6 +1,6 @@
 """Check the texts written for training, pack them, and print what they are like.
 
-    python -m benchmarks.judge.pack_training_texts --from folder     # checks folder/{crossed,claims,…}, packs them
+    python -m benchmarks.judge.pack_training_texts --from folder     # checks folder/{crossed,claims,…}/*.jsonl, packs them
     python -m benchmarks.judge.pack_training_texts                   # checks what is packed
 
 Refuses rows of another form (file and line are named). Leaves out duplicates, and topics whose questions stand in a test part
@@ -74,17 +74,20 @@ def main() -> None:
     """Check and pack."""
     parser = arguments(__doc__)
     parser.add_argument(
-        "--from", dest="source", type=Path, help="the folder of raw files; without it the packed ones are checked"
+        "--from",
+        dest="source",
+        type=Path,
+        help="the folder of folders of raw files; a kind without any stays as it is packed, and is checked",
     )
     options = parser.parse_args()
     tested = frozenset(questions_that_test(options.data))
     table = []
     for folder, name in FOLDERS.items():
-        files = sorted((options.source / folder).glob("*.jsonl")) if options.source else [TEXTS / f"{name}.jsonl"]
-        rows = [row for file in files for row in checked(file, name)]
+        raw = sorted((options.source / folder).glob("*.jsonl")) if options.source else []
+        rows = [row for file in raw or [TEXTS / f"{name}.jsonl"] for row in checked(file, name)]
         distinct = list({key_of(name, row): row for row in rows}.values())
         kept = [row for row in distinct if tested.isdisjoint(map(letters, questions_of(name, row)))]
-        if options.source:
+        if raw:
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
             (TEXTS / f"{name}.jsonl").write_text(text, encoding="utf-8")
         table.append([name, str(len(rows)), str(len(rows) - len(distinct)), str(len(distinct) - len(kept)), COUNTS[name](kept)])

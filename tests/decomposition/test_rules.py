@@ -96,6 +96,10 @@ def test_nothing_is_asked_that_the_question_does_not_say(question: str) -> None:
             ["What is the price of the kettle?", "Who is the inventor of the kettle?"],
         ),
         (
+            "What are the composer and the conductor of the recording?",
+            ["Who is the composer of the recording?", "Who is the conductor of the recording?"],
+        ),
+        (
             "What are the process and the owner of the change request?",
             ["What is the process of the change request?", "Who is the owner of the change request?"],
         ),

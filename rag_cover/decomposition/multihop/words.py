@@ -79,9 +79,9 @@ _THINGS = frozenset(
         chamber theater power layer publisher corner quarter banner manufacturer distributor operator employer recorder
         thriller carrier container printer server transmitter cruiser bomber helicopter steamer meter matter cover disorder
         semester processor reactor motor vector cluster crater answer offer transfer error cancer fever ulcer liver
-        diameter perimeter parameter weather indicator predictor precursor inhibitor marker trigger driver barrier buffer
+        diameter perimeter parameter weather indicator predictor precursor inhibitor marker trigger barrier buffer
         filter counter register router adapter browser compiler folder header footer pointer monitor sensor generator
-        conductor insulator timer trailer poster disaster danger gender flavor odor vapor behavior humor labor tumor mirror
+        insulator timer trailer poster disaster danger gender flavor odor vapor behavior humor labor tumor mirror
         rigor armor rumor interior exterior floor door finger shoulder summer winter dinner supper butter pepper list checklist
         shortlist playlist mist gist twist waist wrist median meridian"""
     )
