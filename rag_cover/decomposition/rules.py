@@ -18,7 +18,7 @@ from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.words import question_about
 from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
 from rag_cover.english.lexicon import ARTICLES, BE, SIMPLE_PREPOSITIONS, one_of
-from rag_cover.english.noun_phrases import split_list
+from rag_cover.english.noun_phrases import head_noun, split_list
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.short_forms import capitalise
@@ -128,7 +128,7 @@ def _items(question: str) -> list[str]:
         and not any(map(_ORDINAL.match, names))
     ):
         bare = [name.removeprefix("the ") for name in names]
-        return [question_about(f"the {name} {match['of']} {match['x']}", name.split()[-1]) for name in bare]
+        return [question_about(f"the {name} {match['of']} {match['x']}", head_noun(name)) for name in bare]
     if (match := _SHARED.fullmatch(question)) and (names := _names(match["list"])):
         return [f"{capitalise(match['ask'])} {name}?" for name in names]
     return []

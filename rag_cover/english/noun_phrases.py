@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from rag_cover.english.lexicon import ARTICLES, FUNCTION_WORDS, POSSESSIVES, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.words import words_of
 
-__all__ = ["is_noun_phrase", "is_plural", "split_list", "subject_in", "without_last_verb"]
+__all__ = ["head_noun", "is_noun_phrase", "is_plural", "split_list", "subject_in", "without_last_verb"]
 
 _LONGEST = 6  # words of what still passes for a noun phrase
 # without "that", "those" and "each", which as often stand for a noun themselves
@@ -66,6 +66,16 @@ def is_noun_phrase(text: str) -> bool:
     return bool(inner) and tokens[-1] not in FUNCTION_WORDS and not FUNCTION_WORDS.intersection(inner) - _LINKS
 
 
+def head_noun(phrase: str) -> str:
+    """Return the noun that a phrase is about, before what is said of it; empty where there is none.
+
+    >>> head_noun("side effects on health"), head_noun("inventor")
+    ('effects', 'inventor')
+    """
+    tokens = _AFTER_HEAD.split(phrase)[0].split()
+    return tokens[-1] if tokens else ""
+
+
 def is_plural(phrase: str) -> bool:
     """Check whether a noun phrase takes a plural verb.
 
@@ -75,7 +85,7 @@ def is_plural(phrase: str) -> bool:
     if re.search(r"\band\b", phrase) and not _BINOMIALS.search(phrase):
         return True
     tokens = _AFTER_HEAD.split(phrase)[0].split()
-    head = tokens[-1] if tokens else ""
+    head = head_noun(phrase)
     if head[:1].isupper() and tokens[0].lower() not in _DETERMINERS:
         return False
     word = head.lower()

@@ -92,6 +92,10 @@ def test_nothing_is_asked_that_the_question_does_not_say(question: str) -> None:
             ["What are the causes of the French Revolution?", "What are the effects of the French Revolution?"],
         ),
         (
+            "What are the effects on sleep and the price of coffee?",
+            ["What are the effects on sleep of coffee?", "What is the price of coffee?"],
+        ),
+        (
             "What are the price and the inventor of the kettle?",
             ["What is the price of the kettle?", "Who is the inventor of the kettle?"],
         ),
