@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -17,8 +18,10 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
 from rag_cover.texts import encodable
+from rag_cover_embedded.acronyms import align_acronyms
 from rag_cover_embedded.features import likeness, rank_references
 from rag_cover_embedded.inputs import Encoded, Task, groups_of_references, join
+from rag_cover_embedded.quantities.alignment import align_quantities
 from rag_cover_embedded.segments import SegmentedText, segment_texts
 from rag_cover_embedded.session import Network
 
@@ -35,7 +38,11 @@ _BARE = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
 def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
-    """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references."""
+    """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references.
+
+    Quantities and acronyms are compared by what they mean: those of the text are read as the references write them.
+    """
+    items = [replace(item, text=_align(item)) for item in items]
     texts = segment_texts(tokenizer, [item.text for item in items])
     encoded = [correctness_inputs(tokenizer, item, text) for item, text in zip(items, texts, strict=True)]
     rows = np.repeat(np.arange(len(items)), [len(inputs) for inputs in encoded])
@@ -45,6 +52,11 @@ def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringI
     probabilities: Floats = 1 / (1 + np.exp(-best / temperature))
     lowest, highest = np.array([bounds_by_yes_or_no(item) for item in items], dtype=np.float32).reshape(-1, 2).T
     return np.clip(probabilities, lowest, highest)
+
+
+def _align(item: ScoringItem) -> str:
+    text = align_quantities(item.text, item.references, item.question)
+    return align_acronyms(text, item.references, item.question)
 
 
 def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:

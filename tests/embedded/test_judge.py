@@ -207,3 +207,19 @@ def test_yes_and_no_decide_against_a_reference_that_says_the_one_or_the_other(
 
 def test_a_no_that_counts_something_decides_nothing() -> None:
     assert bounds_by_yes_or_no(ScoringItem("Who knows?", "No one knows.", ("yes",))) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "reference"),
+    [
+        ("How long does the battery take to charge?", "an hour and a half", "90 minutes"),
+        ("When does the night porter come on duty?", "At half past ten in the evening.", "22:30"),
+        ("Which organisation runs the World Cup in football?", "FIFA", "Fédération Internationale de Football Association"),
+    ],
+)
+def test_quantities_and_acronyms_agree_with_references_that_write_them_otherwise(
+    judge: EmbeddedJudge, question: str, text: str, reference: str
+) -> None:
+    (found,) = judge.correctness([ScoringItem(question, text, (reference,))])
+
+    assert found >= judge.threshold

@@ -1,0 +1,68 @@
+"""Acronyms in answers, written out as the references write them, and names shortened where the references are acronyms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+__all__ = ["align_acronyms"]
+
+_ACRONYM = re.compile(r"(?<![\w.])(?:[A-Z]{2,8}|(?:[A-Z]\.){2,8})(?!\w)")
+_WORD = re.compile(r"[^\W_]+")
+_SKIPPED = frozenset({"of", "the", "and", "for", "in", "on", "de", "la", "et"})
+
+
+def align_acronyms(text: str, references: Sequence[str], question: str = "") -> str:
+    """Write acronyms of a text in full where a reference has the name, and the other way round.
+
+    An acronym that the question names stays: it may be asked what that stands for.
+
+    >>> align_acronyms("NASA did.", ["National Aeronautics and Space Administration"])
+    'National Aeronautics and Space Administration did.'
+    >>> align_acronyms("The World Health Organization.", ["WHO"])
+    'The WHO.'
+    """
+    asked = {_letters(found[0]) for found in _ACRONYM.finditer(question)}
+    for reference in references:
+        names = {letters: name for letters, name, _, _ in _names(reference) if letters not in asked}
+        text = _ACRONYM.sub(partial(_write_out, names), text)
+        wanted = {_letters(found[0]): found[0] for found in _ACRONYM.finditer(reference)}
+        for letters, _, start, end in reversed([*_names(text)] if wanted else []):
+            if letters in wanted.keys() - asked:
+                text = text[:start] + wanted[letters] + text[end:]
+    return text
+
+
+def _write_out(names: Mapping[str, str], acronym: re.Match[str]) -> str:
+    return names.get(_letters(acronym[0]), acronym[0])
+
+
+def _letters(acronym: str) -> str:
+    return acronym.replace(".", "")
+
+
+def _names(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the longest runs of capitalised words, joined by small ones: their initials, the run, its start and end."""
+    run: list[re.Match[str]] = []
+    for word in [*_WORD.finditer(text), None]:
+        capital = word is not None and word[0][0].isupper() and not word[0].isupper()
+        if word is not None and run and text[run[-1].end() : word.start()].strip(" -"):
+            yield from _close(text, run)
+            run = []
+        if word is not None and (capital or (run and word[0] in _SKIPPED)):
+            run.append(word)
+        else:
+            yield from _close(text, run)
+            run = []
+
+
+def _close(text: str, run: list[re.Match[str]]) -> Iterator[tuple[str, str, int, int]]:
+    while run and run[-1][0] in _SKIPPED:
+        run = run[:-1]
+    if run and run[0][0].lower() in _SKIPPED:
+        run = run[1:]
+    initials = "".join(word[0][0] for word in run if word[0] not in _SKIPPED)
+    if len(initials) > 1:
+        start, end = run[0].start(), run[-1].end()
+        yield initials, text[start:end], start, end

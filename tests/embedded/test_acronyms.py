@@ -1,0 +1,44 @@
+"""Acronyms and the names that they stand for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_cover_embedded.acronyms import align_acronyms
+
+
+@pytest.mark.parametrize(
+    ("references", "text", "aligned"),
+    [
+        (
+            ["National Aeronautics and Space Administration"],
+            "It was NASA.",
+            "It was National Aeronautics and Space Administration.",
+        ),
+        (["United States of America"], "the U.S.A.", "the United States of America"),
+        (["WHO"], "The World Health Organization", "The WHO"),
+        (["Brenner Precision Engineering"], "BPE, in 2019", "Brenner Precision Engineering, in 2019"),
+        (["European Union"], "in Union", "in Union"),
+        (["European Union"], "the EFTA", "the EFTA"),
+        (["Paris"], "NASA", "NASA"),
+        (["NASA"], "NASA", "NASA"),
+    ],
+)
+def test_acronyms_are_written_as_the_references_do(references: list[str], text: str, aligned: str) -> None:
+    assert align_acronyms(text, references) == aligned
+
+
+def test_an_acronym_that_is_asked_about_stays() -> None:
+    assert align_acronyms("WHO", ["World Health Organization"], "What does WHO stand for?") == "WHO"
+
+
+@given(st.text(), st.text(alphabet="abc XYZ."))
+def test_a_text_agrees_with_itself(text: str, more: str) -> None:
+    assert align_acronyms(text + more, [text + more]) in {text + more, align_acronyms(text + more, [text + more])}
+
+
+@given(st.text(), st.text(alphabet="abc ,"))
+def test_references_without_names_change_nothing(text: str, reference: str) -> None:
+    assert align_acronyms(text, [reference]) == text

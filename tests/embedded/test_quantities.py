@@ -1,0 +1,137 @@
+"""Quantities in answers: what they mean, and that equal ones are written alike."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_cover_embedded.quantities.alignment import align_quantities, find_quantities
+
+PIECES = [
+    "an hour",
+    "and a half",
+    "90",
+    "minutes",
+    "20 July 1969",
+    "half past",
+    "ten",
+    "1 in 4",
+    "$",
+    "kg",
+    "%",
+    " ",
+    "-",
+    "the 1500s",
+]
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("90 minutes", "an hour and a half"),
+        ("90 minutes", "1 h 30 min"),
+        ("90 minutes", "1.5 hours"),
+        ("0.5 kg", "500 grams"),
+        ("0.5 kg", "half a kilo"),
+        ("250 ml", "a quarter of a litre"),
+        ("14 days", "a fortnight"),
+        ("36 months", "three years"),
+        ("25%", "one plot in four"),
+        ("25%", "a quarter"),
+        ("75 per cent", "three out of every four"),
+        ("$4.2 million", "USD 4,200,000"),
+        ("$4.2m", "4.2 million dollars"),
+        ("£1,200", "twelve hundred pounds"),
+        ("2 GB", "2,000 MB"),
+        ("2 GB", "2,048 MB"),
+        ("100 °C", "212 degrees Fahrenheit"),
+        ("42.195 km", "26 miles and 385 yards"),
+        ("80 km/h", "80 kilometres per hour"),
+        ("225", "two hundred and twenty-five"),
+        ("12", "a dozen"),
+        ("6", "half a dozen"),
+        ("1.2 million", "1 200 000"),
+        ("6 feet 1 inch", "6-feet, 1-inch"),
+        ("20 July 1969", "1969-07-20"),
+        ("20 July 1969", "July 20th, 1969"),
+        ("3 April", "the 3rd of April"),
+        ("6 January 2020", "06.01.2020"),
+        ("22:30", "10:30 p.m."),
+        ("22:30", "half past ten at night"),
+        ("8:45", "a quarter to nine in the morning"),
+        ("12:00", "noon"),
+        ("the 16th century", "the 1500s"),
+        ("the sixteenth century", "1500s"),
+    ],
+)
+def test_equal_quantities_are_written_alike(reference: str, text: str) -> None:
+    assert align_quantities(f"It is {text}.", [reference]) == f"It is {reference}."
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("90 minutes", "80 minutes"),
+        ("90 minutes", "ninety seconds"),
+        ("90 minutes", "90 kg"),
+        ("0.5 kg", "50 grams"),
+        ("14 days", "a week"),
+        ("30 days", "a month"),
+        ("25%", "one in five"),
+        ("25%", "0.25 kg"),
+        ("$4.2 million", "EUR 4,200,000"),
+        ("2 GB", "20,480 MB"),
+        ("100 °C", "100 °F"),
+        ("42 km", "26.9 miles"),
+        ("20 July 1969", "20 July 1968"),
+        ("20 July 1969", "20 July"),
+        ("22:30", "10:30 a.m."),
+        ("the 16th century", "the 1600s"),
+        ("Paris", "an hour"),
+        ("31 February 2020", "2020-02-31"),
+    ],
+)
+def test_other_quantities_stay_as_they_are(reference: str, text: str) -> None:
+    assert align_quantities(f"It is {text}.", [reference]) == f"It is {text}."
+
+
+def test_the_first_reference_that_means_the_same_gives_the_form() -> None:
+    assert align_quantities("It closes at 23:30.", ["at noon", "half past eleven at night", "11:30 p.m."]) == (
+        "It closes at half past eleven at night."
+    )
+
+
+def test_what_is_written_as_a_reference_writes_it_stays() -> None:
+    assert align_quantities("90 minutes", ["an hour and a half", "90 minutes"]) == "90 minutes"
+
+
+def test_what_the_question_names_stays() -> None:
+    assert align_quantities("90 minutes", ["1.5 hours"], "How many hours are 90 minutes?") == "90 minutes"
+
+
+def test_every_quantity_of_a_text_is_read() -> None:
+    text = "On 3 May at 6 pm two dozen people paid $5 for 200 g."
+
+    assert [text[each.start : each.end] for each in find_quantities(text)] == ["3 May", "6 pm", "two dozen", "$5", "200 g"]
+
+
+@given(st.text() | st.lists(st.sampled_from(PIECES)).map(" ".join))
+def test_quantities_stand_one_after_the_other(text: str) -> None:
+    found = find_quantities(text)
+
+    assert all(0 <= each.start < each.end <= len(text) and each.values for each in found)
+    assert all(before.end <= after.start for before, after in pairwise(found))
+
+
+@given(st.lists(st.sampled_from(PIECES)).map(" ".join))
+def test_a_text_agrees_with_itself(text: str) -> None:
+    assert align_quantities(text, [text]) == text
+
+
+@given(st.text(), st.text(alphabet="abcdefgh xyz"))
+def test_references_without_a_quantity_change_nothing(text: str, reference: str) -> None:
+    if not find_quantities(reference):
+        assert align_quantities(text, [reference]) == text
