@@ -9,15 +9,16 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.authored_examples import TEXTS, is_learned
-from rag_cover_embedded.training.crossed import read_topics
+from rag_cover_embedded.training.crossed import is_held_out, read_topics
 from rag_cover_embedded.training.example import ENTAILMENT, NO_SPAN, NOT_ENTAILED, Example, not_answering
 from rag_cover_embedded.training.natural import LONGEST, part_rows, sample_rows
-from rag_cover_embedded.training.sources import read_json_rows, sample_excerpt, sentences_of, squad_paragraphs
+from rag_cover_embedded.training.sources import read_json_rows, sample_excerpt, sentences_of, squad_articles, squad_paragraphs
 from rag_cover_embedded.training.splits import Part
 
 SHORTEST = 8
@@ -29,7 +30,16 @@ CELLS = ("same", "other", "list", "table", "two")
 
 def make_unrelated_examples(data: Path, rng: random.Random, part: Part) -> Iterator[Example]:
     """Pair questions and premises with others' texts and claims."""
-    for question, text in (*_natural(data, rng, part), *_contrast(rng, part), *_pair_across_topics(data, rng, part)):
+    sources = (
+        _natural(data, rng, part),
+        _contrast(rng, part),
+        _pair_across_topics(data, rng, part),
+        _pair_within_articles(data, rng, part),
+        pair_across_groups(rng, part),
+        pair_across_paragraphs(rng, part),
+        pair_across_cases(rng, part),
+    )
+    for question, text in chain.from_iterable(sources):
         reply = len(text.split()) < 4 * SHORTEST and rng.random() < AS_REPLY
         yield Example(Task.REPLIES, question, text, 0.0, NO_SPAN) if reply else not_answering(question, text)
     for name in ("claims.jsonl", "contrast_claims.jsonl"):
@@ -70,6 +80,55 @@ def _pair_across_topics(data: Path, rng: random.Random, part: Part) -> Iterator[
             text = rng.choice(other["subs"])["yes"].get(rng.choice(CELLS), "")
             if len(text.split()) >= SHORTEST:
                 yield sub["s"], text
+
+
+def _pair_within_articles(data: Path, rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    """Pair a question about a paragraph with another paragraph of its article that does not hold the answer."""
+    for paragraphs in squad_articles(data, part):
+        for paragraph in paragraphs:
+            asked = [each for each in paragraph["qas"] if not each["is_impossible"]]
+            other = rng.choice(paragraphs)["context"]
+            if asked and other != paragraph["context"]:
+                each = rng.choice(asked)
+                if each["answers"][0]["text"] not in other:
+                    yield each["question"], sample_excerpt(other, rng)
+
+
+def pair_across_groups(rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    """Pair near questions with what answers a question of another group, in words that may mean anything."""
+    groups = [
+        group["questions"]
+        for group in read_json_rows(TEXTS / "near_questions.jsonl")
+        if is_learned(group["questions"][0]["question"], part)
+    ]
+    for group in groups:
+        for each in group:
+            other = rng.choice(groups)
+            if other is not group:
+                yield each["question"], rng.choice(other)["answers"][rng.choice(("passage", "passage", "full", "list"))]
+
+
+def pair_across_paragraphs(rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    """Pair questions about a paragraph with another paragraph."""
+    rows = [row for row in read_json_rows(TEXTS / "other_words.jsonl") if is_learned(row["text"], part)]
+    for row in rows:
+        other = rng.choice(rows)
+        if other is not row:
+            for each in rng.sample(row["asked"], 2):
+                yield each["question"], other["text"]
+
+
+def pair_across_cases(rng: random.Random, part: Part) -> Iterator[tuple[str, str]]:
+    """Pair sub-questions of a case with passages of other cases of its domain."""
+    cases = [
+        case
+        for name in ("cases.jsonl", "near_cases.jsonl")
+        for case in read_json_rows(TEXTS / name)
+        if case["passages"] and is_held_out(case["domain"]) == part.is_fitted_on
+    ]
+    for case, other in others(cases, lambda row: row["domain"], rng):
+        for question in rng.sample([*case["subs"].values()], 2):
+            yield question, rng.choice(other["passages"])["text"]
 
 
 def others(
