@@ -69,6 +69,9 @@ def test_the_wheel_holds_nothing_else(packed: set[str]) -> None:
         "rag_cover/demo/labels.jsonl",
         "rag_cover/demo/narrow.jsonl",
         "rag_cover/demo/forgetful.jsonl",
+        "rag_cover_embedded/weights/judge.onnx",
+        "rag_cover_embedded/weights/entailment.onnx",
+        "rag_cover_embedded/weights/replies.onnx",
     ],
 )
 def test_the_wheel_holds_what_is_read_at_run_time(packed: set[str], name: str) -> None:

@@ -46,10 +46,11 @@ def backends() -> list[Backend]:
 
 @hook
 def commands() -> dict[str, str]:
-    """Offer ``rag-cover train judge`` and ``rag-cover train entailment``."""
+    """Offer ``rag-cover train judge``, ``train entailment`` and ``train replies``."""
     return {
         "train judge": "rag_cover_embedded.command_line:app",
         "train entailment": "rag_cover_embedded.command_line:entailment_app",
+        "train replies": "rag_cover_embedded.command_line:replies_app",
     }
 
 

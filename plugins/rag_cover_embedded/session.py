@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,15 +15,16 @@ from rag_cover.errors import CorruptFileError
 from rag_cover.forks import reset_after_fork
 from rag_cover.processors import usable_processors
 from rag_cover_embedded.features import FEATURES
-from rag_cover_embedded.inputs import PAD, Encoded
+from rag_cover_embedded.inputs import PAD, Encoded, Task
 from rag_cover_embedded.runtime import onnxruntime
 
-__all__ = ["Network", "Session", "feed", "group_by_length", "take_rows"]
+__all__ = ["Network", "RoutedNetwork", "Session", "feed", "group_by_length", "take_rows"]
 
 Floats = NDArray[np.float32]
 
 BATCH_TOKENS = 256  # small enough for the caches of one core, beside the weights of a layer
 _PER_TOKEN = frozenset({"tokens", "span", "relevance"})
+_OF_REPLIES = frozenset({int(Task.REPLIES), int(Task.CORRECT)})
 _OF_TOKENS = _PER_TOKEN | {"embedding"}
 """Outputs made of vectors of all tokens."""
 
@@ -82,6 +83,33 @@ class Session:
         """Group row numbers so that every thread has its share."""
         share = -(-sum(map(len, encoded)) // self._threads)
         return group_by_length(encoded, min(self._batch_tokens, share))
+
+
+class RoutedNetwork:
+    """Reads replies, and answers against references, by a network of their own, opened when one is first met; thread-safe."""
+
+    def __init__(self, others: Network, open_replies: Callable[[], Network]) -> None:
+        self._others, self._open_replies = others, open_replies
+
+    @cached_property
+    def _replies(self) -> Network:
+        return self._open_replies()
+
+    def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[tuple[Floats, ...]]:
+        """Return, for each encoding, the named outputs; those per token have the encoding's own length."""
+        results: list[tuple[Floats, ...]] = [()] * len(encoded)
+        of_replies = [row for row, each in enumerate(encoded) if each.ids[0] in _OF_REPLIES]
+        others = [row for row, each in enumerate(encoded) if each.ids[0] not in _OF_REPLIES]
+        if others:
+            self._fill(results, others, self._others.run([encoded[row] for row in others], outputs))
+        if of_replies:
+            self._fill(results, of_replies, self._replies.run([encoded[row] for row in of_replies], outputs))
+        return results
+
+    @staticmethod
+    def _fill(results: list[tuple[Floats, ...]], rows: Sequence[int], found: Sequence[tuple[Floats, ...]]) -> None:
+        for row, arrays in zip(rows, found, strict=True):
+            results[row] = arrays
 
 
 def group_by_length(encoded: Sequence[Encoded], most: int) -> list[list[int]]:

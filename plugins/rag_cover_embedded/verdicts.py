@@ -84,9 +84,11 @@ def _leading_yes_or_no(text: str) -> str:
 
 
 def correctness_inputs(tokenizer: Tokenizer, item: ScoringItem, text: SegmentedText) -> list[Encoded]:
-    """Pair every window of a text with every group of references; references that are likeliest found come first."""
-    question = _ids(tokenizer, item.question)
-    groups = groups_of_references(tokenizer, question, rank_references(item.references, item.text))
+    """Pair every window of a text with every group of references, the likeliest found first, and with the likeliest alone."""
+    question, ranked = _ids(tokenizer, item.question), rank_references(item.references, item.text)
+    groups = groups_of_references(tokenizer, question, ranked)
+    if len(ranked) > 1:
+        groups += groups_of_references(tokenizer, question, ranked[:1])
     encoded = []
     for window in text.windows(WINDOW):
         features = likeness(item.question, item.references, text.window_text(item.text, window))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,14 +15,14 @@ from weakref import WeakValueDictionary
 from rag_cover.backends import CalibrationShift, CertainCuts, Mode, read_shifts
 from rag_cover.errors import CorruptFileError, needs_extra
 from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
-from rag_cover_embedded.session import Network, Session
+from rag_cover_embedded.session import Network, RoutedNetwork, Session
 
 __all__ = ["EntailmentWeights", "FittedNumbers", "Weights", "sha256_of"]
 
-VERSION = 6
+VERSION = 7
 """Of how texts are read: cutting, flattening, windows. Another way is another judge."""
 FOLDER = Path(__file__).parent / "weights"
-NETWORK, ENTAILMENT_NETWORK = "judge.onnx", "entailment.onnx"
+NETWORK, ENTAILMENT_NETWORK, REPLY_NETWORK = "judge.onnx", "entailment.onnx", "replies.onnx"
 
 _lock = Lock()
 _in_use: WeakValueDictionary[tuple[Path, str, int | None, str | None], Network] = WeakValueDictionary()
@@ -67,9 +68,10 @@ class Weights:
     """A folder with ``judge.onnx``, ``tokenizer.json`` and ``judge.json``: their sha256 and the fitted numbers.
 
     ``digest`` is a hash of the network, the fitted numbers and the version of how texts are read; ``entailment``, which may be
-    a network of its own, has no part in it. ``shifts`` tell how far the probabilities lie off on labelled sets, by mode; empty
-    where they were not measured. ``base`` is the folder of networks and tokenizer: another one where the judge was fitted to
-    labels (`rag_cover_embedded.named_judges`).
+    a network of its own, has no part in it. ``reply_sha256`` is that of ``replies.onnx``, which reads replies, and answers
+    against references; None in a folder where one network does that, too. ``shifts`` tell how far the probabilities lie off on
+    labelled sets, by mode; empty where they were not measured. ``base`` is the folder of networks and tokenizer: another one
+    where the judge was fitted to labels (`rag_cover_embedded.named_judges`).
     """
 
     folder: Path
@@ -79,6 +81,7 @@ class Weights:
     shifts: Mapping[Mode, CalibrationShift]
     base: Path
     entailment: EntailmentWeights
+    reply_sha256: str | None = None
 
     @classmethod
     def open(cls, folder: Path | None = None) -> Weights:
@@ -93,10 +96,12 @@ class Weights:
             base = _base_of(folder, about)
             for name in (NETWORK, "tokenizer.json"):
                 _refuse_changed(base / name, about["sha256"][name], is_fitted=base != folder)
-            print_ = hashlib.sha256(json.dumps([VERSION, about["sha256"][NETWORK], about["fitted"]], sort_keys=True).encode())
+            replies = about["sha256"].get(REPLY_NETWORK)
+            read = [VERSION, about["sha256"][NETWORK], *([replies] if replies else []), about["fitted"]]
+            print_ = hashlib.sha256(json.dumps(read, sort_keys=True).encode())
             shifts = read_shifts(about.get("shifts", {}))
             fitted, entailment = _parse_fitted(about["fitted"]), _parse_entailment(about)
-            return cls(folder, about["sha256"][NETWORK], fitted, print_.hexdigest(), shifts, base, entailment)
+            return cls(folder, about["sha256"][NETWORK], fitted, print_.hexdigest(), shifts, base, entailment, replies)
         except FileNotFoundError as missing:
             message = f"The judge's file {missing.filename} is missing. Reinstall rag-cover."
             raise CorruptFileError(message) from missing
@@ -113,13 +118,20 @@ class Weights:
             raise CorruptFileError(message) from error
 
     def session(self, threads: int | None = None, device: str | None = None) -> Network:
-        """Open the network; all that ask for the same weights, threads and device share one for as long as somebody uses it.
+        """Open the networks; all that ask for the same ones, threads and device share them while somebody uses them.
+
+        A network of its own for replies is opened, and checked, when a reply is first read.
 
         Raises:
             InvalidValueError: torch has no such device here.
             MissingExtraError: a device is named, and torch is not installed.
         """
-        return _open_shared(self.network, self.sha256, threads, device)
+        network = _open_shared(self.network, self.sha256, threads, device)
+        if self.reply_sha256 is None:
+            return network
+        open_replies = partial(self._open_own, REPLY_NETWORK, self.reply_sha256, threads, device)
+        key = (self.base / REPLY_NETWORK, f"{self.sha256} {self.reply_sha256}", threads, device)
+        return _share(key, lambda: RoutedNetwork(network, open_replies))
 
     def entailment_session(self, threads: int | None = None, device: str | None = None) -> Network:
         """Open the network that tells entailment, in the same way; it is checked here, since not everybody asks for it.
@@ -129,13 +141,18 @@ class Weights:
             InvalidValueError: torch has no such device here.
             MissingExtraError: a device is named, and torch is not installed.
         """
-        path, known = self.entailment_network, self.entailment
-        if known.name != NETWORK:
-            if not path.exists():
-                message = f"The judge's file {path} is missing. Reinstall rag-cover."
-                raise CorruptFileError(message)
-            _refuse_changed(path, known.sha256, is_fitted=self.base != self.folder)
-        return _open_shared(path, known.sha256, threads, device)
+        known = self.entailment
+        if known.name == NETWORK:
+            return _open_shared(self.network, known.sha256, threads, device)
+        return self._open_own(known.name, known.sha256, threads, device)
+
+    def _open_own(self, name: str, sha256: str, threads: int | None, device: str | None) -> Network:
+        path = self.base / name
+        if not path.exists():
+            message = f"The judge's file {path} is missing. Reinstall rag-cover."
+            raise CorruptFileError(message)
+        _refuse_changed(path, sha256, is_fitted=self.base != self.folder)
+        return _open_shared(path, sha256, threads, device)
 
     @property
     def network(self) -> Path:
@@ -159,10 +176,13 @@ class Weights:
 
 
 def _open_shared(path: Path, sha256: str, threads: int | None, device: str | None) -> Network:
-    key = (path, sha256, threads, device)
+    return _share((path, sha256, threads, device), lambda: _open_network(path, threads, device))
+
+
+def _share(key: tuple[Path, str, int | None, str | None], make: Callable[[], Network]) -> Network:
     with _lock:
         if (found := _in_use.get(key)) is None:
-            found = _in_use[key] = _open_network(path, threads, device)
+            found = _in_use[key] = make()
         return found
 
 

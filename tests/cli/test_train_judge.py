@@ -1,4 +1,4 @@
-"""``rag-cover train judge`` and ``rag-cover train entailment`` say what they lack before they begin."""
+"""``rag-cover train judge``, ``train entailment`` and ``train replies`` say what they lack before they begin."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def test_steps_that_are_not_one_number_for_each_stage_are_refused(command: Calla
     assert f"give {len(Schedule().steps)} whole numbers with commas between them" in done.stderr
 
 
-def test_a_network_for_entailment_needs_a_trained_judge(command: Callable[..., Any], data: Path) -> None:
+@pytest.mark.parametrize("network", ["entailment", "replies"])
+def test_a_network_of_its_own_needs_a_trained_judge(command: Callable[..., Any], data: Path, network: str) -> None:
     options = ["--data", str(data), "--start", str(data / "judge.pt"), "--out", str(data / "out"), "--judge", str(data)]
 
-    done = command("train", "entailment", *options)
+    done = command("train", network, *options)
 
     assert done.exit_code != 0
     assert "judge.pt: there is no such file; train a judge first (rag-cover train judge)" in " ".join(done.stderr.split())

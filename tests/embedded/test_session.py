@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_cover_embedded.inputs import PAD, Encoded, Task, encode_pairs, encode_texts, open_tokenizer
-from rag_cover_embedded.session import Session, feed
+from rag_cover_embedded.session import Network, RoutedNetwork, Session, feed
 from rag_cover_embedded.weights import FOLDER
 
 OUTPUTS = ("tokens", "embedding", "entailment", "answers", "correct", "span", "relevance")
@@ -129,3 +129,33 @@ def test_a_forked_process_goes_on_judging(session: Session, encoded: list[Encode
         os._exit(0 if _apart(session.run(encoded[:4], OUTPUTS), alone[:4]) <= TOLERANCE else 1)
 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+class Numbered:
+    """A network whose outputs are its own number and the length of what it reads."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def run(self, encoded: Sequence[Encoded], outputs: Sequence[str]) -> list[Arrays]:
+        return [tuple(np.array([self.number, len(each)], dtype=np.float32) for _ in outputs) for each in encoded]
+
+
+def test_replies_and_answers_against_references_are_read_by_a_network_of_their_own() -> None:
+    opened: list[Network] = []
+
+    def open_replies() -> Network:
+        opened.append(Numbered(2))
+        return opened[-1]
+
+    network = RoutedNetwork(Numbered(1), open_replies)
+    tasks = [Task.ANSWERS, Task.REPLIES, Task.TEXT, Task.CORRECT, Task.ENTAILMENT, Task.REPLIES]
+    texts = [Encoded((int(task), *range(1000, 1000 + place)), (0,) * (place + 1)) for place, task in enumerate(tasks)]
+
+    assert [each[0].tolist() for each in network.run(texts[:1], ["answers"])] == [[1, 1]]
+    assert not opened
+    found = network.run(texts, ["answers"])
+    assert [each[0].tolist() for each in found] == [[1, 1], [2, 2], [1, 3], [2, 4], [1, 5], [2, 6]]
+    network.run(texts, ["answers"])
+    assert len(opened) == 1
+    assert network.run([], ["answers"]) == []

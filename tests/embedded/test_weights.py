@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_cover.backends import ScoringItem
 from rag_cover.errors import CorruptFileError
 from rag_cover_embedded.equivalence import AnswerEntailer
 from rag_cover_embedded.judge import EmbeddedJudge
@@ -109,7 +110,7 @@ class TestANetworkOfItsOwnForEntailment:
 
     def test_a_folder_may_do_without(self, other: Path) -> None:
         about = json.loads((other / "judge.json").read_text(encoding="utf-8"))
-        del about["entailment"], about["sha256"]["entailment.onnx"]
+        del about["entailment"], about["sha256"]["entailment.onnx"], about["sha256"]["replies.onnx"]
         (other / "judge.json").write_text(json.dumps(about), encoding="utf-8")
         (other / "entailment.onnx").unlink()
 
@@ -133,3 +134,49 @@ class TestANetworkOfItsOwnForEntailment:
 
         with pytest.raises(CorruptFileError, match=r"(?s)entailment\.onnx.*Reinstall rag-cover"):
             judge.entail([("It rains.", "It rains.")])
+
+
+class TestANetworkOfItsOwnForReplies:
+    """It has a part in the judge's fingerprint, is opened when a reply is read, and is checked then."""
+
+    REPLY = ScoringItem("Who wrote Emma?", "Jane Austen.", user_question="Who wrote Emma?")
+    PASSAGE = ScoringItem("Who wrote Emma?", "Emma is a novel by Jane Austen.")
+
+    @pytest.fixture
+    def other(self, copied: Path) -> Path:
+        """Give a judge another network for replies: here the judge's own, under the other name."""
+        about = json.loads((copied / "judge.json").read_text(encoding="utf-8"))
+        shutil.copyfile(copied / "judge.onnx", copied / "replies.onnx")
+        about["sha256"]["replies.onnx"] = about["sha256"]["judge.onnx"]
+        (copied / "judge.json").write_text(json.dumps(about), encoding="utf-8")
+        return copied
+
+    @pytest.fixture
+    def without(self, other: Path, tmp_path: Path) -> Path:
+        """Give the same judge with one network for passages and replies."""
+        folder = shutil.copytree(other, tmp_path / "without")
+        about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+        del about["sha256"]["replies.onnx"]
+        (folder / "judge.json").write_text(json.dumps(about), encoding="utf-8")
+        (folder / "replies.onnx").unlink()
+        return folder
+
+    def test_a_folder_may_do_without(self, other: Path, without: Path) -> None:
+        items = [self.REPLY, self.PASSAGE, ScoringItem("Who wrote Emma?", "Austen did.", ("Jane Austen",))]
+
+        assert EmbeddedJudge(without).correctness(items).tolist() == EmbeddedJudge(other).correctness(items).tolist()
+
+    def test_it_has_a_part_in_the_fingerprint(self, other: Path, without: Path) -> None:
+        assert EmbeddedJudge(other).fingerprint != EmbeddedJudge(without).fingerprint
+
+    def test_all_that_ask_share_it(self, other: Path) -> None:
+        assert Weights.open(other).session(1) is Weights.open(other).session(1)
+
+    @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"no network")], ids=["missing", "changed"])
+    def test_damage_is_named_when_a_reply_is_read(self, other: Path, damage: Callable[[Path], object]) -> None:
+        damage(other / "replies.onnx")
+        judge = EmbeddedJudge(other)
+
+        assert judge.correctness([self.PASSAGE])[0] > 0.5  # passages do not need it
+        with pytest.raises(CorruptFileError, match=r"(?s)replies\.onnx.*Reinstall rag-cover"):
+            judge.correctness([self.REPLY])

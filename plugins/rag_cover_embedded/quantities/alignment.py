@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from rag_cover_embedded.quantities.moments import blank, find_moments
 from rag_cover_embedded.quantities.numerals import Token, cut_tokens, read_number, read_rest, word_at
-from rag_cover_embedded.quantities.units import UNITS, Unit
+from rag_cover_embedded.quantities.units import UNITS, MeasurementUnit
 from rag_cover_embedded.quantities.values import Quantity
 
 __all__ = ["align_quantities", "find_quantities"]
@@ -110,7 +110,9 @@ def _read_amount(tokens: Sequence[Token], place: int) -> tuple[Quantity, int] | 
     return _read_smaller(tokens, quantity, units, end)
 
 
-def _read_smaller(tokens: Sequence[Token], quantity: Quantity, units: Sequence[Unit], place: int) -> tuple[Quantity, int]:
+def _read_smaller(
+    tokens: Sequence[Token], quantity: Quantity, units: Sequence[MeasurementUnit], place: int
+) -> tuple[Quantity, int]:
     """Add what follows in a smaller unit of the same dimension: "5 ft 11", not; "5 feet 11 inches", yes."""
     begin = place + (word_at(tokens, place) in {"and", ","})
     if (number := read_number(tokens, begin)) is None or (measured := _read_unit_of(tokens, *number)) is None:
@@ -123,7 +125,7 @@ def _read_smaller(tokens: Sequence[Token], quantity: Quantity, units: Sequence[U
     return replace(quantity, end=tokens[end - 1].end, values=values), end
 
 
-def _read_unit_of(tokens: Sequence[Token], value: Fraction, place: int) -> tuple[tuple[Unit, ...], int] | None:
+def _read_unit_of(tokens: Sequence[Token], value: Fraction, place: int) -> tuple[tuple[MeasurementUnit, ...], int] | None:
     """Read the unit of a number, over the "a" of "half a litre", the "of an" of "a quarter of an hour", or a hyphen."""
     if value < 1:
         place += word_at(tokens, place) == "of"
@@ -131,7 +133,7 @@ def _read_unit_of(tokens: Sequence[Token], value: Fraction, place: int) -> tuple
     return _read_unit(tokens, place + (word_at(tokens, place) == "-"))
 
 
-def _read_unit(tokens: Sequence[Token], place: int) -> tuple[tuple[Unit, ...], int] | None:
+def _read_unit(tokens: Sequence[Token], place: int) -> tuple[tuple[MeasurementUnit, ...], int] | None:
     """Read the longest unit that begins at a place."""
     for end in range(min(len(tokens), place + _WORDS_OF_UNIT), place, -1):
         name = " ".join(token.text for token in tokens[place:end]).replace(" / ", "/")
@@ -140,7 +142,7 @@ def _read_unit(tokens: Sequence[Token], place: int) -> tuple[tuple[Unit, ...], i
     return None
 
 
-def _quantity(tokens: Sequence[Token], begin: int, end: int, units: Sequence[Unit], number: Fraction) -> Quantity:
+def _quantity(tokens: Sequence[Token], begin: int, end: int, units: Sequence[MeasurementUnit], number: Fraction) -> Quantity:
     values = frozenset((unit.dimension, value) for unit in units for value in unit.values(number))
     return Quantity(tokens[begin].start, tokens[end - 1].end, values, units[0].metric)
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["UNITS", "Unit"]
+__all__ = ["UNITS", "MeasurementUnit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class MeasurementUnit:
     """A unit: what it measures (``dimension``), its sizes in the base unit, the base unit's value at 0, and its system."""
 
     dimension: str
@@ -107,40 +107,40 @@ _MONEY = {
 }
 
 
-def _read(table: str, *, metric: bool) -> dict[str, Unit]:
-    found: dict[str, Unit] = {}
+def _read(table: str, *, metric: bool) -> dict[str, MeasurementUnit]:
+    found: dict[str, MeasurementUnit] = {}
     for line in table.strip().splitlines():
         dimension, sizes, names = line.split(maxsplit=2)
-        unit = Unit(dimension, tuple(map(Fraction, sizes.split(","))), metric=metric)
+        unit = MeasurementUnit(dimension, tuple(map(Fraction, sizes.split(","))), metric=metric)
         single, *phrases = names.split("|")
         found |= dict.fromkeys([*single.split(), *phrases], unit)
     return found
 
 
-def _bytes() -> dict[str, Unit]:
-    found = dict.fromkeys(("byte", "bytes"), Unit("bytes", (Fraction(1),)))
+def _bytes() -> dict[str, MeasurementUnit]:
+    found = dict.fromkeys(("byte", "bytes"), MeasurementUnit("bytes", (Fraction(1),)))
     for letter, power in _BYTES.items():
-        either = Unit("bytes", (Fraction(1000**power), Fraction(1024**power)))
+        either = MeasurementUnit("bytes", (Fraction(1000**power), Fraction(1024**power)))
         found |= dict.fromkeys((f"{letter}b", f"{_PREFIXES[letter]}byte", f"{_PREFIXES[letter]}bytes"), either)
-        found[f"{letter}ib"] = Unit("bytes", (Fraction(1024**power),))
+        found[f"{letter}ib"] = MeasurementUnit("bytes", (Fraction(1024**power),))
     return found
 
 
-def _temperatures() -> dict[str, Unit]:
-    celsius = Unit("temperature", (Fraction(1),))
-    fahrenheit = Unit("temperature", (Fraction(5, 9),), Fraction(-160, 9), metric=False)
+def _temperatures() -> dict[str, MeasurementUnit]:
+    celsius = MeasurementUnit("temperature", (Fraction(1),))
+    fahrenheit = MeasurementUnit("temperature", (Fraction(5, 9),), Fraction(-160, 9), metric=False)
     found = dict.fromkeys(("°c", "celsius", "degrees celsius", "degrees c", "degrees centigrade"), celsius)
     return found | dict.fromkeys(("°f", "fahrenheit", "degrees fahrenheit", "degrees f"), fahrenheit)
 
 
-UNITS: dict[str, tuple[Unit, ...]] = {
+UNITS: dict[str, tuple[MeasurementUnit, ...]] = {
     name: (unit,)
     for name, unit in {
         **_read(_TABLE, metric=True),
         **_read(_OTHERS, metric=False),
         **_bytes(),
         **_temperatures(),
-        **{name: Unit(code, (Fraction(1),)) for code, names in _MONEY.items() for name in (code, *names)},
+        **{name: MeasurementUnit(code, (Fraction(1),)) for code, names in _MONEY.items() for name in (code, *names)},
     }.items()
 }
 """Every unit by its names, in lower case, words of a name parted by single spaces; two where a name is that of two."""

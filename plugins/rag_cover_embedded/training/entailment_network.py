@@ -6,20 +6,15 @@ runs 9 and 10), so claims have a network to themselves. Every pair is read by on
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rag_cover_embedded.inputs import Task
-from rag_cover_embedded.training.examples import STAGES, TrainingStage
+from rag_cover_embedded.training.examples import TrainingStage
+from rag_cover_embedded.training.own_network import train_own_network
 from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
-from rag_cover_embedded.training.trainer import train_judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from rag_cover_embedded.training.example import Example
 
 PAIRS = TrainingStage(
     {
@@ -55,12 +50,5 @@ NEAR_COPY_SHARE = 300 / 950
 
 def train_entailment(data: Path, start: Path, out: Path, *, steps: int = ENTAILMENT_STEPS, seed: int = 0) -> None:
     """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
-    others, last = len(STAGES) - 2, round(steps * NEAR_COPY_SHARE)
-    schedule = replace(Schedule(), steps=(*others * (0,), steps - last, last), text_tokens=0, seed=seed)
-    passes: list[Callable[[int], Sequence[Example]]] = [*others * [_read_nothing]]
-    passes += [partial(stage.draw, data) for stage in (PAIRS, NEAR_COPIES)]
-    train_judge(data, out, schedule, start=start, passes=passes)
-
-
-def _read_nothing(_: int) -> Sequence[Example]:
-    return []
+    last = round(steps * NEAR_COPY_SHARE)
+    train_own_network(data, start, out, ((PAIRS, steps - last), (NEAR_COPIES, last)), Schedule().learning_rates[-1], seed=seed)

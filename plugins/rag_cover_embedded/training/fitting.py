@@ -27,7 +27,7 @@ from torch.nn import functional
 from rag_cover.backends import ScoringItem
 from rag_cover_embedded.answers import AnswerJudge, Asked, ScoreCalibration, WindowEvidence, calibration_name
 from rag_cover_embedded.inputs import Task, open_tokenizer
-from rag_cover_embedded.session import Session
+from rag_cover_embedded.session import Network
 from rag_cover_embedded.training.cases import case_texts
 from rag_cover_embedded.training.crossed import make_crossed_examples
 from rag_cover_embedded.training.example import NOT_ENTAILED, Example
@@ -60,7 +60,7 @@ _SCORED = (*_ENTAILED, "verdicts", "ratings", "similar", "agreement", "written a
 def fit(folder: Path, data: Path, *, seed: int = 0) -> Mapping[str, Any]:
     """Fit the numbers of a packed judge and write them into its ``judge.json``; returns them."""
     weights = Weights.open(folder)
-    session, tokenizer = Session(weights.network), open_tokenizer(weights.tokenizer)
+    session, tokenizer = weights.session(), open_tokenizer(weights.tokenizer)
     answers = AnswerJudge(session, tokenizer, threshold=1.0, reply_threshold=1.0, calibrations=UNCALIBRATED, proposing=None)
     fitted = fit_calibrations(answers, data, seed=seed)
     examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_SCORED, 1.0))
@@ -83,14 +83,14 @@ def fit_entailment(folder: Path, data: Path, *, seed: int = 0) -> float:
     """Fit the temperature of a judge's own network for entailment and write it into its ``judge.json``; returns it."""
     weights = Weights.open(folder)
     examples = training_examples(data, FITTING, seed=seed, shares=dict.fromkeys(_ENTAILED, 1.0))
-    session, tokenizer = Session(weights.entailment_network), open_tokenizer(weights.tokenizer)
+    session, tokenizer = weights.entailment_session(), open_tokenizer(weights.tokenizer)
     about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
     about["entailment"] = {"temperature": choose_entailment_temperature(session, tokenizer, examples)}
     (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return float(about["entailment"]["temperature"])
 
 
-def choose_entailment_temperature(session: Session, tokenizer: Tokenizer, examples: Sequence[Example]) -> float:
+def choose_entailment_temperature(session: Network, tokenizer: Tokenizer, examples: Sequence[Example]) -> float:
     """Choose the temperature of the entailment head by the examples of entailment among those given."""
     stated = [e for e in examples if e.task is Task.ENTAILMENT]
     followed = entailment(session, tokenizer, [(e.first, e.second) for e in stated], temperature=1.0).astype(np.float64)

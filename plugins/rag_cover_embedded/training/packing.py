@@ -14,7 +14,7 @@ import torch
 from rag_cover_embedded.answers import Calibrations, Proposing, ScoreCalibration
 from rag_cover_embedded.training.export import export
 from rag_cover_embedded.training.network import JudgeNetwork, find_pretrained_folder
-from rag_cover_embedded.weights import ENTAILMENT_NETWORK, sha256_of
+from rag_cover_embedded.weights import ENTAILMENT_NETWORK, REPLY_NETWORK, sha256_of
 
 UNCALIBRATED = Calibrations(*3 * (ScoreCalibration(logit=1.0),))
 UNFITTED: Mapping[str, Any] = {
@@ -41,9 +41,21 @@ def pack(checkpoint: Path, folder: Path, *, fitted: Mapping[str, Any] = UNFITTED
 
 def pack_entailment(checkpoint: Path, folder: Path, temperature: float = 1.0) -> None:
     """Add ``entailment.onnx``, a network that tells entailment in place of the judge's own, to a judge's folder."""
-    network = JudgeNetwork.from_state(torch.load(checkpoint, weights_only=True)["network"]).eval()
-    export(network, folder / ENTAILMENT_NETWORK)
-    about = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
-    about["sha256"][ENTAILMENT_NETWORK] = sha256_of(folder / ENTAILMENT_NETWORK)
+    about = _add_network(checkpoint, folder, ENTAILMENT_NETWORK)
     about["entailment"] = {"temperature": temperature}
     (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def pack_replies(checkpoint: Path, folder: Path) -> None:
+    """Add ``replies.onnx``, a network that reads replies and answers against references, to a judge's folder."""
+    about = _add_network(checkpoint, folder, REPLY_NETWORK)
+    (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def _add_network(checkpoint: Path, folder: Path, name: str) -> dict[str, Any]:
+    """Write a network into a judge's folder; returns what ``judge.json`` is to say, the network's sha256 with it."""
+    network = JudgeNetwork.from_state(torch.load(checkpoint, weights_only=True)["network"]).eval()
+    export(network, folder / name)
+    about: dict[str, Any] = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+    about["sha256"][name] = sha256_of(folder / name)
+    return about

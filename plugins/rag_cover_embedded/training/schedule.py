@@ -45,3 +45,5 @@ CYCLES = (slice(2), slice(2, 4), slice(4, 5), slice(5, 6), slice(6, 7), slice(7,
 """The stages of each cycle of the learning rate."""
 ENTAILMENT_STEPS = 950
 """The steps of the network for entailment (`entailment_network.py`)."""
+REPLY_STEPS = 450
+"""The steps of the network for replies (`reply_network.py`)."""
