@@ -10,6 +10,8 @@ __all__ = ["align_acronyms"]
 
 _ACRONYM = re.compile(r"(?<![\w.])(?:[A-Z]{2,8}|(?:[A-Z]\.){2,8})(?!\w)")
 _WORD = re.compile(r"[^\W_]+")
+_LONGEST = 20_000
+"""Characters of the longest text that is rewritten: an answer, not a book."""
 _SKIPPED = frozenset({"of", "the", "and", "for", "in", "on", "de", "la", "et"})
 
 
@@ -23,6 +25,8 @@ def align_acronyms(text: str, references: Sequence[str], question: str = "") -> 
     >>> align_acronyms("The World Health Organization.", ["WHO"])
     'The WHO.'
     """
+    if len(text) > _LONGEST:
+        return text
     asked = {_letters(found[0]) for found in _ACRONYM.finditer(question)}
     for reference in references:
         names = {letters: name for letters, name, _, _ in _names(reference) if letters not in asked}

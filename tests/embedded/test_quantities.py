@@ -118,6 +118,13 @@ def test_every_quantity_of_a_text_is_read() -> None:
     assert [text[each.start : each.end] for each in find_quantities(text)] == ["3 May", "6 pm", "two dozen", "$5", "200 g"]
 
 
+@pytest.mark.parametrize(
+    "text", ["9" * 10_000, "⁶ apples", "1/0", "24:61", "31 February 2021", "1 " * 9_000, "٣ kg", "¾ of an hour"]
+)
+def test_odd_numbers_are_read_or_left_alone(text: str) -> None:
+    assert align_quantities(text, ["45 minutes"]) == ("45 minutes" if text.startswith("¾") else text)
+
+
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map(" ".join))
 def test_quantities_stand_one_after_the_other(text: str) -> None:
     found = find_quantities(text)

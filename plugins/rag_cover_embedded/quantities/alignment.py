@@ -14,6 +14,8 @@ from rag_cover_embedded.quantities.values import Quantity
 
 __all__ = ["align_quantities", "find_quantities"]
 
+_LONGEST = 20_000
+"""Characters of the longest text whose quantities are rewritten: an answer, not a book."""
 _WORDS_OF_UNIT = 5
 _NAMES_BEFORE_SHARE = 2
 _ARTICLES = frozenset({"a", "an"})
@@ -28,7 +30,7 @@ _MAY_COUNT = re.compile(
 def align_quantities(text: str, references: Sequence[str], question: str = "") -> str:
     """Write each quantity of a text as the first reference that means the same writes it.
 
-    What the question names stays: it may ask for that in another unit.
+    What the question names stays: it may ask for that in another unit. A text of more than 20,000 characters stays as it is.
 
     >>> align_quantities("It takes an hour and a half.", ["90 minutes"])
     'It takes 90 minutes.'
@@ -36,14 +38,15 @@ def align_quantities(text: str, references: Sequence[str], question: str = "") -
     'It takes an hour.'
     """
     wanted = [(each, reference[each.start : each.end]) for reference in references for each in find_quantities(reference)]
-    if not wanted:
+    if not wanted or len(text) > _LONGEST:
         return text
-    asked = find_quantities(question)
-    for quantity in reversed(_without(find_quantities(text), asked)):
+    parts, end = list[str](), 0
+    for quantity in _without(find_quantities(text), find_quantities(question)):
         same = [written for each, written in wanted if quantity.equals(each)]
         if same and text[quantity.start : quantity.end] not in same:
-            text = text[: quantity.start] + same[0] + text[quantity.end :]
-    return text
+            parts += [text[end : quantity.start], same[0]]
+            end = quantity.end
+    return "".join([*parts, text[end:]])
 
 
 def _without(found: Sequence[Quantity], asked: Sequence[Quantity]) -> list[Quantity]:

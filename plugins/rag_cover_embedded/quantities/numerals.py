@@ -53,6 +53,8 @@ _PARTS = ["half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ni
 _FRACTIONS = {name: Fraction(1, part) for part, name in enumerate(_PARTS, 2)}
 _FRACTIONS |= {f"{name}s": share for name, share in _FRACTIONS.items()} | {"halves": Fraction(1, 2)}
 _SIGNS = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4), "⅓": Fraction(1, 3), "⅔": Fraction(2, 3)}
+_MOST_FIGURES = 24
+"""Characters of the longest number in figures; what is longer is a code."""
 _ARTICLES = frozenset({"a", "an"})
 
 
@@ -120,7 +122,7 @@ def _read_whole(tokens: Sequence[Token], place: int, *, money: bool) -> tuple[Fr
         if following in _FRACTIONS:
             return _FRACTIONS[following], place + 2
         return _scale(tokens, Fraction(1), place + 1, money=money) if following in _SCALES.keys() - _LETTERS else None
-    if word[:1].isdecimal():
+    if word[:1].isdecimal() and len(word) <= _MOST_FIGURES:
         return _scale(tokens, Fraction(_GROUPING.sub("", word)), place + 1, money=money)
     return _read_words(tokens, place)
 
