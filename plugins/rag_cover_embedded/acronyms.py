@@ -1,4 +1,7 @@
-"""Acronyms in answers, written out as the references write them, and names shortened where the references are acronyms."""
+"""Acronyms in answers, written out as the references write them.
+
+Only this way round: of an acronym as reference any phrase with its initials would be a match ("Idle Talk" for "IT").
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-__all__ = ["align_acronyms"]
+__all__ = ["write_out_acronyms"]
 
 _ACRONYM = re.compile(r"(?<![\w.])(?:[A-Z]{2,8}|(?:[A-Z]\.){2,8})(?!\w)")
 _WORD = re.compile(r"[^\W_]+")
@@ -15,27 +18,24 @@ _LONGEST = 20_000
 _SKIPPED = frozenset({"of", "the", "and", "for", "in", "on", "de", "la", "et"})
 
 
-def align_acronyms(text: str, references: Sequence[str], question: str = "") -> str:
-    """Write acronyms of a text in full where a reference has the name, and the other way round.
+def write_out_acronyms(text: str, references: Sequence[str], question: str = "") -> str:
+    """Write acronyms of a text in full where a reference has a name with these initials.
 
-    An acronym that the question names stays: it may be asked what that stands for.
+    An acronym that the question names stays: it may be asked what that stands for. A text of more than 20,000 characters stays
+    as it is.
 
-    >>> align_acronyms("NASA did.", ["National Aeronautics and Space Administration"])
+    >>> write_out_acronyms("NASA did.", ["National Aeronautics and Space Administration"])
     'National Aeronautics and Space Administration did.'
-    >>> align_acronyms("The World Health Organization.", ["WHO"])
-    'The WHO.'
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or not _ACRONYM.search(text):
         return text
     asked = {_letters(found[0]) for found in _ACRONYM.finditer(question)}
+    names: dict[str, str] = {}
     for reference in references:
-        names = {letters: name for letters, name, _, _ in _names(reference) if letters not in asked}
-        text = _ACRONYM.sub(partial(_write_out, names), text)
-        wanted = {_letters(found[0]): found[0] for found in _ACRONYM.finditer(reference)}
-        for letters, _, start, end in reversed([*_names(text)] if wanted else []):
-            if letters in wanted.keys() - asked:
-                text = text[:start] + wanted[letters] + text[end:]
-    return text
+        for letters, name in _names(reference):
+            if letters not in asked:
+                names.setdefault(letters, name)
+    return _ACRONYM.sub(partial(_write_out, names), text)
 
 
 def _write_out(names: Mapping[str, str], acronym: re.Match[str]) -> str:
@@ -46,8 +46,8 @@ def _letters(acronym: str) -> str:
     return acronym.replace(".", "")
 
 
-def _names(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """Yield the longest runs of capitalised words, joined by small ones: their initials, the run, its start and end."""
+def _names(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the longest runs of capitalised words, joined by small ones: their initials, and the run."""
     run: list[re.Match[str]] = []
     for word in [*_WORD.finditer(text), None]:
         capital = word is not None and word[0][0].isupper() and not word[0].isupper()
@@ -61,12 +61,11 @@ def _names(text: str) -> Iterator[tuple[str, str, int, int]]:
             run = []
 
 
-def _close(text: str, run: list[re.Match[str]]) -> Iterator[tuple[str, str, int, int]]:
+def _close(text: str, run: list[re.Match[str]]) -> Iterator[tuple[str, str]]:
     while run and run[-1][0] in _SKIPPED:
         run = run[:-1]
     if run and run[0][0].lower() in _SKIPPED:
         run = run[1:]
     initials = "".join(word[0][0] for word in run if word[0] not in _SKIPPED)
     if len(initials) > 1:
-        start, end = run[0].start(), run[-1].end()
-        yield initials, text[start:end], start, end
+        yield initials, text[run[0].start() : run[-1].end()]

@@ -80,7 +80,7 @@ replies_app = typer.Typer(add_completion=False)
 
 @replies_app.command()
 def reply_network(
-    data: Annotated[Path, typer.Option(help="Folder with the training data (judge/, answers/, …).")],
+    data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, judge/, nli/, …).")],
     start: Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")],
     out: Annotated[Path, typer.Option(help="Where checkpoints and the log go.")],
     judge_folder: Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")],

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import ScoringItem
 from rag_cover.texts import encodable
-from rag_cover_embedded.acronyms import align_acronyms
+from rag_cover_embedded.acronyms import write_out_acronyms
 from rag_cover_embedded.features import likeness, rank_references
 from rag_cover_embedded.inputs import Encoded, Task, groups_of_references, join
 from rag_cover_embedded.quantities.alignment import align_quantities
@@ -56,7 +56,7 @@ def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringI
 
 def _align(item: ScoringItem) -> str:
     text = align_quantities(item.text, item.references, item.question)
-    return align_acronyms(text, item.references, item.question)
+    return write_out_acronyms(text, item.references, item.question)
 
 
 def bounds_by_yes_or_no(item: ScoringItem) -> tuple[float, float]:

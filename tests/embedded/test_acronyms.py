@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover_embedded.acronyms import align_acronyms
+from rag_cover_embedded.acronyms import write_out_acronyms
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,8 @@ from rag_cover_embedded.acronyms import align_acronyms
             "It was National Aeronautics and Space Administration.",
         ),
         (["United States of America"], "the U.S.A.", "the United States of America"),
-        (["WHO"], "The World Health Organization", "The WHO"),
+        (["WHO"], "The World Health Organization", "The World Health Organization"),
+        (["IT"], "Idle Talk", "Idle Talk"),
         (["Brenner Precision Engineering"], "BPE, in 2019", "Brenner Precision Engineering, in 2019"),
         (["European Union"], "in Union", "in Union"),
         (["European Union"], "the EFTA", "the EFTA"),
@@ -26,19 +27,14 @@ from rag_cover_embedded.acronyms import align_acronyms
         (["NASA"], "NASA", "NASA"),
     ],
 )
-def test_acronyms_are_written_as_the_references_do(references: list[str], text: str, aligned: str) -> None:
-    assert align_acronyms(text, references) == aligned
+def test_acronyms_are_written_out_as_the_references_do(references: list[str], text: str, aligned: str) -> None:
+    assert write_out_acronyms(text, references) == aligned
 
 
 def test_an_acronym_that_is_asked_about_stays() -> None:
-    assert align_acronyms("WHO", ["World Health Organization"], "What does WHO stand for?") == "WHO"
-
-
-@given(st.text(), st.text(alphabet="abc XYZ."))
-def test_a_text_agrees_with_itself(text: str, more: str) -> None:
-    assert align_acronyms(text + more, [text + more]) in {text + more, align_acronyms(text + more, [text + more])}
+    assert write_out_acronyms("WHO", ["World Health Organization"], "What does WHO stand for?") == "WHO"
 
 
 @given(st.text(), st.text(alphabet="abc ,"))
 def test_references_without_names_change_nothing(text: str, reference: str) -> None:
-    assert align_acronyms(text, [reference]) == text
+    assert write_out_acronyms(text, [reference]) == text

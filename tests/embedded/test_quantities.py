@@ -63,6 +63,10 @@ PIECES = [
         ("22:30", "half past ten at night"),
         ("8:45", "a quarter to nine in the morning"),
         ("12:00", "noon"),
+        ("-5 °C", "23 °F"),
+        ("-18 °C", "minus 18 degrees Celsius"),
+        ("12:00", "midday"),
+        ("midnight", "00:00"),
         ("the 16th century", "the 1500s"),
         ("the sixteenth century", "1500s"),
     ],
@@ -91,6 +95,24 @@ def test_equal_quantities_are_written_alike(reference: str, text: str) -> None:
         ("22:30", "10:30 a.m."),
         ("the 16th century", "the 1600s"),
         ("Paris", "an hour"),
+        ("90 minutes", "1 to 1.5 hours"),
+        ("90 minutes", "1.5 hours less than planned"),
+        ("midnight", "12:00"),
+        ("7 o'clock in the evening", "7:00"),
+        ("007", "7"),
+        ("02139", "2,139"),
+        ("3.10", "v3.1"),
+        ("2.0", "2"),
+        ("1984", "1,984 people"),
+        ("5 g", "a 5G network"),
+        ("5 mg", "5 Mg"),
+        ("-5 °C", "41 °F"),
+        ("10 °C", "warmer by 50 °F"),
+        ("50%", "in the second half"),
+        ("50%", "half past ten"),
+        ("50%", "half of 30 apples"),
+        ("1", "no one"),
+        ("6:45 pm", "18:45:30"),
         ("31 February 2020", "2020-02-31"),
     ],
 )
@@ -106,6 +128,19 @@ def test_the_first_reference_that_means_the_same_gives_the_form() -> None:
 
 def test_what_is_written_as_a_reference_writes_it_stays() -> None:
     assert align_quantities("90 minutes", ["an hour and a half", "90 minutes"]) == "90 minutes"
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "text"),
+    [
+        ("By how much did the oven get warmer?", "10 °C", "50 °F"),
+        ("How many degrees did it rise?", "2 °C", "35.6 °F"),
+        ("How much does it cost?", "2 pounds", "907 g"),
+    ],
+)
+def test_what_is_asked_for_tells_how_quantities_are_read(question: str, reference: str, text: str) -> None:
+    assert align_quantities(text, [reference], question) == text
+    assert align_quantities(text, [reference], "What does the label say?") == reference
 
 
 def test_what_the_question_names_stays() -> None:

@@ -51,7 +51,7 @@ _WRITTEN = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
-    rf"\b(?P<h1>\d{{1,2}})[:.](?P<min>[0-5]\d)(?:\s?{_HALF_DAY.replace('half', 'half1')})?(?![\d%])"
+    rf"\b(?P<h1>\d{{1,2}})[:.](?P<min>[0-5]\d)(?:\s?{_HALF_DAY.replace('half', 'half1')})?(?![\d%:])"
     rf"|\b(?P<h2>{_HOUR})(?:\s+o['’]clock)?\s?{_HALF_DAY.replace('half', 'half2')}"
     rf"|\b(?P<h3>{_HOUR})\s+o['’]clock\b"
     rf"|\b(?P<part>{'|'.join(_MINUTES)})\s+(?P<side>past|to)\s+(?P<h4>{_HOUR})\b(?:\s+{_HALF_DAY.replace('half', 'half4')})?"
@@ -125,17 +125,20 @@ def _times(text: str) -> Iterator[Quantity]:
             offset = _MINUTES[" ".join(at["part"].lower().split())] * (1 if at["side"].lower() == "past" else -1)
             minutes = _of_day(hour, offset, half)
         else:
-            minutes = _of_day(hour, int(at["min"] or 0), half)
+            minutes = _of_day(hour, int(at["min"] or 0), half, is_written=at["h1"] is not None)
         yield Quantity(*match.span(), frozenset(("time", Fraction(each)) for each in minutes))
 
 
-def _of_day(hour: str, minutes: int, half: str) -> set[int]:
-    """Return the minutes since midnight that a time may mean: two where the half of the day is not said."""
+def _of_day(hour: str, minutes: int, half: str, *, is_written: bool = False) -> set[int]:
+    """Return the minutes since midnight that a time may mean.
+
+    Two where the half of the day is not said; but what is written as 7:00 is in the morning, and 12:00 is noon.
+    """
     number = _SMALL.index(hour.lower()) + 1 if hour.lower() in _SMALL else int(hour)
     if number > 24:  # noqa: PLR2004  # hours
         return set()
     said = half.lower().replace(".", "")
-    if number > 12 or hour.startswith("0"):  # noqa: PLR2004  # hours
+    if not said and (number > 12 or is_written):  # noqa: PLR2004  # hours
         hours = {number}
     elif said in {"am", "in the morning"}:
         hours = {number % 12}

@@ -60,16 +60,17 @@ _ARTICLES = frozenset({"a", "an"})
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number or sign of a text, in lower case, and where it stands."""
+    """A word, number or sign of a text, in lower case and as it is, and where it stands."""
 
     text: str
+    raw: str
     start: int
     end: int
 
 
 def cut_tokens(text: str) -> list[Token]:
     """Cut a text into words, numbers and signs."""
-    return [Token("".join(found[0].split()).lower(), *found.span()) for found in _TOKEN.finditer(text)]
+    return [Token("".join(found[0].split()).lower(), found[0], *found.span()) for found in _TOKEN.finditer(text)]
 
 
 def word_at(tokens: Sequence[Token], place: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["UNITS", "MeasurementUnit"]
+__all__ = ["NO_UNITS", "UNITS", "MeasurementUnit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,8 @@ length    0.3048     ft foot feet
 length    0.9144     yd yard yards
 length    1609.344   mi mile miles
 mass      0.028349523125 oz ounce ounces
-mass      0.45359237 lb lbs pound pounds
+mass      0.45359237 lb lbs
+mass      0.45359237  pound pounds
 mass      6.35029318 stone stones
 area      4046.8564224 acre acres
 area      2589988.110336 sqmi|square mile|square miles|sq mi
@@ -133,15 +134,13 @@ def _temperatures() -> dict[str, MeasurementUnit]:
     return found | dict.fromkeys(("°f", "fahrenheit", "degrees fahrenheit", "degrees f"), fahrenheit)
 
 
-UNITS: dict[str, tuple[MeasurementUnit, ...]] = {
-    name: (unit,)
-    for name, unit in {
-        **_read(_TABLE, metric=True),
-        **_read(_OTHERS, metric=False),
-        **_bytes(),
-        **_temperatures(),
-        **{name: MeasurementUnit(code, (Fraction(1),)) for code, names in _MONEY.items() for name in (code, *names)},
-    }.items()
+UNITS: dict[str, MeasurementUnit] = {
+    **_read(_TABLE, metric=True),
+    **_read(_OTHERS, metric=False),
+    **_bytes(),
+    **_temperatures(),
+    **{name: MeasurementUnit(code, (Fraction(1),)) for code, names in _MONEY.items() for name in (code, *names)},
 }
-"""Every unit by its names, in lower case, words of a name parted by single spaces; two where a name is that of two."""
-UNITS |= {name: (*UNITS[name], *UNITS["£"]) for name in ("pound", "pounds")}
+"""Every unit by its names, in lower case, words of a name parted by single spaces."""
+NO_UNITS = frozenset({*"ABCDEFGHIKMNOPQRSTUXYZ", "Mg", "Mm", "mW", "Gb", "Mb", "Kb", "kb", "Tb"})
+"""Letters that are none of these units as they are written: others by the case of a letter, or not a unit at all ("5G")."""
