@@ -65,7 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         plan = Plan(options.data, options.passages, options.index or Path(folder) / "index", 0, options.seed)
         timed = Timed(EmbeddedRetriever(list(corpus(plan)), plan.index))
-        rows = [[str(depth), *measured(timed, chosen, depth)] for depth in options.depths]
+        rows = [[str(depth), *measure(timed, chosen, depth)] for depth in options.depths]
     show(
         f"Nuggets of {len(chosen) - WARMING} questions from {plan.passages} passages",
         ["passages read", "median s", "95% below, s", "processor s", "retrieval, s", "nuggets"],
@@ -73,7 +73,7 @@ def main() -> None:
     )
 
 
-def measured(timed: Timed, questions: list[str], depth: int) -> list[str]:
+def measure(timed: Timed, questions: list[str], depth: int) -> list[str]:
     """Return a row: seconds of a question, of the processor, of the retrieval, and the number of nuggets."""
     maker = NuggetMaker(open_embedder("embedded"), open_entailer("embedded"), corpus=timed, depth=depth)
     wall, processor, searching, counts = [], [], [], []

