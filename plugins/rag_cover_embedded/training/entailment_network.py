@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rag_cover_embedded.inputs import Task
 from rag_cover_embedded.training.examples import TrainingStage
 from rag_cover_embedded.training.own_network import train_own_network
-from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS, Schedule
+from rag_cover_embedded.training.schedule import ENTAILMENT_STEPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,4 +51,4 @@ NEAR_COPY_SHARE = 300 / 950
 def train_entailment(data: Path, start: Path, out: Path, *, steps: int = ENTAILMENT_STEPS, seed: int = 0) -> None:
     """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
     last = round(steps * NEAR_COPY_SHARE)
-    train_own_network(data, start, out, ((PAIRS, steps - last), (NEAR_COPIES, last)), Schedule().learning_rates[-1], seed=seed)
+    train_own_network(data, start, out, ((PAIRS, steps - last), (NEAR_COPIES, last)), seed=seed)

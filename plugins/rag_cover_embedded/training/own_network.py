@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 def train_own_network(
-    data: Path, start: Path, out: Path, stages: Sequence[tuple[TrainingStage, int]], rate: float, *, seed: int
+    data: Path, start: Path, out: Path, stages: Sequence[tuple[TrainingStage, int]], *, seed: int, rate: float | None = None
 ) -> None:
-    """Train stages of so many steps from a judge's checkpoint, or go on from the one in ``out``, at most at a learning rate.
+    """Train stages of so many steps from a judge's checkpoint, or go on from the one in ``out``.
 
+    ``rate`` is the highest learning rate of every stage; None: those of the judge's own last stages.
     The text mode is not trained: the judge's own network gives embeddings. Leaves ``out/judge.pt`` and ``out/log.jsonl``.
     """
     others = len(STAGES) - len(stages)
-    rates = tuple(rate for _ in CYCLES)
+    rates = Schedule().learning_rates if rate is None else (rate,) * len(CYCLES)
     steps = (*others * (0,), *(count for _, count in stages))
     passes: list[Callable[[int], Sequence[Example]]] = [*others * [_read_nothing]]
     passes += [partial(stage.draw, data) for stage, _ in stages]

@@ -41,21 +41,18 @@ def pack(checkpoint: Path, folder: Path, *, fitted: Mapping[str, Any] = UNFITTED
 
 def pack_entailment(checkpoint: Path, folder: Path, temperature: float = 1.0) -> None:
     """Add ``entailment.onnx``, a network that tells entailment in place of the judge's own, to a judge's folder."""
-    about = _add_network(checkpoint, folder, ENTAILMENT_NETWORK)
-    about["entailment"] = {"temperature": temperature}
-    (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    _add_network(checkpoint, folder, ENTAILMENT_NETWORK, {"entailment": {"temperature": temperature}})
 
 
 def pack_replies(checkpoint: Path, folder: Path) -> None:
     """Add ``replies.onnx``, a network that reads replies and answers against references, to a judge's folder."""
-    about = _add_network(checkpoint, folder, REPLY_NETWORK)
-    (folder / "judge.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    _add_network(checkpoint, folder, REPLY_NETWORK, {})
 
 
-def _add_network(checkpoint: Path, folder: Path, name: str) -> dict[str, Any]:
-    """Write a network into a judge's folder; returns what ``judge.json`` is to say, the network's sha256 with it."""
+def _add_network(checkpoint: Path, folder: Path, name: str, fitted: Mapping[str, Any]) -> None:
+    """Write a network into a judge's folder, and its sha256 and what was fitted with it into ``judge.json``."""
     network = JudgeNetwork.from_state(torch.load(checkpoint, weights_only=True)["network"]).eval()
     export(network, folder / name)
     about: dict[str, Any] = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
     about["sha256"][name] = sha256_of(folder / name)
-    return about
+    (folder / "judge.json").write_text(json.dumps({**about, **fitted}, indent=2) + "\n", encoding="utf-8")

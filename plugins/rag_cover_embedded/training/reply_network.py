@@ -45,4 +45,4 @@ _RATE = 4e-5
 
 def train_replies(data: Path, start: Path, out: Path, *, steps: int = REPLY_STEPS, seed: int = 0) -> None:
     """Train from a judge's checkpoint, or go on from the one in ``out``; leaves ``out/judge.pt`` and ``out/log.jsonl``."""
-    train_own_network(data, start, out, ((REPLIES, steps),), _RATE, seed=seed)
+    train_own_network(data, start, out, ((REPLIES, steps),), seed=seed, rate=_RATE)
