@@ -22,6 +22,7 @@ from rag_cover_embedded.acronyms import write_out_acronyms
 from rag_cover_embedded.features import likeness, rank_references
 from rag_cover_embedded.inputs import Encoded, Task, groups_of_references, join
 from rag_cover_embedded.quantities.alignment import align_quantities
+from rag_cover_embedded.quantities.conflicts import misstates_quantity
 from rag_cover_embedded.segments import SegmentedText, segment_texts
 from rag_cover_embedded.session import Network
 
@@ -40,7 +41,8 @@ _BARE = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringItem], *, temperature: float) -> Floats:
     """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references.
 
-    Quantities and acronyms are compared by what they mean: those of the text are read as the references write them.
+    Quantities and acronyms are compared by what they mean: those of the text are read as the references write them, and a
+    reference's number with another unit, currency or sign is wrong.
     """
     items = [replace(item, text=_align(item)) for item in items]
     texts = segment_texts(tokenizer, [item.text for item in items])
@@ -50,8 +52,14 @@ def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringI
     best = np.full(len(items), -np.inf, dtype=np.float32)
     np.maximum.at(best, rows, logits)
     probabilities: Floats = 1 / (1 + np.exp(-best / temperature))
-    lowest, highest = np.array([bounds_by_yes_or_no(item) for item in items], dtype=np.float32).reshape(-1, 2).T
+    lowest, highest = np.array([_bounds(item) for item in items], dtype=np.float32).reshape(-1, 2).T
     return np.clip(probabilities, lowest, highest)
+
+
+def _bounds(item: ScoringItem) -> tuple[float, float]:
+    if misstates_quantity(item.text, item.references, item.question):
+        return 0.0, _WRONG
+    return bounds_by_yes_or_no(item)
 
 
 def _align(item: ScoringItem) -> str:

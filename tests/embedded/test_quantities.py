@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover_embedded.quantities.alignment import align_quantities, find_quantities
+from rag_cover_embedded.quantities.conflicts import misstates_quantity
 
 PIECES = [
     "an hour",
@@ -177,3 +178,58 @@ def test_a_text_agrees_with_itself(text: str) -> None:
 def test_references_without_a_quantity_change_nothing(text: str, reference: str) -> None:
     if not find_quantities(reference):
         assert align_quantities(text, [reference]) == text
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("12 grams", "It weighs 12 kg."),
+        ("30 mph", "about 30 km/h"),
+        ("$30", "It costs €30."),
+        ("24 months", "24 weeks"),
+        ("-18 °C", "18 °C"),
+        ("-18 °C", "minus eighteen degrees Fahrenheit"),
+        ("25%", "25‰"),
+        ("10 am", "10 pm"),
+        ("9 November 1989", "9 November 1988"),
+        ("five litres", "It holds 5 gallons."),
+        ("5 °C below zero", "5 °C"),
+    ],
+)
+def test_a_number_with_another_meaning_is_a_misstatement(reference: str, text: str) -> None:
+    assert misstates_quantity(text, [reference])
+    assert misstates_quantity(reference, [text])
+    assert not misstates_quantity(text, [reference, "somewhat more"])
+    assert not misstates_quantity(f"{text} ({reference})", [reference])
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("287 m below sea level", "−287 m"),
+        ("90 minutes", "an hour and a half"),
+        ("6 feet 1 inch", "6 feet and an inch, 1.85 m"),
+        ("12", "12 kg"),
+        ("12 kg", "12"),
+        ("10 to 12 kg", "10 lb"),
+        ("10:30", "half past ten"),
+        ("2 GB", "2,000 MB"),
+        ("5 October", "in 5 days"),
+        ("3 apples", "3 kg"),
+        ("£30", "30 pounds"),
+    ],
+)
+def test_other_texts_misstate_nothing(reference: str, text: str) -> None:
+    assert not misstates_quantity(text, [reference])
+    assert not misstates_quantity(reference, [text])
+
+
+def test_what_the_question_names_is_no_misstatement() -> None:
+    question = "How many miles is the 10 km race?"
+
+    assert not misstates_quantity("The 10 km race is a little over six miles.", ["10 miles"], question)
+
+
+@given(st.lists(st.sampled_from(PIECES)).map(" ".join))
+def test_no_text_misstates_itself(text: str) -> None:
+    assert not misstates_quantity(text, [text])

@@ -12,17 +12,17 @@ from typing import Self
 
 from rag_cover_embedded.quantities.moments import blank, find_moments
 from rag_cover_embedded.quantities.numerals import Token, cut_tokens, read_number, read_rest, word_at
-from rag_cover_embedded.quantities.units import NO_UNITS, UNITS, MeasurementUnit
+from rag_cover_embedded.quantities.units import CURRENCIES, NO_UNITS, UNITS, MeasurementUnit
 from rag_cover_embedded.quantities.values import Quantity, Value
 
-__all__ = ["align_quantities", "find_quantities"]
+__all__ = ["LONGEST", "align_quantities", "find_quantities"]
 
-_LONGEST = 20_000
-"""Characters of the longest text whose quantities are rewritten: an answer, not a book."""
+LONGEST = 20_000
+"""Characters of the longest text whose quantities are compared: an answer, not a book."""
 _WORDS_OF_UNIT = 5
 _NAMES_BEFORE_SHARE = 2
 _ARTICLES = frozenset({"a", "an"})
-_CURRENCIES = frozenset(name for name, unit in UNITS.items() if len(unit.dimension) == 3)  # noqa: PLR2004  # ISO 4217
+_NAMES_OF_MONEY = frozenset(name for name, unit in UNITS.items() if unit.dimension in CURRENCIES)
 _IN_TWO_SYSTEMS = frozenset(unit.dimension for unit in UNITS.values() if not unit.metric)
 _ZERO_FAHRENHEIT = UNITS["°f"].zero
 _FIGURES_OF_A_YEAR = 4
@@ -40,6 +40,7 @@ _COST = re.compile(
 )
 _RANGE = re.compile(r"\s*(?:to|and|or|[-–—])\s*")
 _SIGN = re.compile(r"(?:^|(?<=[\s(:]))([-−–]|(?:minus|negative)\s)$", re.IGNORECASE)
+_BELOW = re.compile(r"\s+below\s+(?:zero|sea level)\b", re.IGNORECASE)
 _LONGEST_SIGN = 12
 _AROUND = 24
 _LEADING_ZERO = re.compile(r"[-−–]?0\d")
@@ -68,7 +69,7 @@ def align_quantities(text: str, references: Sequence[str], question: str = "") -
     >>> align_quantities("It takes an hour.", ["90 minutes"])
     'It takes an hour.'
     """
-    if len(text) > _LONGEST or not (wanted := _Wanted.of(references, question)):
+    if len(text) > LONGEST or not (wanted := _Wanted.of(references, question)):
         return text
     asked = {value for each in find_quantities(question) for value in each.values}
     parts, end = list[str](), 0
@@ -160,13 +161,16 @@ def find_quantities(text: str) -> list[Quantity]:
 
 
 def _with_sign(text: str, quantity: Quantity) -> Quantity:
-    """Read the sign in front of a quantity: "-5 °C", "minus five"."""
+    """Read the sign of a quantity: "-5 °C", "minus five", "5 °C below zero"."""
     sign = _SIGN.search(text, max(0, quantity.start - _LONGEST_SIGN), quantity.start)
-    if sign is None:
+    below = _BELOW.match(text, quantity.end)
+    if sign is None and below is None:
         return quantity
     zero = 0 if quantity.metric else 2 * _ZERO_FAHRENHEIT  # of the scale on both sides of its own 0
     values = frozenset((kind, (zero if kind == "temperature" else 0) - value) for kind, value in quantity.values)
-    return replace(quantity, start=sign.start(1), values=values)
+    return replace(
+        quantity, start=sign.start(1) if sign else quantity.start, end=below.end() if below else quantity.end, values=values
+    )
 
 
 def _is_something_else(text: str, quantity: Quantity) -> bool:
@@ -190,7 +194,7 @@ def _is_no_share(written: str, before: str, behind: str) -> bool:
 
 def _read_money(tokens: Sequence[Token], place: int) -> tuple[Quantity, int] | None:
     """Read a currency and a number behind it."""
-    if word_at(tokens, place) not in _CURRENCIES or (number := read_number(tokens, place + 1, money=True)) is None:
+    if word_at(tokens, place) not in _NAMES_OF_MONEY or (number := read_number(tokens, place + 1, money=True)) is None:
         return None
     return _quantity(tokens, place, number[1], UNITS[tokens[place].text], number[0]), number[1]
 

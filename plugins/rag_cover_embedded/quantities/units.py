@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["NO_UNITS", "UNITS", "MeasurementUnit"]
+__all__ = ["CURRENCIES", "NO_UNITS", "UNITS", "MeasurementUnit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,5 +142,7 @@ UNITS: dict[str, MeasurementUnit] = {
     **{name: MeasurementUnit(code, (Fraction(1),)) for code, names in _MONEY.items() for name in (code, *names)},
 }
 """Every unit by its names, in lower case, words of a name parted by single spaces."""
+CURRENCIES = frozenset(_MONEY)
+"""The dimensions of money: a currency each, by its code in ISO 4217."""
 NO_UNITS = frozenset({*"ABCDEFGHIKMNOPQRSTUXYZ", "Mg", "Mm", "mW", "Gb", "Mb", "Kb", "kb", "Tb"})
 """Letters that are none of these units as they are written: others by the case of a letter, or not a unit at all ("5G")."""
