@@ -76,11 +76,22 @@ class CommandGroup(TyperGroup):
         return _group_of(cmd_name, members, theirs) if members else None
 
 
+class _PluginCommands(TyperGroup):
+    """Commands of plugins whose names begin with the same word; its help imports them, to say what each does."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        for command in self.commands.values():
+            if isinstance(command, LazyCommand):
+                command.read_help()
+        super().format_help(ctx, formatter)
+
+
 def _group_of(group: str, names: Iterable[str], targets: Mapping[str, str]) -> Any:
     """Make a group of the commands whose names begin with its own."""
     about = f"Commands of plugins under '{group}'."
     members = [_plugin_command(name, targets) for name in names]
-    return tidy_help(TyperGroup(name=group, commands=members, no_args_is_help=True, help=about, rich_help_panel=_PLUGINS))
+    return tidy_help(_PluginCommands(name=group, commands=members, no_args_is_help=True, help=about, rich_help_panel=_PLUGINS))
 
 
 def _plugin_command(name: str, targets: Mapping[str, str]) -> LazyCommand:

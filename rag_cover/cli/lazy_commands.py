@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -26,8 +27,15 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Import the command and read its arguments; the context that comes of it calls the command itself."""
-        load = load_command if self._is_ours else load_plugin_command
-        return load(self._listed).make_context(info_name, args, parent, **extra)
+        return self._load().make_context(info_name, args, parent, **extra)
+
+    def read_help(self) -> None:
+        """Import the command and take over what it says of itself; one that cannot be imported keeps its summary."""
+        with suppress(RagCoverError):
+            self.help = self._load().help or self.help
+
+    def _load(self) -> Any:
+        return (load_command if self._is_ours else load_plugin_command)(self._listed)
 
 
 class CommandsByName(Mapping[str, Any]):

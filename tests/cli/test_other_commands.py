@@ -181,7 +181,9 @@ def test_commands_of_two_words_stand_in_a_group(
     monkeypatch.syspath_prepend(folder)
 
     assert "greet" in command("--help").stdout
-    assert "kindly" in command("greet", "--help").stdout
+    help_of_group = " ".join(command("greet", "--help").stdout.split())
+    assert "kindly Greet someone." in help_of_group
+    assert "oddly A plugin's command (no_such_module)." in help_of_group
     assert command("greet", "kindly", "world", "--loudly").stdout == "Hello world!\n"
     assert "The command 'greet oddly' of a plugin (no_such_module:app)" in command("greet", "oddly").stderr
     assert command("greet", "rudely").exit_code == 2
