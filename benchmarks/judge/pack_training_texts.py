@@ -31,6 +31,7 @@ from rag_cover.errors import InputError
 from rag_cover_embedded.training.crossed import TEXTS, is_held_out, make_crossed_examples
 from rag_cover_embedded.training.near_questions import ANSWERS, NEAR_MISS
 from rag_cover_embedded.training.splits import LEARNING
+from rag_cover_embedded.training.subjects import is_kept_from_weights
 
 FOLDERS = {
     "crossed": "crossed",
@@ -46,6 +47,7 @@ FOLDERS = {
     "copies": "near_copies",
     "paragraphs": "other_words",
     "long_replies": "long_replies",
+    "subjects": "subjects",
 }
 """Folders of raw files, and the file that each is packed into."""
 CASE_KEYS = frozenset({"domain", "question", "subs", "passages", "answers"})
@@ -63,6 +65,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "near_copies": frozenset({"kind", "domain", "premise", "claims"}),
     "long_replies": CASE_KEYS,
     "other_words": frozenset({"topic", "kind", "text", "asked"}),
+    "subjects": frozenset({"domain", "passages", "questions"}),
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
 YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
@@ -148,6 +151,15 @@ def find_in_paragraph(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"$.asked[{place}]", "the fragment does not stand once in the text; mend or delete it"
 
 
+def find_in_collection(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find questions that name passages which are not there, or one as a full and a partial answer."""
+    known = {passage["id"] for passage in row["passages"]}
+    for place, each in enumerate(row["questions"]):
+        answered, partly = set(each["answered_by"]), set(each["partly_by"])
+        if (answered & partly) or not (answered | partly) <= known:
+            yield f"$.questions[{place}]", "names a passage that is not there, or one both as a full and a partial answer"
+
+
 def find_in_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Find sub-questions that lack a cell or have one too many."""
     for place, sub in enumerate(row["subs"]):
@@ -163,6 +175,7 @@ ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]
     "near_questions": find_in_group,
     "other_words": find_in_paragraph,
     "crossed": find_in_cells,
+    "subjects": find_in_collection,
 }
 """How to find what is wrong in a row that has the right fields, by file."""
 
@@ -173,6 +186,8 @@ def key_of(name: str, row: Mapping[str, Any]) -> str:
         return letters(row["questions"][0]["question"])
     if name == "other_words":
         return letters(row["text"])
+    if name == "subjects":
+        return letters(row["domain"])
     return letters(row["premise"] if "premise" in row else row["question"] + (row["text"] if name == "abstentions" else ""))
 
 
@@ -182,8 +197,8 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
         return [row["question"], *(sub["s"] for sub in row["subs"])]
     if KEYS[name] is CASE_KEYS:
         return [row["question"], *row["subs"].values()]
-    if name in {"near_questions", "other_words"}:
-        return [each["question"] for each in row["questions" if name == "near_questions" else "asked"]]
+    if name in {"near_questions", "other_words", "subjects"}:
+        return [each["question"] for each in row["asked" if name == "other_words" else "questions"]]
     return [row["premise"] if "premise" in row else row["question"]]
 
 
@@ -208,9 +223,9 @@ def questions_that_test(data: Path) -> Iterator[str]:
     ):
         yield from (letters(row[field]) for row in lines(data / f"coverage/{name}_part.jsonl"))
     for path in (Path(__file__).parent / "probes").rglob("*.jsonl"):
-        yield from (
-            found for row in lines(path) if len(found := letters(row.get("question") or row.get("premise", ""))) > SHORTEST
-        )
+        for row in lines(path):
+            asked = [each["question"] for each in row.get("questions", ())] or [row.get("question") or row.get("premise", "")]
+            yield from (found for question in asked if len(found := letters(question)) > SHORTEST)
 
 
 def count_crossed(rows: list[dict[str, Any]]) -> str:
@@ -256,6 +271,15 @@ def count_paragraphs(rows: list[dict[str, Any]]) -> str:
     return f"{len(rows)} paragraphs, {sum(len(row['asked']) for row in rows)} questions ({answered} answered)"
 
 
+def count_collections(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of collections on one subject."""
+    questions = [each for row in rows for each in row["questions"]]
+    pairs = sum(len(row["questions"]) * len(row["passages"]) for row in rows)
+    answered = sum(bool(each["answered_by"]) for each in questions)
+    held_out = sum(is_kept_from_weights(row["domain"]) for row in rows)
+    return f"{len(rows)} collections ({held_out} held out), {len(questions)} questions ({answered} answered), {pairs} pairs"
+
+
 def count_abstentions(rows: list[dict[str, Any]]) -> str:
     """Say how much is kept of replies, by kind."""
     return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
@@ -274,6 +298,7 @@ COUNTS: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "near_questions": count_near_questions,
     "near_copies": count_claims,
     "other_words": count_paragraphs,
+    "subjects": count_collections,
     "abstentions": count_abstentions,
 }
 """How to say how much is kept of a file."""

@@ -9,6 +9,7 @@ The sets (`probes/README.md`) were written for this project by other hands than 
 - *cells*: sub-questions crossed with twelve ways to answer or not, judged as passages and as replies;
 - *contrast*: texts of twenty kinds that a judge of shared words gets wrong, judged as passages;
 - *passages*: paragraphs of several facts, with questions in their words, in others, and about how and why;
+- *subjects*: small collections on one subject, each question with each passage, judged as passages;
 - *references*: answers against references; *entailment*: claims against passages; *abstentions*: replies that decline.
 
 Beside each share stands a simple judge: shared words with the cut that is best on this very set (which flatters it), or the
@@ -20,7 +21,7 @@ Data: none (cases beside the script).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def main() -> None:
     for name, judged in JUDGED.items():
         path = options.probes / f"{name}.jsonl"
         if path.exists():
-            rows = list(lines(path))
+            rows = list(pair_up(lines(path)))
             for title, truth, scores, said, simple in judged(rows, scorer, entailer):
                 show_set(f"{name}, {title}", rows, truth, scores, said, simple)
                 show_errors(rows, truth, scores, said, options.errors)
@@ -63,6 +64,19 @@ def main() -> None:
     path = options.probes / "abstentions.jsonl"
     if path.exists() and isinstance(scorer, AbstentionDetector):
         show_abstentions(list(lines(path)), scorer)
+
+
+def pair_up(rows: Iterable[Row]) -> Iterator[Row]:
+    """Pair each question of a collection with each of its passages, but those that answer it partly; other rows stay."""
+    for row in rows:
+        if "passages" not in row:
+            yield row
+            continue
+        for asked in row["questions"]:
+            for passage in row["passages"]:
+                if passage["id"] not in asked["partly_by"]:
+                    label = int(passage["id"] in asked["answered_by"])
+                    yield {"kind": row["domain"], "question": asked["question"], "text": passage["text"], "label": label}
 
 
 Judged = list[tuple[str, Bools, Floats, Bools, Floats]]
@@ -113,6 +127,7 @@ JUDGED: Mapping[str, Callable[[Sequence[Row], Scorer, Entailer], Judged]] = {
     "cells": as_both,
     "contrast": as_passages,
     "passages": as_passages,
+    "subjects": as_passages,
     "references": against_references,
     "entailment": entailed,
 }

@@ -23,6 +23,9 @@ CLAIMS = {
 LONG_REPLY = 60  # words
 SHORT_REPLY, SHORT_AS_REPLY = 20, 0.7
 """Words of a text that is mostly read as a reply, and how often."""
+MIDDLING_AS_REPLY = 0.35
+REPLY_FORMS, FORMS_AS_REPLY = "reply forms", 0.85
+"""The kind of pairs that are replies of a form (a list, after a hedge, …), and how often they are read as replies."""
 WINDOW = 420  # characters, about what one window of the judge holds
 _LONGEST = 620
 """Characters of the longest text that is read whole."""
@@ -87,9 +90,13 @@ def contrast_examples(rng: random.Random, part: Part) -> Iterator[Example]:
                 cut = _decisive(pair["yes"], pair["no"], rng) if label else _shorten(pair["no"], rng)
                 if cut is not None:
                     text, place = cut
-                    words = len(text.split())
-                    reply = rng.random() < (SHORT_AS_REPLY if words < SHORT_REPLY else 0.35 if words < LONG_REPLY else 0.0)
+                    reply = rng.random() < (FORMS_AS_REPLY if row["kind"] == REPLY_FORMS else _share_as_reply(text))
                     yield Example(Task.REPLIES if reply else Task.ANSWERS, row["question"], text, label, place)
+
+
+def _share_as_reply(text: str) -> float:
+    words = len(text.split())
+    return SHORT_AS_REPLY if words < SHORT_REPLY else MIDDLING_AS_REPLY if words < LONG_REPLY else 0.0
 
 
 def _decisive(text: str, other: str, rng: random.Random) -> tuple[str, tuple[int, int] | None] | None:

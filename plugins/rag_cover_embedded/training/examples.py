@@ -37,6 +37,7 @@ from rag_cover_embedded.training.plain import plain_examples
 from rag_cover_embedded.training.qa_examples import make_retrieval_examples, qed_examples, squad_examples, two_hop_examples
 from rag_cover_embedded.training.sources import paragraphs_of, read_json_rows, sample_excerpt, squad_paragraphs
 from rag_cover_embedded.training.splits import LEARNING, Part
+from rag_cover_embedded.training.subjects import make_subject_examples
 from rag_cover_embedded.training.surrounded import make_surrounded_examples
 from rag_cover_embedded.training.swaps import make_swapped_claims
 from rag_cover_embedded.training.unrelated import make_unrelated_examples
@@ -73,6 +74,7 @@ SOURCES: dict[str, Source] = {
     "near questions": lambda data, rng, part: near_question_examples(rng, part),  # noqa: ARG005
     "other words": lambda data, rng, part: coverage_examples(rng, part, "other_words.jsonl"),  # noqa: ARG005
     "long replies": lambda data, rng, part: case_examples(rng, part, "long_replies.jsonl"),  # noqa: ARG005
+    "subjects": make_subject_examples,
     "near copies": lambda data, rng, part: claim_examples(part, "near_copies.jsonl"),  # noqa: ARG005
 }
 """Everything that trains, by name."""
@@ -83,7 +85,7 @@ NATURAL: dict[str, float] = {
     "agreement": 0.7,
     **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
     **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "near cases", "plain"), 0.0),
-    **dict.fromkeys(("near questions", "other words", "long replies", "near copies"), 0.0),
+    **dict.fromkeys(("near questions", "other words", "long replies", "near copies", "subjects"), 0.0),
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -329,6 +331,25 @@ PARAGRAPHS: dict[str, float] = {
 }
 """The same of the twelfth stage: paragraphs of several facts that are asked about in other words, and again a sample."""
 
+SUBJECTS: dict[str, float] = {
+    "subjects": 1.0,
+    "other words": 0.9,
+    "near questions": 0.35,
+    "near cases": 0.25,
+    "cases": 0.45,
+    "retrieved": 0.3,
+    "qed": 0.4,
+    "two_hop": 0.1,
+    "answers": 0.09,
+    "unrelated": 0.5,
+    "contrast": 0.25,
+    "crossed": 0.12,
+    "surrounded": 0.15,
+    "plain": 0.15,
+    "written": 0.25,
+}
+"""The same of the thirteenth stage: passages of one subject, most of which answer something else."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingStage:
@@ -346,6 +367,7 @@ STAGES = (
     *map(TrainingStage, (NATURAL, CROSSED, CLAIMS, CONTRAST, BALANCED, RETRIEVED, CASES, REVISED, NEAR, MIXED)),
     TrainingStage(COVERAGE, frozenset(Task) - {Task.ENTAILMENT}),
     TrainingStage(PARAGRAPHS, frozenset(Task) - {Task.ENTAILMENT}),
+    TrainingStage(SUBJECTS, frozenset({Task.ANSWERS})),
 )
 
 
