@@ -48,6 +48,7 @@ FOLDERS = {
     "paragraphs": "other_words",
     "long_replies": "long_replies",
     "subjects": "subjects",
+    "members": "set_members",
 }
 """Folders of raw files, and the file that each is packed into."""
 CASE_KEYS = frozenset({"domain", "question", "subs", "passages", "answers"})
@@ -66,6 +67,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "long_replies": CASE_KEYS,
     "other_words": frozenset({"topic", "kind", "text", "asked"}),
     "subjects": frozenset({"domain", "passages", "questions"}),
+    "set_members": frozenset({"domain", "entities", "sets"}),
 }
 SUB_KEYS = frozenset({"s", "type", "clause", "topic", "yes", "no", "unknown"})
 YES = frozenset({"short", "same", "other", "lean", "list", "table", "two"})
@@ -157,7 +159,22 @@ def find_in_collection(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for place, each in enumerate(row["questions"]):
         answered, partly = set(each["answered_by"]), set(each["partly_by"])
         if (answered & partly) or not (answered | partly) <= known:
-            yield f"$.questions[{place}]", "names a passage that is not there, or one both as a full and a partial answer"
+            yield (
+                f"$.questions[{place}]",
+                "names a passage that is not there, or one both as a full and a partial answer; mend or delete it",
+            )
+
+
+def find_in_sets(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find sets with members that are not there, or that are both members and unclear."""
+    known = {entity["id"] for entity in row["entities"]}
+    for place, each in enumerate(row["sets"]):
+        members, unclear = set(each["members"]), set(each["unclear"])
+        if (members & unclear) or not (members | unclear) <= known:
+            yield (
+                f"$.sets[{place}]",
+                "names an entity that is not there, or one both as a member and as unclear; mend or delete it",
+            )
 
 
 def find_in_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -176,6 +193,7 @@ ROW_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]
     "other_words": find_in_paragraph,
     "crossed": find_in_cells,
     "subjects": find_in_collection,
+    "set_members": find_in_sets,
 }
 """How to find what is wrong in a row that has the right fields, by file."""
 
@@ -186,7 +204,7 @@ def key_of(name: str, row: Mapping[str, Any]) -> str:
         return letters(row["questions"][0]["question"])
     if name == "other_words":
         return letters(row["text"])
-    if name == "subjects":
+    if name in {"subjects", "set_members"}:
         return letters(row["domain"])
     return letters(row["premise"] if "premise" in row else row["question"] + (row["text"] if name == "abstentions" else ""))
 
@@ -199,6 +217,8 @@ def questions_of(name: str, row: Mapping[str, Any]) -> list[str]:
         return [row["question"], *row["subs"].values()]
     if name in {"near_questions", "other_words", "subjects"}:
         return [each["question"] for each in row["asked" if name == "other_words" else "questions"]]
+    if name == "set_members":
+        return [each["set"] for each in row["sets"]]
     return [row["premise"] if "premise" in row else row["question"]]
 
 
@@ -280,6 +300,14 @@ def count_collections(rows: list[dict[str, Any]]) -> str:
     return f"{len(rows)} collections ({held_out} held out), {len(questions)} questions ({answered} answered), {pairs} pairs"
 
 
+def count_sets(rows: list[dict[str, Any]]) -> str:
+    """Say how much is kept of sets of entities."""
+    sets = [each for row in rows for each in row["sets"]]
+    pairs = sum(len(row["sets"]) * len(row["entities"]) for row in rows)
+    held_out = sum(is_kept_from_weights(row["domain"]) for row in rows)
+    return f"{len(rows)} collections ({held_out} held out), {len(sets)} sets, {pairs} pairs"
+
+
 def count_abstentions(rows: list[dict[str, Any]]) -> str:
     """Say how much is kept of replies, by kind."""
     return ", ".join(f"{count} {label}" for label, count in sorted(Counter(row["abstains"] for row in rows).items()))
@@ -299,6 +327,7 @@ COUNTS: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
     "near_copies": count_claims,
     "other_words": count_paragraphs,
     "subjects": count_collections,
+    "set_members": count_sets,
     "abstentions": count_abstentions,
 }
 """How to say how much is kept of a file."""

@@ -40,7 +40,7 @@ _COST = re.compile(
 )
 _RANGE = re.compile(r"\s*(?:to|and|or|[-–—])\s*")
 _SIGN = re.compile(r"(?:^|(?<=[\s(:]))([-−–]|(?:minus|negative)\s)$", re.IGNORECASE)
-_BELOW = re.compile(r"\s+below\s+(?:zero|sea level)\b", re.IGNORECASE)
+_BELOW = re.compile(r"\s+below\s+(?:zero|0|sea level)\b", re.IGNORECASE)
 _LONGEST_SIGN = 12
 _AROUND = 24
 _LEADING_ZERO = re.compile(r"[-−–]?0\d")

@@ -35,6 +35,7 @@ from rag_cover_embedded.training.near_questions import near_question_examples
 from rag_cover_embedded.training.nli_examples import entailment_examples, passage_entailment_examples
 from rag_cover_embedded.training.plain import plain_examples
 from rag_cover_embedded.training.qa_examples import make_retrieval_examples, qed_examples, squad_examples, two_hop_examples
+from rag_cover_embedded.training.set_members import make_member_examples
 from rag_cover_embedded.training.sources import paragraphs_of, read_json_rows, sample_excerpt, squad_paragraphs
 from rag_cover_embedded.training.splits import LEARNING, Part
 from rag_cover_embedded.training.subjects import make_subject_examples
@@ -75,6 +76,7 @@ SOURCES: dict[str, Source] = {
     "other words": lambda data, rng, part: coverage_examples(rng, part, "other_words.jsonl"),  # noqa: ARG005
     "long replies": lambda data, rng, part: case_examples(rng, part, "long_replies.jsonl"),  # noqa: ARG005
     "subjects": make_subject_examples,
+    "set members": lambda data, rng, part: make_member_examples(rng, part),  # noqa: ARG005
     "near copies": lambda data, rng, part: claim_examples(part, "near_copies.jsonl"),  # noqa: ARG005
 }
 """Everything that trains, by name."""
@@ -85,7 +87,7 @@ NATURAL: dict[str, float] = {
     "agreement": 0.7,
     **dict.fromkeys(("crossed", "written claims", "written agreement", "abstentions", "contrast", "contrast claims"), 0.0),
     **dict.fromkeys(("contrast agreement", "unrelated", "surrounded", "retrieved", "cases", "near cases", "plain"), 0.0),
-    **dict.fromkeys(("near questions", "other words", "long replies", "near copies", "subjects"), 0.0),
+    **dict.fromkeys(("near questions", "other words", "long replies", "near copies", "subjects", "set members"), 0.0),
 }
 """The share of each source's pass that the first stage reads."""
 CROSSED: dict[str, float] = {
@@ -333,6 +335,7 @@ PARAGRAPHS: dict[str, float] = {
 
 SUBJECTS: dict[str, float] = {
     "subjects": 1.0,
+    "set members": 1.0,
     "other words": 0.9,
     "near questions": 0.35,
     "near cases": 0.25,
