@@ -155,26 +155,22 @@ def find_in_paragraph(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def find_in_collection(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Find questions that name passages which are not there, or one as a full and a partial answer."""
-    known = {passage["id"] for passage in row["passages"]}
-    for place, each in enumerate(row["questions"]):
-        answered, partly = set(each["answered_by"]), set(each["partly_by"])
-        if (answered & partly) or not (answered | partly) <= known:
-            yield (
-                f"$.questions[{place}]",
-                "names a passage that is not there, or one both as a full and a partial answer; mend or delete it",
-            )
+    return find_misnamed(row, "passages", "questions", ("answered_by", "partly_by"))
 
 
 def find_in_sets(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Find sets with members that are not there, or that are both members and unclear."""
-    known = {entity["id"] for entity in row["entities"]}
-    for place, each in enumerate(row["sets"]):
-        members, unclear = set(each["members"]), set(each["unclear"])
-        if (members & unclear) or not (members | unclear) <= known:
-            yield (
-                f"$.sets[{place}]",
-                "names an entity that is not there, or one both as a member and as unclear; mend or delete it",
-            )
+    return find_misnamed(row, "entities", "sets", ("members", "unclear"))
+
+
+def find_misnamed(row: Mapping[str, Any], named: str, rows: str, fields: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Find rows whose two lists of ids name what is not there, or one thing twice."""
+    known = {each["id"] for each in row[named]}
+    for place, each in enumerate(row[rows]):
+        first, second = (set(each[field]) for field in fields)
+        if (first & second) or not (first | second) <= known:
+            problem = f"names an id that is not among the {named}, or one both in {' and in '.join(fields)}; mend or delete it"
+            yield f"$.{rows}[{place}]", problem
 
 
 def find_in_cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,7 @@ def correctness(session: Network, tokenizer: Tokenizer, items: Sequence[ScoringI
     """Return (n,) P(the text agrees with some reference): its likeliest window, for its likeliest group of references.
 
     Quantities and acronyms are compared by what they mean: those of the text are read as the references write them, and a
-    reference's number with another unit, currency or sign is wrong.
+    reference's number with another meaning is wrong (`misstates_quantity`).
     """
     items = [replace(item, text=_align(item)) for item in items]
     texts = segment_texts(tokenizer, [item.text for item in items])

@@ -31,7 +31,7 @@ WRITTEN_OTHERS, NATURAL_OTHERS = 3, 1
 WINDOW = 110
 """Words of a window of a passage."""
 TRAINING_BUCKETS = 85
-"""Written collections of these and higher buckets are kept from the weights."""
+"""Written collections in buckets below train; those in higher ones are kept from the weights."""
 
 
 @dataclass(slots=True)
