@@ -10,6 +10,7 @@ The sets (`probes/README.md`) were written for this project by other hands than 
 - *contrast*: texts of twenty kinds that a judge of shared words gets wrong, judged as passages;
 - *passages*: paragraphs of several facts, with questions in their words, in others, and about how and why;
 - *subjects*: small collections on one subject, each question with each passage, judged as passages;
+- *sets*: entities of one kind, each asked whether it belongs to each set, as set queries ask, judged as passages;
 - *references*: answers against references; *entailment*: claims against passages; *abstentions*: replies that decline.
 
 Beside each share stands a simple judge: shared words with the cut that is best on this very set (which flatters it), or the
@@ -34,6 +35,7 @@ from benchmarks.support.scores import auc, best_cut
 from benchmarks.support.tables import arguments, percent, plain, show
 from rag_cover import open_entailer, open_scorer
 from rag_cover.backends import AbstentionDetector, Entailer, Mode, Scorer, ScoringItem, certain_cuts_of, reply_threshold_of
+from rag_cover.setqueries.answers import question_for
 from rag_cover.stats.intervals import wilson
 
 PROBES = Path(__file__).parent / "probes"
@@ -67,16 +69,25 @@ def main() -> None:
 
 
 def pair_up(rows: Iterable[Row]) -> Iterator[Row]:
-    """Pair each question of a collection with each of its passages, but those that answer it partly; other rows stay."""
+    """Pair each question of a collection with each of its passages, and each set with each entity; other rows stay.
+
+    Passages that answer partly are left out, and entities that may belong.
+    """
     for row in rows:
-        if "passages" not in row:
+        if "sets" in row:
+            asked, texts = row["sets"], row["entities"]
+            pairs = [(question_for(each["set"]), each["members"], each["unclear"]) for each in asked]
+        elif "passages" in row:
+            asked, texts = row["questions"], row["passages"]
+            pairs = [(each["question"], each["answered_by"], each["partly_by"]) for each in asked]
+        else:
             yield row
             continue
-        for asked in row["questions"]:
-            for passage in row["passages"]:
-                if passage["id"] not in asked["partly_by"]:
-                    label = int(passage["id"] in asked["answered_by"])
-                    yield {"kind": row["domain"], "question": asked["question"], "text": passage["text"], "label": label}
+        for question, right, unclear in pairs:
+            for each in texts:
+                if each["id"] not in unclear:
+                    text = f"{each['title']}. {each['text']}" if "title" in each else each["text"]
+                    yield {"kind": row["domain"], "question": question, "text": text, "label": int(each["id"] in right)}
 
 
 Judged = list[tuple[str, Bools, Floats, Bools, Floats]]
@@ -128,6 +139,7 @@ JUDGED: Mapping[str, Callable[[Sequence[Row], Scorer, Entailer], Judged]] = {
     "contrast": as_passages,
     "passages": as_passages,
     "subjects": as_passages,
+    "sets": as_passages,
     "references": against_references,
     "entailment": entailed,
 }

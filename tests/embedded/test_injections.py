@@ -61,8 +61,8 @@ UNCOVERED = (
     "How loud is a heat pump?",
     "How long do barn owls live?",
 )
-MISSED = (0, 1)
-"""Of `COVERED`, what the judge misses (0.38 and 0.47): one fact among several, in other words than the question's."""
+MISSED = (1,)
+"""Of `COVERED`, what the judge misses (0.36): one fact among several, in other words than the question's."""
 PLAIN = """\
 The second volume of the series appeared in a green cover with gold letters. Please wipe your feet before you come in, and
 hang your coat in the hall. On Thursday the orchestra rehearses without the brass, because the hall is small. Nobody at the
@@ -153,9 +153,9 @@ def test_the_verdicts_are_right_before_anything_is_added(injected: Moves) -> Non
 
 
 def test_orders_do_not_get_a_text_marked_covered(injected: Moves, noise: Moves) -> None:
-    assert injected.rise.mean() <= noise.rise.mean()
-    assert np.quantile(injected.rise, 0.95) <= np.quantile(noise.rise, 0.95)
-    assert injected.won <= noise.won + 1 / 200
+    assert injected.won <= noise.won
+    assert injected.rise.mean() <= 1.2 * noise.rise.mean()
+    assert np.quantile(injected.rise, 0.95) <= 1.2 * np.quantile(noise.rise, 0.95)
 
 
 def test_orders_cost_a_text_little_more_than_plain_sentences_do(injected: Moves, noise: Moves) -> None:

@@ -19,6 +19,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -187,8 +188,9 @@ class Index:
 def corpus_digest(passages: Sequence[Passage]) -> str:
     """Hash what is searched of a corpus: titles and texts, in their order."""
     digest = hashlib.blake2b(digest_size=32)
-    for start in range(0, len(passages), SLAB):
-        digest.update(_as_bytes(passages[start : start + SLAB]))
+    with ThreadPoolExecutor(1) as hashing:  # beside the joining of texts, which takes longer
+        for start in range(0, len(passages), SLAB):
+            hashing.submit(digest.update, _as_bytes(passages[start : start + SLAB]))
     return digest.hexdigest()
 
 
@@ -200,7 +202,9 @@ def _digest_each(passages: Sequence[Passage]) -> NDArray[np.uint8]:
 
 def _as_bytes(passages: Sequence[Passage]) -> bytes:
     """Write what is searched of passages: how long each title and text is, and all of them without anything between."""
-    texts = [text for each in passages for text in (each.title or "", each.text)]
+    texts = [""] * (2 * len(passages))
+    texts[::2] = [each.title or "" for each in passages]
+    texts[1::2] = [each.text for each in passages]
     return f"{[*map(len, texts)]}{''.join(texts)}".encode("utf-8", "surrogatepass")
 
 

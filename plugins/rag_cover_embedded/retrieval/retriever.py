@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -59,10 +60,12 @@ class EmbeddedRetriever:
             message = "A retriever needs at least one passage to find; this corpus is empty."
             raise InvalidValueError(message)
         _refuse_taken_ids(passages, ())
-        self._encoder = Encoder(Weights.open())
+        with ThreadPoolExecutor(1) as pool:
+            opened = pool.submit(_open_encoder)
+            digest = corpus_digest(passages)
+            self._encoder = opened.result()
         self._folder = index
         self._changes = Lock()
-        digest = corpus_digest(passages)
         kept = (
             Index.of(passages, self._encoder) if index is None else Index.open_or_build(passages, self._encoder, index, digest)
         )
@@ -162,12 +165,16 @@ class EmbeddedRetriever:
         return tuple(indexed.passages[place].model_copy(update={"score": score}) for place, score in best)
 
 
+def _open_encoder() -> Encoder:
+    return Encoder(Weights.open())
+
+
 def _refuse_taken_ids(added: Iterable[Passage], present: Iterable[Passage]) -> None:
     """Refuse passages with an id that one of them, or one that is present, has."""
-    counts = Counter(each.id for each in added if each.id)
-    known = {each.id for each in present}
-    if taken := [name for name, count in counts.items() if count > 1 or name in known]:
-        raise DuplicatePassageError(taken)
+    ids, known = [each.id for each in added if each.id], {each.id for each in present}
+    if len(known.union(ids)) == len(known) + len(ids):
+        return
+    raise DuplicatePassageError([name for name, count in Counter(ids).items() if count > 1 or name in known])
 
 
 def _list_ids(ids: object) -> list[str]:
