@@ -323,7 +323,7 @@ def _result(case: _Case, bench: Bench, weights: Mapping[Role, float]) -> Coverag
     judged = tuple(_sub_question(case, bench, facet) for facet in case.facets)
     stated = bool(case.facets) and all(facet.question is None for facet in case.facets)
     reply = None if stated or bench.cuts["reply"] == bench.cuts["passage"] else bench.cuts["reply"]
-    abstained = None if case.answer is None else bench.abstention(case.answer)
+    abstained = _abstained(case, bench)
     return CoverageResult(
         sub_questions=judged,
         chunk_keys=case.chunk_keys,
@@ -340,6 +340,16 @@ def _result(case: _Case, bench: Bench, weights: Mapping[Role, float]) -> Coverag
         from_own_passages=case.from_own_passages,
         cascade=CascadeCounts.of(bench.fates[item] for item in dict.fromkeys(case.items()) if item in bench.fates),
     )
+
+
+def _abstained(case: _Case, bench: Bench) -> Abstention | None:
+    """Return whether the answer declines; one that declines each of several sub-questions declines wholly."""
+    if (answer := case.answer) is None:
+        return None
+    said = bench.abstention(answer)
+    if said == "partly" and len(case.facets) > 1 and all(bench.verdict(answer, facet).refused for facet in case.facets):
+        return "wholly"
+    return said
 
 
 def _repeats_question(case: _Case, judged: Sequence[SubQuestionCoverage]) -> bool:

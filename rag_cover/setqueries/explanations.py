@@ -88,10 +88,15 @@ def _verb(evidence: AtomEvidence) -> str:
 
 
 def _atoms_without_match(query: SetQuery, candidates: Sequence[Candidate], threshold: float) -> list[str]:
-    """Return the atoms that nothing matches, nor would if they were all that is asked for."""
+    """Return the atoms that nothing matches, nor would if they were all that is asked for.
+
+    Where a candidate was left out before it was judged by an atom that adds members, it might match: nothing is said then.
+    """
     verdicts: dict[str, list[bool]] = {}
     for each in (evidence for candidate in candidates for evidence in candidate.evidence):
-        if each.probability is not None:
+        if each.skipped and each.atom in query.sources:
+            verdicts.setdefault(each.atom, []).append(True)
+        elif each.probability is not None:
             verdicts.setdefault(each.atom, []).append(bool(each.matched) and (each.negated or each.probability > threshold))
     return [atom for atom in query.atoms if atom in verdicts and not any(verdicts[atom])]
 

@@ -526,6 +526,16 @@ def test_a_part_that_only_its_answer_declines_contradicts_an_unsure_passage(
     assert judged.evidence.contradicted == contradicted
 
 
+@pytest.mark.parametrize(("second", "told"), [("wholly", "wholly"), ("no", "partly")])
+def test_an_answer_that_declines_each_of_several_parts_declines_wholly(second: Abstention, told: Abstention) -> None:
+    asked = (SubQuestion("Since when?"), SubQuestion("And where?"))
+    detector = PartRefuser({"Why is the sky blue?": "partly", "Since when?": "wholly", "And where?": second})
+
+    (result,) = judge_coverage([trace(BLUE, answer=GRASS, asked=asked)], ScriptedScorer(), abstention=detector)
+
+    assert result.abstained == told
+
+
 def test_without_a_detector_nothing_is_said_of_abstention() -> None:
     (result,) = judge_coverage([trace(answer=BLUE)], ScriptedScorer())
 

@@ -110,6 +110,11 @@ def test_a_k_below_one_is_refused(rivers: EmbeddedRetriever, k: int) -> None:
         rivers.retrieve("river", k=k)
 
 
+def test_a_query_that_is_no_text_is_refused(rivers: EmbeddedRetriever) -> None:
+    with pytest.raises(InvalidValueError, match="a query is a text, not NoneType"):
+        rivers.retrieve(None, k=3)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("query", ["", "  \n", "?!…", "\ud800", "\u0301"])
 def test_a_query_without_a_letter_or_digit_finds_nothing(rivers: EmbeddedRetriever, query: str) -> None:
     assert rivers.retrieve(query, k=3) == ()

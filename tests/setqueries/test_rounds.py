@@ -110,6 +110,13 @@ def test_an_atom_that_adds_and_takes_away_is_bounded_by_its_whole_range() -> Non
     assert highest_membership(query, {"A": ([0.2], [0.2]), "B": ([0.0], [0.0])}).tolist() == [0.2]
 
 
+def test_nothing_is_said_of_an_atom_by_which_excluded_candidates_were_not_judged() -> None:
+    found, _ = answered(SetQuery.intersection("A", "B"), SOME, NOTHING)
+
+    assert any(each.skipped for candidate in found.left_out for each in candidate.evidence)
+    assert not any("candidate" in note and "match" in note for note in found.notes if "'A'" in note)
+
+
 def test_a_note_says_of_how_many_judged_candidates_none_matches() -> None:
     said = NOTHING | {("A", "one"): 0.9, ("B", "one"): 0.1}
 

@@ -101,7 +101,7 @@ class EmbeddedRetriever:
     def remove(self, ids: Iterable[str] | str) -> None:
         """Remove the passages with the given ids, from the index in the folder too: then it finds what one built anew finds.
 
-        A plain string is one id.
+        A plain string is one id. Passages without an id, such as those given as plain texts, cannot be removed.
 
         Raises:
             InvalidValueError: something else than ids is given, such as a passage; nothing is removed.
@@ -147,10 +147,17 @@ class EmbeddedRetriever:
         The score is in (0, 1] and tells the order, not whether a passage answers: 1 stands first by words and by meaning, 0.5
         first by one of them and far behind by the other. Ranked are the 100 (or k) best by words and the 100 (or k) best by
         the query's vector, up to its 254th token. A query of function words alone is ranked by meaning; one without a letter
-        or digit finds nothing, and no passage without any is found.
+        or digit finds nothing, and no passage without any is found. Of passages with the same score the earlier in the corpus
+        goes first.
+
+        Raises:
+            InvalidValueError: the query is no text, or ``k`` is no whole number from 1 on.
         """
         if not isinstance(k, Integral) or k < 1:
             message = f"k is at least 1, a whole number, not {k!r}"
+            raise InvalidValueError(message)
+        if not isinstance(query, str):
+            message = f"a query is a text, not {type(query).__name__}"
             raise InvalidValueError(message)
         if (asked := self._encoder.query(query)) is None:
             return ()
