@@ -19,7 +19,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -188,9 +187,8 @@ class Index:
 def corpus_digest(passages: Sequence[Passage]) -> str:
     """Hash what is searched of a corpus: titles and texts, in their order."""
     digest = hashlib.sha256()  # many processors have instructions for it
-    with ThreadPoolExecutor(1) as hashing:  # beside the joining of texts, which takes longer
-        for start in range(0, len(passages), SLAB):
-            hashing.submit(digest.update, _as_bytes(passages[start : start + SLAB]))
+    for start in range(0, len(passages), SLAB):
+        digest.update(_as_bytes(passages[start : start + SLAB]))
     return digest.hexdigest()
 
 

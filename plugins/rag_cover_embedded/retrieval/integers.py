@@ -8,15 +8,12 @@ it is: no package that writes such files is needed.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.forks import reset_after_fork
 from rag_cover_embedded.runtime import onnxruntime
 
-__all__ = ["BASE", "IntegerProducts", "PackedProducts", "split_digits"]
+__all__ = ["BASE", "IntegerProducts", "split_digits"]
 
 BASE = 127
 _MIDDLE = 64
@@ -42,67 +39,33 @@ def split_digits(values: NDArray[np.floating], count: int) -> tuple[NDArray[np.i
 
 
 class IntegerProducts:
-    """Multiplies (m, width) unsigned bytes by (width, n) signed bytes, on one thread. Thread-safe."""
+    """Multiplies (m, width) bytes by (width, n) signed bytes, on one thread. Thread-safe.
 
-    def __init__(self) -> None:
-        self._session = onnxruntime.InferenceSession(_graph(), _options(), providers=["CPUExecutionProvider"])
+    Where ``others`` are given they are packed once, and the rows are numbers from -64 to 63; else rows are 0 or more.
+    """
+
+    def __init__(self, others: NDArray[np.int8] | None = None) -> None:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = 1
+        if others is not None:
+            # read where it is, so it must stay
+            self._held = onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(others))
+            options.add_external_initializers(["others"], [self._held])
+        self._session = onnxruntime.InferenceSession(_graph(others), options, providers=["CPUExecutionProvider"])
+
+    def with_packed(self, rows: NDArray[np.int8]) -> NDArray[np.int32]:
+        """Multiply signed rows by what was packed."""
+        found: NDArray[np.int32] = self._session.run(None, {"rows": (rows.astype(np.int16) + _MIDDLE).astype(np.uint8)})[0]
+        return found
 
     def multiply(self, rows: NDArray[np.uint8], others: NDArray[np.int8]) -> NDArray[np.int32]:
-        """Multiply rows, of numbers from 0 on, by others."""
+        """Multiply unsigned rows by others."""
         found: NDArray[np.int32] = self._session.run(None, {"rows": rows, "others": others})[0]
         return found
 
 
-class PackedProducts:
-    """Multiplies (m, width) numbers from -64 to 63 by (width, n) signed bytes that are packed once. Thread-safe.
-
-    The width is shared out to ``threads``, each of which reads its part of the memory; their products are added up.
-    """
-
-    def __init__(self, others: NDArray[np.int8], *, threads: int = 1) -> None:
-        parts = np.array_split(others, min(threads, len(others)))
-        self._bounds = np.cumsum([len(part) for part in parts])[:-1]
-        # read where they are, so they must stay
-        self._held = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(part)) for part in parts]
-        self._sessions = [_open_packed(part, held) for part, held in zip(parts, self._held, strict=True)]
-        self._start_workers()
-        reset_after_fork(self._start_workers)
-
-    def _start_workers(self) -> None:
-        """Start the threads; those of a parent process are not there after a fork."""
-        self._workers = ThreadPoolExecutor(len(self._sessions), thread_name_prefix="rag-cover-index")
-
-    def multiply(self, rows: NDArray[np.int8]) -> NDArray[np.int32]:
-        """Multiply rows by what was packed."""
-        shifted = (rows.astype(np.int16) + _MIDDLE).astype(np.uint8)
-        parts = [np.ascontiguousarray(part) for part in np.split(shifted, self._bounds, axis=1)]
-        if len(parts) == 1:
-            return _run_packed(self._sessions[0], parts[0])
-        first, *others = self._workers.map(_run_packed, self._sessions, parts)
-        for other in others:
-            first += other
-        return first
-
-
-def _open_packed(others: NDArray[np.int8], held: onnxruntime.OrtValue) -> onnxruntime.InferenceSession:
-    options = _options()
-    options.add_external_initializers(["others"], [held])
-    return onnxruntime.InferenceSession(_graph(others), options, providers=["CPUExecutionProvider"])
-
-
-def _run_packed(session: onnxruntime.InferenceSession, rows: NDArray[np.uint8]) -> NDArray[np.int32]:
-    found: NDArray[np.int32] = session.run(None, {"rows": rows})[0]
-    return found
-
-
-def _options() -> onnxruntime.SessionOptions:
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    return options
-
-
-def _graph(others: NDArray[np.int8] | None = None) -> bytes:
+def _graph(others: NDArray[np.int8] | None) -> bytes:
     """Write the model: its format's version, its graph, its operator set (fields 1, 7 and 8 of a ModelProto)."""
     inputs = ["rows", "others"] + ["middle"] * (others is not None)
     node = b"".join(_field(1, name.encode()) for name in inputs) + _field(2, b"products") + _field(4, b"MatMulInteger")

@@ -41,7 +41,8 @@ class EmbeddedRetriever:
     Args:
         corpus: the passages, kept in memory; of equal ones without an id each is found.
         index: the folder where their index is found, or built; None builds it in memory. The index of a corpus that shares
-            passages with this one is updated: only what is new is encoded.
+            passages with this one is updated: only what is new is encoded. A passage is known by its title and text, whatever
+            its id.
 
     Raises:
         InvalidValueError: the corpus is empty.

@@ -19,10 +19,9 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.processors import usable_processors
 from rag_cover_embedded.retrieval.encoding import Vectorised
 from rag_cover_embedded.retrieval.fusion import Places, rank_scores
-from rag_cover_embedded.retrieval.integers import BASE, IntegerProducts, PackedProducts, split_digits
+from rag_cover_embedded.retrieval.integers import BASE, IntegerProducts, split_digits
 from rag_cover_embedded.retrieval.rows import are_places
 
 __all__ = ["WIDTH", "Vectors", "pack_signs", "round_embeddings"]
@@ -35,7 +34,6 @@ EXACT = 8_192
 """Pieces up to which all cosines are computed exactly: that takes less time than packing what is rounded."""
 _BLOCK = 16  # pieces whose bits, and what they are multiplied with, fit the caches of a core
 _DIGITS = 2  # of a query's numbers: 14 bits, each a byte's product, where a passage's have one
-_MOST_THREADS = 4  # that read the rounded embeddings: more are not faster than the memory
 _SLACK = 1e-4  # more than what two digits of a query, and sums in single precision, add to the error
 
 
@@ -130,7 +128,7 @@ class Vectors:
     def _rough_cosines(self, embedding: Floats) -> Floats:
         """Return (pieces,) cosines of rounded embeddings."""
         digits, steps = split_digits(embedding[None], _DIGITS)
-        whole = _join_digits(self._packed.multiply(digits[:, 0]))
+        whole = _join_digits(self._packed.with_packed(digits[:, 0]))
         return np.asarray(np.multiply(whole, self.scales * np.float32(steps[0]), dtype=np.float32))
 
     def _least_of_best(self, cosines: Floats, most: int) -> np.float32:
@@ -143,8 +141,8 @@ class Vectors:
             pieces = min(2 * pieces, len(cosines))
 
     @cached_property
-    def _packed(self) -> PackedProducts:
-        return PackedProducts(self.rounded, threads=min(usable_processors(), _MOST_THREADS))
+    def _packed(self) -> IntegerProducts:
+        return IntegerProducts(self.rounded)
 
     @cached_property
     def _error(self) -> np.float32:
