@@ -33,7 +33,7 @@ MOST_PIECES = 4
 EXACT = 8_192
 """Pieces up to which all cosines are computed exactly: that takes less time than packing what is rounded."""
 _BLOCK = 16  # pieces whose bits, and what they are multiplied with, fit the caches of a core
-_DIGITS = 2  # of a query's numbers: 14 bits, each a byte's product, where a passage's have one
+_DIGITS = 2  # of each of a query's numbers: 14 bits, where those of a passage have one
 _SLACK = 1e-4  # more than what two digits of a query, and sums in single precision, add to the error
 
 

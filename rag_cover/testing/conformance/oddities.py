@@ -14,8 +14,8 @@ _FILLER = "Bread is baked from flour, water and yeast, and it is best on the day
 
 
 def long_text(ending: str = "") -> str:
-    """Return a text of `LONG` characters about bread, and what it ends with."""
-    return (_FILLER * (LONG // len(_FILLER) + 1))[:LONG] + (f" {ending}" if ending else "")
+    """Return sentences about bread of `LONG` characters or a few more, and what it ends with."""
+    return (_FILLER * (LONG // len(_FILLER) + 1) + ending).strip()
 
 
 BLANK_TEXTS: Mapping[str, str] = {"an empty text": "", "white space": " \n\t\u00a0\u2003"}
