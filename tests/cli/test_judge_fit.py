@@ -30,11 +30,11 @@ def labels(tmp_path: Path) -> Path:
     """Write labels of the demo's answers by people who are stricter than the judge."""
     rows = [*read_labelled_answers("narrow"), *read_labelled_answers("forgetful")]
     logits = logits_of(open_scorer("embedded").correctness([row.item for row in rows]), edge=1e-6)
-    rng, path = random.Random(1), tmp_path / "labels.jsonl"
+    rng, path = random.Random(2), tmp_path / "labels.jsonl"
     lines = [
         {"question_id": row.key, "question": row.user_question, "sub_question": row.question, "answer": row.text}
         | {"covered": int(rng.random() < chance)}
-        for row, chance in zip(rows, probabilities(1.5 * logits - 1.5), strict=True)
+        for row, chance in zip(rows, probabilities(3.0 * logits - 2.0), strict=True)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
