@@ -6,6 +6,7 @@
 The sets (`probes/README.md`) were written for this project by other hands than the training texts, on other topics:
 
 - *replies*: replies to everyday questions, judged with the user's question;
+- *parts*: replies to questions of two parts, asked about each part, judged with the user's question;
 - *cells*: sub-questions crossed with twelve ways to answer or not, judged as passages and as replies;
 - *contrast*: texts of twenty kinds that a judge of shared words gets wrong, judged as passages;
 - *passages*: paragraphs of several facts, with questions in their words, in others, and about how and why;
@@ -135,6 +136,7 @@ def entailed(rows: Sequence[Row], _: Scorer, entailer: Entailer) -> Judged:
 
 JUDGED: Mapping[str, Callable[[Sequence[Row], Scorer, Entailer], Judged]] = {
     "replies": as_replies,
+    "parts": as_replies,
     "cells": as_both,
     "contrast": as_passages,
     "passages": as_passages,

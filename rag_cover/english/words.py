@@ -6,9 +6,13 @@ import re
 
 from rag_cover.english.lexicon import FUNCTION_WORDS
 
-__all__ = ["content_words", "words_of"]
+__all__ = ["content_words", "same_root", "words_of"]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+(?:['’]\w+)*")  # in scripts without spaces, a character is a word
+
+_ENDINGS = frozenset("s es ed d ing er e y ies ied ly a ia n an ian ean vian i ic ish ese ey o".split()) | {""}  # noqa: SIM905
+"""What sets apart the forms of a word, or a place's name from its adjective."""
+_ROOT = 4  # letters that two words share at least
 
 
 def words_of(text: str) -> list[str]:
@@ -27,6 +31,17 @@ def content_words(text: str) -> frozenset[str]:
     ['mar', 'red', 'sky']
     """
     return frozenset(_stem(word) for word in words_of(text) if word.replace("’", "'") not in FUNCTION_WORDS)
+
+
+def same_root(first: str, second: str) -> bool:
+    """Return whether two words in lower case are one but for their endings: forms of a word, or a name and its adjective.
+
+    >>> same_root("allowed", "allows"), same_root("turkey", "turkish"), same_root("austria", "australia")
+    (True, True, False)
+    """
+    shorter = min(len(first), len(second))
+    root = next((at for at in range(shorter) if first[at] != second[at]), shorter)
+    return first == second or (root >= _ROOT and first[root:] in _ENDINGS and second[root:] in _ENDINGS)
 
 
 def _stem(word: str) -> str:

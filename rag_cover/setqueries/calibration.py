@@ -39,8 +39,8 @@ NUMBERS = Path(__file__).with_name("memberships.json")
 FEATURES = (
     "log-odds of the scorer's probability",
     "share of the predicate's words in the sentence with most of them",
-    "whether that sentence denies",
-    "both",
+    "share of these that only clauses with a denial have",
+    "share of the predicate's proper names that the text lacks",
 )
 
 
@@ -91,7 +91,7 @@ class MembershipCalibration:
 
 def membership_features(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
     """Return (n, `FEATURES`) of (predicate, text) pairs and what the scorer says of them."""
-    words = [word_features(predicate, text) for predicate, text in pairs]
+    words = [tuple(word_features(predicate, text)) for predicate, text in pairs]
     return np.column_stack([logits_of(probabilities, edge=PROBABILITY_EDGE), np.array(words).reshape(-1, 3)])
 
 

@@ -1,32 +1,62 @@
-"""What is known of an atom and a text without a model: how much of the atom a sentence repeats, and whether it denies it."""
+"""What is known of an atom and a text without a model: how much of the atom a sentence repeats, denies, and leaves unnamed."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_cover.english.lexicon import NEGATIONS, one_of
-from rag_cover.english.words import content_words
+from rag_cover.english.words import content_words, same_root
 from rag_cover.texts import sentences
 
-__all__ = ["sentence_about", "word_features"]
+__all__ = ["WordFeatures", "sentence_about", "word_features"]
 
-_DENIAL = re.compile(
-    rf"\b({one_of(NEGATIONS)}|nor|neither|unlike|except|cannot|rather|instead|former|formerly|once|despite|although|though"
-    r"|nobody|nothing|none|hardly|rarely|\w+n['’]t)\b",
+_DENIAL = re.compile(r"\b(?:not|never|cannot|nobody|hardly|rarely|\w+n['’]t)\b", re.IGNORECASE)
+"""What denies the whole clause in which it stands."""
+_DENIAL_OF_REST = re.compile(
+    rf"\b(?:{one_of(NEGATIONS - {'not', 'never'})}|nor|neither|nothing|none|except|unlike|despite|rather|instead|formerly"
+    r"|former|once|lacks?)\b",
     re.IGNORECASE,
 )
+"""What denies the words after it, to the end of the clause."""
+_CLAUSE_END = re.compile(r"[,;:()–—]|\s-\s|\b(?:and|but|that|though|although|which|while|whereas|who|yet)\b", re.IGNORECASE)
+_NAME = re.compile(r"\b[A-Z]\w{2,}")
+_ROOT = 4  # the first letters by which words are looked up that may share a root
 
 
-def word_features(predicate: str, text: str) -> tuple[float, float, float]:
-    """Return the share of the predicate's words in the sentence with most of them, whether it denies, and both at once.
+@dataclass(frozen=True, slots=True)
+class WordFeatures:
+    """How the words of a predicate stand in a text; each is in [0, 1], and a word's other forms count as the word.
+
+    Args:
+        share: of the predicate's words, those in the sentence with most of them.
+        denied: of these, those that only clauses with a denial have.
+        unnamed: of the predicate's proper names, those that stand nowhere in the text; 0 where it has none.
+    """
+
+    share: float
+    denied: float
+    unnamed: float
+
+    def __iter__(self) -> Iterator[float]:
+        """Give them in order."""
+        return iter((self.share, self.denied, self.unnamed))
+
+
+def word_features(predicate: str, text: str) -> WordFeatures:
+    """Compare a predicate with a text.
 
     >>> word_features("set in Lisbon", "It was written in Porto. It is not set in Lisbon.")
-    (1.0, 1.0, 1.0)
+    WordFeatures(share=1.0, denied=1.0, unnamed=0.0)
+    >>> word_features("with a sauna", "It has a pool, but no sauna."), word_features("of Bolivia", "A bird of Peru.")
+    (WordFeatures(share=1.0, denied=1.0, unnamed=0.0), WordFeatures(share=0.0, denied=0.0, unnamed=1.0))
     """
     share, sentence = _closest(predicate, text)
-    denies = float(share > 0 and _DENIAL.search(sentence) is not None)
-    return share, denies, share * denies
+    names = _words(" ".join(_NAME.findall(predicate)))
+    unnamed = [not _words(text).has(name) for name in names.all]
+    return WordFeatures(share, _denied(_words(predicate).all, sentence) if share else 0.0, _mean(unnamed))
 
 
 def sentence_about(predicate: str, text: str) -> str | None:
@@ -39,19 +69,53 @@ def sentence_about(predicate: str, text: str) -> str | None:
     return " ".join(sentence.split()) if share > 0 else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The content words of a text; ``by_start`` lists those by their first letters."""
+
+    all: frozenset[str]
+    by_start: Mapping[str, tuple[str, ...]]
+
+    def has(self, word: str) -> bool:
+        """Return whether a word is among them, or one of its root."""
+        return word in self.all or any(same_root(word, each) for each in self.by_start.get(word[:_ROOT], ()))
+
+
 def _closest(predicate: str, text: str) -> tuple[float, str]:
     """Return the sentence with most of the predicate's words, the first of such, after its share of them."""
-    return max(((_share(predicate, each), each) for each in _sentences(text)), key=lambda each: each[0])
+    words = _words(predicate).all
+    return max(((_mean(_words(each).has(word) for word in words), each) for each in _sentences(text)), key=lambda each: each[0])
 
 
-def _share(predicate: str, sentence: str) -> float:
-    words = _words(predicate)
-    return len(words & _words(sentence)) / len(words) if words else 0.0
+def _denied(words: frozenset[str], sentence: str) -> float:
+    """Return the share of the words that stand in the sentence which only clauses with a denial have."""
+    found = [[denies for clause, denies in _clauses(sentence) if clause.has(word)] for word in words]
+    return _mean(all(each) for each in found if each)
+
+
+def _mean(values: Iterable[bool]) -> float:
+    counted = list(values)
+    return sum(counted) / len(counted) if counted else 0.0
 
 
 @lru_cache(maxsize=65_536)
-def _words(text: str) -> frozenset[str]:
-    return content_words(text)
+def _words(text: str) -> _Words:
+    words, by_start = content_words(text), dict[str, tuple[str, ...]]()
+    for word in words:
+        if len(word) >= _ROOT:
+            by_start[word[:_ROOT]] = (*by_start.get(word[:_ROOT], ()), word)
+    return _Words(words, by_start)
+
+
+@lru_cache(maxsize=16_384)
+def _clauses(sentence: str) -> tuple[tuple[_Words, bool], ...]:
+    """Split a sentence into clauses, and these where a denial begins; each with whether it is denied."""
+    found = []
+    for clause in _CLAUSE_END.split(sentence):
+        rest = _DENIAL_OF_REST.search(clause)
+        place = rest.start() if rest else len(clause)
+        found += [(_words(clause[:place]), _DENIAL.search(clause) is not None), (_words(clause[place:]), True)]
+    return tuple(found)
 
 
 @lru_cache(maxsize=16_384)

@@ -39,4 +39,4 @@ def screen_candidates(candidates: Sequence[Pooled], words: Mapping[str, str]) ->
 
 
 def _highest_share(candidate: Pooled, predicate: str) -> float:
-    return max(word_features(predicate, prepend_title(each.title, each.text))[0] for each in candidate.passages)
+    return max(word_features(predicate, prepend_title(each.title, each.text)).share for each in candidate.passages)

@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.setqueries.features import word_features
+from rag_cover.setqueries.features import WordFeatures, word_features
 from rag_cover.setqueries.predicates import predicate_of
 
 WORDS = st.lists(st.sampled_from(["novels", "set", "in", "Lisbon", "that", "are", "vegan", ",", "-"]), max_size=8).map(" ".join)
@@ -15,7 +16,7 @@ def test_a_predicate_is_what_follows_the_kind() -> None:
 
 def test_a_text_need_not_name_the_kind() -> None:
     assert predicate_of("Spanish war films") == "Spanish war"
-    assert word_features(predicate_of("Vegan restaurants"), "Its kitchen is vegan.")[0] == 1.0
+    assert word_features(predicate_of("Vegan restaurants"), "Its kitchen is vegan.").share == 1.0
 
 
 def test_an_atom_without_a_kind_of_its_own_is_its_predicate() -> None:
@@ -24,13 +25,33 @@ def test_an_atom_without_a_kind_of_its_own_is_its_predicate() -> None:
     assert predicate_of("films that") == "films that"
 
 
-def test_a_sentence_that_denies_is_told_from_one_that_states() -> None:
-    assert word_features("of Peru", "It lives in Peru.") == (1.0, 0.0, 0.0)
-    assert word_features("of Peru", "It doesn't live in Peru.") == (1.0, 1.0, 1.0)
+@pytest.mark.parametrize(
+    ("predicate", "text", "denied"),
+    [
+        ("of Peru", "It lives in Peru.", 0.0),
+        ("of Peru", "It doesn't live in Peru.", 1.0),
+        ("of Peru", "It is not tame. It lives in Peru.", 0.0),
+        ("with a sauna", "It has a pool and free parking, but no sauna.", 1.0),
+        ("with a pool", "It has a pool and free parking, but no sauna.", 0.0),
+        ("with a sauna", "Unlike the Linde, it has a sauna.", 0.0),
+        ("that have no lift", "There is a lift.", 0.0),
+        ("set in Porto", "It is set in Lisbon, not in Porto.", 0.5),
+    ],
+)
+def test_a_clause_that_denies_is_told_from_one_that_states(predicate: str, text: str, denied: float) -> None:
+    assert word_features(predicate, text).denied == denied
 
 
-def test_a_denial_in_another_sentence_does_not_count() -> None:
-    assert word_features("of Peru", "It is not tame. It lives in Peru.") == (1.0, 0.0, 0.0)
+def test_other_forms_of_a_word_and_the_adjective_of_a_name_count_as_the_word() -> None:
+    assert word_features("allow dogs", "Dogs are not allowed.") == WordFeatures(1.0, 1.0, 0.0)
+    assert word_features("by Turkish writers", "The writer comes from Turkey.") == WordFeatures(1.0, 0.0, 0.0)
+
+
+def test_a_name_that_stands_nowhere_in_the_text_is_unnamed() -> None:
+    assert word_features("of Bolivia", "A bird of the coasts of Chile and Peru.").unnamed == 1.0
+    assert word_features("of Austria", "A bird of Australia.").unnamed == 1.0
+    assert word_features("of Bolivia and Peru", "Peruvian, it is rarely seen.").unnamed == 0.5
+    assert word_features("with a sauna", "It has a pool.").unnamed == 0.0
 
 
 @given(WORDS.filter(str.strip))

@@ -31,7 +31,7 @@ def test_without_a_calibration_the_scorers_probability_stands() -> None:
 
 def test_words_that_are_denied_weigh_against() -> None:
     denied = AtomPassage("novels set in Lisbon", Passage("It is not set in Lisbon."))
-    calibration = MembershipCalibration(weights=(0.0, 0.0, 0.0, 0.0, -20.0))
+    calibration = MembershipCalibration(weights=(0.0, 0.0, 0.0, -20.0, 0.0))
 
     (found,) = MembershipJudge(ScriptedScorer(), calibration).memberships([denied]).values()
 

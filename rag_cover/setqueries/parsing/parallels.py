@@ -59,12 +59,16 @@ def only_modifiers(fragment: PhraseFragment) -> bool:
 
 
 def as_object(fragment: PhraseFragment, last: Phrase | None, item: Item) -> PhraseFragment:
-    """Read a lone lower-case kind of another domain as what the last facet is about: "films about cats or dogs"."""
-    if fragment.head is None or last is None or not last.facets:
+    """Read a kind as what a clause or the last facet is about: "hotels that allow dogs", "films about cats or dogs"."""
+    if fragment.head is None or last is None:
         return fragment
     words = " ".join(item.words)
-    if last.facets[-1].kind == "rel" and is_verbal(words):
+    beside = bool(last.facets) and last.facets[-1].kind == "rel" and is_verbal(words)
+    verb_first = bool(fragment.before) and fragment.before[0].kind == "other" and item.words[0].islower()
+    if beside or (item.lead == "that" and verb_first):
         return PhraseFragment((Facet("other", words),), None, "", ())
+    if not last.facets:
+        return fragment
     lone = not fragment.before and not fragment.after and fragment.head.islower() and item.lead != "are"
     if lone and last.domain != fragment.domain and any(facet.kind in {"about", "rel"} for facet in last.facets):
         return replace(fragment, head=None, domain="", before=(Facet("other", fragment.head),))

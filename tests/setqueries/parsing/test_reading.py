@@ -124,6 +124,8 @@ def test_films_books_and_living_things_are_named_as_categories(question: str, ex
         ("countries in Africa or Asia that are landlocked",
          '"countries in Africa that are landlocked" | "countries in Asia that are landlocked"'),
         ("which countries are in both NATO and the EU?", '"countries in NATO" & "countries in the EU"'),
+        ("hotels that allow dogs", '"hotels that allow dogs"'),
+        ("people who adore parrots", '"people who adore parrots"'),
     ],
 )  # fmt: skip
 def test_of_other_things_the_users_words_are_kept(question: str, expected: str) -> None:
