@@ -37,9 +37,9 @@ Floats = NDArray[np.float64]
 
 NUMBERS = Path(__file__).with_name("memberships.json")
 FEATURES = (
-    "log-odds of the scorer's probability",
+    "log-odds of the scorer's probability, those above 0 as far as the text does not deny",
     "share of the predicate's words in the sentence with most of them",
-    "share of these that only clauses with a denial have",
+    "whether only clauses with a denial have one of these",
     "share of the predicate's proper names that the text lacks",
 )
 
@@ -91,8 +91,9 @@ class MembershipCalibration:
 
 def membership_features(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
     """Return (n, `FEATURES`) of (predicate, text) pairs and what the scorer says of them."""
-    words = [tuple(word_features(predicate, text)) for predicate, text in pairs]
-    return np.column_stack([logits_of(probabilities, edge=PROBABILITY_EDGE), np.array(words).reshape(-1, 3)])
+    words = np.array([tuple(word_features(predicate, text)) for predicate, text in pairs]).reshape(-1, 3)
+    logits = logits_of(probabilities, edge=PROBABILITY_EDGE)
+    return np.column_stack([np.where(logits > 0, logits * (1 - words[:, 1]), logits), words])
 
 
 def membership_calibration_for(fingerprint: str) -> MembershipCalibration | None:

@@ -28,11 +28,11 @@ _ROOT = 4  # the first letters by which words are looked up that may share a roo
 
 @dataclass(frozen=True, slots=True)
 class WordFeatures:
-    """How the words of a predicate stand in a text; each is in [0, 1], and a word's other forms count as the word.
+    """How the words of a predicate stand in a text; all are in [0, 1], and a word's other forms count as the word.
 
     Args:
         share: of the predicate's words, those in the sentence with most of them.
-        denied: of these, those that only clauses with a denial have.
+        denied: 1 where one of these stands only in clauses with a denial; of a predicate that denies, only in others.
         unnamed: of the predicate's proper names, those that stand nowhere in the text; 0 where it has none.
     """
 
@@ -56,7 +56,7 @@ def word_features(predicate: str, text: str) -> WordFeatures:
     share, sentence = _closest(predicate, text)
     names = _words(" ".join(_NAME.findall(predicate)))
     unnamed = [not _words(text).has(name) for name in names.all]
-    return WordFeatures(share, _denied(_words(predicate).all, sentence) if share else 0.0, _mean(unnamed))
+    return WordFeatures(share, _denied(predicate, sentence) if share else 0.0, _mean(unnamed))
 
 
 def sentence_about(predicate: str, text: str) -> str | None:
@@ -87,10 +87,15 @@ def _closest(predicate: str, text: str) -> tuple[float, str]:
     return max(((_mean(_words(each).has(word) for word in words), each) for each in _sentences(text)), key=lambda each: each[0])
 
 
-def _denied(words: frozenset[str], sentence: str) -> float:
-    """Return the share of the words that stand in the sentence which only clauses with a denial have."""
-    found = [[denies for clause, denies in _clauses(sentence) if clause.has(word)] for word in words]
-    return _mean(all(each) for each in found if each)
+def _denied(predicate: str, sentence: str) -> float:
+    """Return 1 where the sentence denies a word that the predicate does not, or the other way round."""
+    found = [(_denials(word, predicate), _denials(word, sentence)) for word in _words(predicate).all]
+    return float(any(all(here) != all(there) for here, there in found if there))
+
+
+def _denials(word: str, sentence: str) -> list[bool]:
+    """Return whether each clause that has a word denies it."""
+    return [denies for clause, denies in _clauses(sentence) if clause.has(word)]
 
 
 def _mean(values: Iterable[bool]) -> float:

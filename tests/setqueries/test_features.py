@@ -34,8 +34,14 @@ def test_an_atom_without_a_kind_of_its_own_is_its_predicate() -> None:
         ("with a sauna", "It has a pool and free parking, but no sauna.", 1.0),
         ("with a pool", "It has a pool and free parking, but no sauna.", 0.0),
         ("with a sauna", "Unlike the Linde, it has a sauna.", 0.0),
-        ("that have no lift", "There is a lift.", 0.0),
-        ("set in Porto", "It is set in Lisbon, not in Porto.", 0.5),
+        ("that have no lift", "There is a lift.", 1.0),
+        ("where pets are not allowed", "Pets are not allowed.", 0.0),
+        ("where pets are allowed", "Pets are not allowed.", 1.0),
+        ("with a pool", "It has neither a pool nor a sauna.", 1.0),
+        ("who speak French", "She speaks Spanish but no French.", 1.0),
+        ("who speak Spanish", "She speaks Spanish but no French.", 0.0),
+        ("set in Porto", "It is set in Lisbon, not in Porto.", 1.0),
+        ("set in Lisbon", "It is set in Lisbon, not in Porto.", 0.0),
     ],
 )
 def test_a_clause_that_denies_is_told_from_one_that_states(predicate: str, text: str, denied: float) -> None:
