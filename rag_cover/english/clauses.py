@@ -130,6 +130,10 @@ _EXPLETIVE = re.compile(
 _PERSONAL_ACT = re.compile(rf"\b{_AUXILIARY}\ (?:i|we|you|one)\b", re.IGNORECASE)
 _EFFORT = re.compile(r"\bit\ (?:take|cost)\b", re.IGNORECASE)
 """After "how do I bake bread" the "it" of "how long does it take" is the baking."""
+_WHOLE_EFFORT = re.compile(rf"[^{MARKS}]+\ it\ (?:take|cost)[\s{MARKS}]*", re.IGNORECASE)
+_ACT = re.compile(
+    rf"(?:how|where|when|why)\ {_AUXILIARY}\ (?:i|we|you|one)\ (?P<act>[a-z]+\ [^{MARKS}]+)", re.VERBOSE | re.IGNORECASE
+)
 _WHO_DID = re.compile(
     r"who\ (?P<did>(?:(?:first|originally)\ )?(?:\w+ed|wrote|built|made|won|led|sang|drew|found|held|began|sold|ran)\ [^?]+)",
     re.VERBOSE | re.IGNORECASE,
@@ -276,19 +280,36 @@ def _stand_alone(clauses: Sequence[str]) -> bool:
 
 def _resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
     """Put the first question's subject in the place of later pronouns; nothing where that cannot be done."""
-    if any(_leans_on(questions[0], later) for later in questions[1:]):
+    if not questions:
         return []
-    refer = [each for each in questions[0 if context else 1 :] if _REFERS.search(each) or _THERE.search(each)]
-    if not refer:
-        return list(questions)
     first = questions[0]
+    if any(_leans_on(first, later) for later in questions[1:]):
+        return []
+    told = [each if context else _tell_effort(each, first) for each in questions[1:]]
+    open_ = [each for each, asked in zip(told, questions[1:], strict=True) if each == asked]
+    refer = [each for each in (*((first,) if context else ()), *open_) if _REFERS.search(each) or _THERE.search(each)]
+    if not refer:
+        return [first, *told]
     if context or not _can_refer(first, refer):  # with context, what "it" means may stand in what is not asked
         return []
-    if open_ := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
-        return list(questions) if all(_pronouns(each) <= open_ and not _THERE.search(each) for each in refer) else []
+    if unsaid := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
+        return list(questions) if all(_pronouns(each) <= unsaid and not _THERE.search(each) for each in refer) else []
     subject = _subject(first)
-    resolved = [None if subject is None else _resolve(each, subject, first) for each in questions[1:]]
+    resolved = [each if each not in open_ else subject and _resolve(each, subject, first) for each in told]
     return [] if None in resolved else [first, *(each for each in resolved if each is not None)]
+
+
+def _tell_effort(question: str, first: str) -> str:
+    """Say what takes the time or the money, where the first question asks how somebody does something.
+
+    >>> _tell_effort("how long does it take?", "How do I apply for the visa")
+    'how long does it take to apply for the visa?'
+    """
+    done = _ACT.fullmatch(first)
+    if done is None or _REFERS.search(done["act"]) or not _WHOLE_EFFORT.fullmatch(question):
+        return question
+    asked = question.rstrip(f" {MARKS}")
+    return f"{asked} to {done['act'].rstrip()}{question[len(asked) :]}"
 
 
 def _can_refer(first: str, later: Sequence[str]) -> bool:

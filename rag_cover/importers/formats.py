@@ -211,7 +211,10 @@ def _detect(first: Record) -> str:
     has = ", ".join(repr(str(key)) for key in list(first.data)[:12]) or "nothing"
     others = [str(key) for key in list(first.data)[:12] if key not in _FIELDS]
     close = next((hint for key in others if (hint := nearest(key, _FIELDS))), "")
-    problem = f"this is none of the formats known by sight ({', '.join(FORMATS)}): it has {has}.{close} {UNKNOWN_FORMAT_HINT}"
+    lacking = "" if "question" in first.data or close else " A trace needs a 'question'."
+    known = ", ".join(FORMATS)
+    problem = f"this is none of the formats known by sight ({known}): it has {has}.{close}{lacking}"
+    problem += f" {UNKNOWN_FORMAT_HINT}"
     raise first.locate(InputError(problem))
 
 

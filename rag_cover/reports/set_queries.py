@@ -188,8 +188,9 @@ def _list_left_out(answer: SetAnswer, shown: int) -> list[RenderableType]:
     table = _grid()
     for each in answer.left_out[:shown]:
         name = one_line(each.name, limit=80)
+        at_most = "≤" if any(evidence.skipped for evidence in each.evidence) else " "
         table.add_row(
-            Text(f"  {_format_probability(each.probability)}", style="dim"),
+            Text(f" {at_most}{_format_probability(each.probability)}", style="dim"),
             Text.assemble(name, (f": {one_line(each.reason)}", "dim")),
         )
     listed: list[RenderableType] = [Text("Left out, the likeliest first, and why:"), table] if shown else []

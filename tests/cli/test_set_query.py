@@ -100,7 +100,7 @@ def test_what_belongs_is_shown_with_the_words_that_tell(command: Command, corpus
     assert "1 entity belongs to it, of 3 candidates that the searches found." in lines
     assert "Entity, and what tells P A B C" in lines
     assert "Inca tern 1.00 1.00 1.00 0.00 A “One of the birds of Chile, and of the birds of Peru.”" in lines
-    assert "Left out, the likeliest first, and why: 0.00 Finch: matches 'pets' (1.00)" in lines
+    assert "Left out, the likeliest first, and why: ≤0.00 Finch: matches 'pets' (1.00)" in lines
     assert "3 searches · 3 candidates · 6 pairs judged · kept above 0.50 · judge strict" in lines
 
 

@@ -102,9 +102,10 @@ def test_a_sub_question_with_empty_references_is_judged_without_any(judge: Embed
 
 
 def test_references_decide_where_there_are_some(judge: EmbeddedJudge) -> None:
-    asked = SubQuestion("Who painted it?", role=Role.CORE, references=("Pablo Picasso", "Picasso"))
+    asked = SubQuestion("What is the capital of France?", role=Role.CORE, references=("Paris", "the city of Paris"))
     traces = [
-        Trace(question=Question("Who painted it?"), answer=answer, sub_questions=(asked,)) for answer in ("Picasso.", "Monet.")
+        Trace(question=Question("What is the capital of France?"), answer=answer, sub_questions=(asked,))
+        for answer in ("Paris.", "Lyon.")
     ]
 
     results = judge_coverage(traces, judge)

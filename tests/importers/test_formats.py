@@ -176,5 +176,5 @@ def test_passages_beside_a_question_make_a_row_of_a_table(tmp_path: Path, name: 
 
 
 def test_a_field_that_is_right_is_not_taken_for_a_misspelt_one(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it has 'answer'. Name the format"):
+    with pytest.raises(InputError, match="it has 'answer'. A trace needs a 'question'. Name the format"):
         list(import_traces(_file(tmp_path, '{"answer": "x"}')))
