@@ -11,7 +11,8 @@ The sets (`probes/README.md`) were written for this project by other hands than 
 - *contrast*: texts of twenty kinds that a judge of shared words gets wrong, judged as passages;
 - *passages*: paragraphs of several facts, with questions in their words, in others, and about how and why;
 - *subjects*: small collections on one subject, each question with each passage, judged as passages;
-- *sets*: entities of one kind, each asked whether it belongs to each set, as set queries ask, judged as passages;
+- *sets*: entities of one kind, each asked whether it belongs to each set, as set queries ask, judged as passages, and as set
+  queries keep them (`rag_cover.setqueries.calibration`);
 - *references*: answers against references; *entailment*: claims against passages; *abstentions*: replies that decline.
 
 Beside each share stands a simple judge: shared words with the cut that is best on this very set (which flatters it), or the
@@ -35,8 +36,19 @@ from benchmarks.support.judges import overlap
 from benchmarks.support.scores import auc, best_cut
 from benchmarks.support.tables import arguments, percent, plain, show
 from rag_cover import open_entailer, open_scorer
-from rag_cover.backends import AbstentionDetector, Entailer, Mode, Scorer, ScoringItem, certain_cuts_of, reply_threshold_of
+from rag_cover.backends import (
+    AbstentionDetector,
+    Entailer,
+    Mode,
+    Scorer,
+    ScoringItem,
+    certain_cuts_of,
+    fingerprint_of,
+    reply_threshold_of,
+)
 from rag_cover.setqueries.answers import question_for
+from rag_cover.setqueries.calibration import membership_calibration_for, membership_features
+from rag_cover.setqueries.predicates import predicate_of
 from rag_cover.stats.intervals import wilson
 
 PROBES = Path(__file__).parent / "probes"
@@ -77,7 +89,7 @@ def pair_up(rows: Iterable[Row]) -> Iterator[Row]:
     for row in rows:
         if "sets" in row:
             asked, texts = row["sets"], row["entities"]
-            pairs = [(question_for(each["set"]), each["members"], each["unclear"]) for each in asked]
+            pairs = [(each["set"], each["members"], each["unclear"]) for each in asked]
         elif "passages" in row:
             asked, texts = row["questions"], row["passages"]
             pairs = [(each["question"], each["answered_by"], each["partly_by"]) for each in asked]
@@ -88,7 +100,8 @@ def pair_up(rows: Iterable[Row]) -> Iterator[Row]:
             for each in texts:
                 if each["id"] not in unclear:
                     text = f"{each['title']}. {each['text']}" if "title" in each else each["text"]
-                    yield {"kind": row["domain"], "question": question, "text": text, "label": int(each["id"] in right)}
+                    found = {"kind": row["domain"], "question": question, "text": text, "label": int(each["id"] in right)}
+                    yield {**found, "question": question_for(question), "set": question} if "sets" in row else found
 
 
 Judged = list[tuple[str, Bools, Floats, Bools, Floats]]
@@ -110,6 +123,18 @@ def as_passages(rows: Sequence[Row], scorer: Scorer, _: Entailer) -> Judged:
     truth = np.array([bool(row["label"]) for row in rows])
     scores = scorer.correctness([ScoringItem(row["question"], row["text"]) for row in rows]).astype(np.float64)
     return [("as passages", truth, scores, scores >= scorer.threshold, shared(rows))]
+
+
+def as_members(rows: Sequence[Row], scorer: Scorer, entailer: Entailer) -> Judged:
+    """Judge entities as passages, and by what set queries make of it."""
+    (passages,) = as_passages(rows, scorer, entailer)
+    known = membership_calibration_for(fingerprint_of(scorer))
+    if known is None:
+        return [passages]
+    _, truth, scores, _, simple = passages
+    pairs = [(predicate_of(row["set"]), row["text"]) for row in rows]
+    members = known.memberships(membership_features(scores.tolist(), pairs))
+    return [passages, ("as set queries keep them", truth, members, members > known.threshold, simple)]
 
 
 def as_both(rows: Sequence[Row], scorer: Scorer, entailer: Entailer) -> Judged:
@@ -141,7 +166,7 @@ JUDGED: Mapping[str, Callable[[Sequence[Row], Scorer, Entailer], Judged]] = {
     "contrast": as_passages,
     "passages": as_passages,
     "subjects": as_passages,
-    "sets": as_passages,
+    "sets": as_members,
     "references": against_references,
     "entailment": entailed,
 }
