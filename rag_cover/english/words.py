@@ -6,13 +6,14 @@ import re
 
 from rag_cover.english.lexicon import FUNCTION_WORDS
 
-__all__ = ["content_words", "same_root", "words_of"]
+__all__ = ["ROOT", "content_words", "same_root", "words_of"]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+(?:['’]\w+)*")  # in scripts without spaces, a character is a word
 
 _ENDINGS = frozenset("s es ed d ing er e y ies ied ly a ia n an ian ean vian i ic ish ese ey o".split()) | {""}  # noqa: SIM905
 """What sets apart the forms of a word, or a place's name from its adjective."""
-_ROOT = 4  # letters that two words share at least
+ROOT = 4
+"""Letters that two words share at least where they have one root."""
 
 
 def words_of(text: str) -> list[str]:
@@ -41,7 +42,7 @@ def same_root(first: str, second: str) -> bool:
     """
     shorter = min(len(first), len(second))
     root = next((at for at in range(shorter) if first[at] != second[at]), shorter)
-    return first == second or (root >= _ROOT and first[root:] in _ENDINGS and second[root:] in _ENDINGS)
+    return first == second or (root >= ROOT and first[root:] in _ENDINGS and second[root:] in _ENDINGS)
 
 
 def _stem(word: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_cover.english.lexicon import NEGATIONS, one_of
-from rag_cover.english.words import content_words, same_root
+from rag_cover.english.words import ROOT, content_words, same_root
 from rag_cover.texts import sentences
 
 __all__ = ["WordFeatures", "sentence_about", "word_features"]
@@ -23,7 +23,6 @@ _DENIAL_OF_REST = re.compile(
 """What denies the words after it, to the end of the clause."""
 _CLAUSE_END = re.compile(r"[,;:()–—]|\s-\s|\b(?:and|but|that|though|although|which|while|whereas|who|yet)\b", re.IGNORECASE)
 _NAME = re.compile(r"\b[A-Z]\w{2,}")
-_ROOT = 4  # the first letters by which words are looked up that may share a root
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class _Words:
 
     def has(self, word: str) -> bool:
         """Return whether a word is among them, or one of its root."""
-        return word in self.all or any(same_root(word, each) for each in self.by_start.get(word[:_ROOT], ()))
+        return word in self.all or any(same_root(word, each) for each in self.by_start.get(word[:ROOT], ()))
 
 
 def _closest(predicate: str, text: str) -> tuple[float, str]:
@@ -107,8 +106,8 @@ def _mean(values: Iterable[bool]) -> float:
 def _words(text: str) -> _Words:
     words, by_start = content_words(text), dict[str, tuple[str, ...]]()
     for word in words:
-        if len(word) >= _ROOT:
-            by_start[word[:_ROOT]] = (*by_start.get(word[:_ROOT], ()), word)
+        if len(word) >= ROOT:
+            by_start[word[:ROOT]] = (*by_start.get(word[:ROOT], ()), word)
     return _Words(words, by_start)
 
 
