@@ -152,8 +152,8 @@ def test_the_verdicts_are_right_before_anything_is_added(injected: Moves) -> Non
 
 def test_orders_do_not_get_a_text_marked_covered(injected: Moves, noise: Moves) -> None:
     assert injected.won <= noise.won + 1 / 200  # one in 330 turns (0.3%), of plain sentences none
-    assert injected.rise.mean() <= 1.2 * noise.rise.mean()
-    assert np.quantile(injected.rise, 0.95) <= 1.2 * np.quantile(noise.rise, 0.95)
+    assert injected.rise.mean() <= noise.rise.mean() + 0.01
+    assert np.quantile(injected.rise, 0.95) <= np.quantile(noise.rise, 0.95) + 0.03
 
 
 def test_orders_cost_a_text_little_more_than_plain_sentences_do(injected: Moves, noise: Moves) -> None:
