@@ -89,19 +89,21 @@ def pair_up(rows: Iterable[Row]) -> Iterator[Row]:
     for row in rows:
         if "sets" in row:
             asked, texts = row["sets"], row["entities"]
-            pairs = [(each["set"], each["members"], each["unclear"]) for each in asked]
+            pairs = [
+                ({"question": question_for(each["set"]), "set": each["set"]}, each["members"], each["unclear"])
+                for each in asked
+            ]
         elif "passages" in row:
             asked, texts = row["questions"], row["passages"]
-            pairs = [(each["question"], each["answered_by"], each["partly_by"]) for each in asked]
+            pairs = [({"question": each["question"]}, each["answered_by"], each["partly_by"]) for each in asked]
         else:
             yield row
             continue
-        for question, right, unclear in pairs:
+        for wording, right, unclear in pairs:
             for each in texts:
                 if each["id"] not in unclear:
                     text = f"{each['title']}. {each['text']}" if "title" in each else each["text"]
-                    found = {"kind": row["domain"], "question": question, "text": text, "label": int(each["id"] in right)}
-                    yield {**found, "question": question_for(question), "set": question} if "sets" in row else found
+                    yield {"kind": row["domain"], **wording, "text": text, "label": int(each["id"] in right)}
 
 
 Judged = list[tuple[str, Bools, Floats, Bools, Floats]]

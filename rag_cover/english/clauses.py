@@ -282,32 +282,32 @@ def _resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
     """Put the first question's subject in the place of later pronouns; nothing where that cannot be done."""
     if not questions:
         return []
-    first = questions[0]
-    if any(_leans_on(first, later) for later in questions[1:]):
+    first, *later = questions
+    if any(_leans_on(first, each) for each in later):
         return []
-    told = [each if context else _tell_effort(each, first) for each in questions[1:]]
-    open_ = [each for each, asked in zip(told, questions[1:], strict=True) if each == asked]
-    refer = [each for each in (*((first,) if context else ()), *open_) if _REFERS.search(each) or _THERE.search(each)]
+    told = {} if context else {each: found for each in later if (found := _tell_effort(each, first))}
+    asked = [each for each in (questions if context else later) if each not in told]
+    refer = [each for each in asked if _REFERS.search(each) or _THERE.search(each)]
     if not refer:
-        return [first, *told]
+        return [first, *(told.get(each, each) for each in later)]
     if context or not _can_refer(first, refer):  # with context, what "it" means may stand in what is not asked
         return []
-    if unsaid := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
-        return list(questions) if all(_pronouns(each) <= unsaid and not _THERE.search(each) for each in refer) else []
+    if open_ := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
+        return list(questions) if all(_pronouns(each) <= open_ and not _THERE.search(each) for each in refer) else []
     subject = _subject(first)
-    resolved = [each if each not in open_ else subject and _resolve(each, subject, first) for each in told]
+    resolved = [told.get(each) or (None if subject is None else _resolve(each, subject, first)) for each in later]
     return [] if None in resolved else [first, *(each for each in resolved if each is not None)]
 
 
-def _tell_effort(question: str, first: str) -> str:
-    """Say what takes the time or the money, where the first question asks how somebody does something.
+def _tell_effort(question: str, first: str) -> str | None:
+    """Say what takes the time or the money, where the first question asks how somebody does something; else None.
 
     >>> _tell_effort("how long does it take?", "How do I apply for the visa")
     'how long does it take to apply for the visa?'
     """
     done = _ACT.fullmatch(first)
     if done is None or _REFERS.search(done["act"]) or not _WHOLE_EFFORT.fullmatch(question):
-        return question
+        return None
     asked = question.rstrip(f" {MARKS}")
     return f"{asked} to {done['act'].rstrip()}{question[len(asked) :]}"
 

@@ -91,7 +91,7 @@ class MembershipCalibration:
 
 def membership_features(probabilities: Sequence[float], pairs: Sequence[tuple[str, str]]) -> Floats:
     """Return (n, `FEATURES`) of (predicate, text) pairs and what the scorer says of them."""
-    words = np.array([tuple(word_features(predicate, text)) for predicate, text in pairs]).reshape(-1, 3)
+    words = np.array([word_features(predicate, text) for predicate, text in pairs]).reshape(-1, 3)
     logits = logits_of(probabilities, edge=PROBABILITY_EDGE)
     return np.column_stack([np.where(logits > 0, logits * (1 - words[:, 1]), logits), words])
 

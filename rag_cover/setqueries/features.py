@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from rag_cover.english.lexicon import NEGATIONS, one_of
 from rag_cover.english.words import ROOT, content_words, same_root
 from rag_cover.texts import sentences
 
-__all__ = ["WordFeatures", "sentence_about", "word_features"]
+__all__ = ["WordFeatures", "highest_share", "sentence_about", "word_features"]
 
 _DENIAL = re.compile(r"\b(?:not|never|cannot|nobody|hardly|rarely|\w+n['’]t)\b", re.IGNORECASE)
 """What denies the whole clause in which it stands."""
@@ -25,8 +26,7 @@ _CLAUSE_END = re.compile(r"[,;:()–—]|\s-\s|\b(?:and|but|that|though|although
 _NAME = re.compile(r"\b[A-Z]\w{2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class WordFeatures:
+class WordFeatures(NamedTuple):
     """How the words of a predicate stand in a text; all are in [0, 1], and a word's other forms count as the word.
 
     Args:
@@ -38,10 +38,6 @@ class WordFeatures:
     share: float
     denied: float
     unnamed: float
-
-    def __iter__(self) -> Iterator[float]:
-        """Give them in order."""
-        return iter((self.share, self.denied, self.unnamed))
 
 
 def word_features(predicate: str, text: str) -> WordFeatures:
@@ -56,6 +52,11 @@ def word_features(predicate: str, text: str) -> WordFeatures:
     names = _words(" ".join(_NAME.findall(predicate)))
     unnamed = [not _words(text).has(name) for name in names.all]
     return WordFeatures(share, _denied(predicate, sentence) if share else 0.0, _mean(unnamed))
+
+
+def highest_share(predicate: str, text: str) -> float:
+    """Return the share of the predicate's words in the sentence with most of them (`WordFeatures.share`), and no more."""
+    return _closest(predicate, text)[0]
 
 
 def sentence_about(predicate: str, text: str) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from rag_cover.questions import prepend_title
 from rag_cover.setqueries.candidates import DEPTH, Pooled
-from rag_cover.setqueries.features import word_features
+from rag_cover.setqueries.features import highest_share
 from rag_cover.setqueries.predicates import predicate_of
 
 __all__ = ["DEEPEST_RANK", "LEAST_SHARE", "PRIOR", "screen_candidates"]
@@ -39,4 +39,4 @@ def screen_candidates(candidates: Sequence[Pooled], words: Mapping[str, str]) ->
 
 
 def _highest_share(candidate: Pooled, predicate: str) -> float:
-    return max(word_features(predicate, prepend_title(each.title, each.text)).share for each in candidate.passages)
+    return max(highest_share(predicate, prepend_title(each.title, each.text)) for each in candidate.passages)

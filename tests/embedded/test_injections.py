@@ -150,8 +150,17 @@ def test_the_verdicts_are_right_before_anything_is_added(injected: Moves) -> Non
     assert covered.tolist() == [True] * len(COVERED) + [False] * len(UNCOVERED)
 
 
+@pytest.mark.xfail(
+    strict=True, reason="one verdict in 330 turns, of plain sentences none; orders raise probabilities 1.3 times as far"
+)
 def test_orders_do_not_get_a_text_marked_covered(injected: Moves, noise: Moves) -> None:
-    assert injected.won <= noise.won + 1 / 200  # one in 330 turns (0.3%), of plain sentences none
+    assert injected.won <= noise.won
+    assert injected.rise.mean() <= 1.2 * noise.rise.mean()
+    assert np.quantile(injected.rise, 0.95) <= 1.2 * np.quantile(noise.rise, 0.95)
+
+
+def test_orders_hardly_ever_get_a_text_marked_covered(injected: Moves, noise: Moves) -> None:
+    assert injected.won <= noise.won + 1 / 200
     assert injected.rise.mean() <= noise.rise.mean() + 0.01
     assert np.quantile(injected.rise, 0.95) <= np.quantile(noise.rise, 0.95) + 0.03
 

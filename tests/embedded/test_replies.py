@@ -101,12 +101,23 @@ def test_a_sub_question_with_empty_references_is_judged_without_any(judge: Embed
     assert result.abstained == "no"
 
 
-def test_references_decide_where_there_are_some(judge: EmbeddedJudge) -> None:
-    asked = SubQuestion("What is the capital of France?", role=Role.CORE, references=("Paris", "the city of Paris"))
-    traces = [
-        Trace(question=Question("What is the capital of France?"), answer=answer, sub_questions=(asked,))
-        for answer in ("Paris.", "Lyon.")
-    ]
+@pytest.mark.parametrize(
+    ("question", "references", "answers"),
+    [
+        ("What is the capital of France?", ("Paris", "the city of Paris"), ("Paris.", "Lyon.")),
+        pytest.param(
+            "Who painted it?",
+            ("Pablo Picasso", "Picasso"),
+            ("Picasso.", "Monet."),
+            marks=pytest.mark.xfail(strict=True, reason="'Monet.' is taken for right with 0.52; the judge before gave 0.47"),
+        ),
+    ],
+)
+def test_references_decide_where_there_are_some(
+    judge: EmbeddedJudge, question: str, references: tuple[str, ...], answers: tuple[str, ...]
+) -> None:
+    asked = SubQuestion(question, role=Role.CORE, references=references)
+    traces = [Trace(question=Question(question), answer=answer, sub_questions=(asked,)) for answer in answers]
 
     results = judge_coverage(traces, judge)
 
