@@ -68,7 +68,7 @@ class ScoringItem:
     ``references``, the question alone decides; blank ones are left out.
 
     Raises:
-        InvalidValueError: the references are one string.
+        InvalidValueError: the references are no tuple or list of strings, or another field is no string.
     """
 
     question: str
@@ -77,9 +77,14 @@ class ScoringItem:
     user_question: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a string as references, which would be read letter by letter, and leave out blank ones."""
-        if isinstance(self.references, str):
-            message = f"references is the string {self.references!r}; give a tuple of strings: ({self.references!r},)"
+        """Refuse what is no string, and references that are one, which would be read letter by letter; leave out blank ones."""
+        for name in ("question", "text", "user_question"):
+            if not isinstance(value := getattr(self, name), str):
+                message = f"{name} is {value!r}; it is a string" + (", empty for a passage" if name == "user_question" else "")
+                raise InvalidValueError(message)
+        if not isinstance(self.references, tuple | list) or not all(isinstance(each, str) for each in self.references):
+            wanted = f": ({self.references!r},)" if isinstance(self.references, str) else ", empty where there are none"
+            message = f"references is {self.references!r}; give a tuple of strings{wanted}"
             raise InvalidValueError(message)
         if not all(map(str.strip, self.references)):
             object.__setattr__(self, "references", tuple(filter(str.strip, self.references)))

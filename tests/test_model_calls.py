@@ -1,6 +1,6 @@
 """Models asked once for each distinct item, and held to what they must return."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import pytest
@@ -208,3 +208,19 @@ def test_references_that_are_one_string_are_refused_and_blank_ones_left_out() ->
         ScoringItem("When?", "In 1936.", "1936")  # type: ignore[arg-type]
 
     assert ScoringItem("When?", "In 1936.", ("", "1936", " ")).references == ("1936",)
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        (lambda: ScoringItem("When?", None), "text is None"),  # type: ignore[arg-type]
+        (lambda: ScoringItem(7, "In 1936."), "question is 7"),  # type: ignore[arg-type]
+        (lambda: ScoringItem("When?", "In 1936.", None), "references is None; give a tuple of strings, empty where"),  # type: ignore[arg-type]
+        (lambda: ScoringItem("When?", "In 1936.", ("1936", 5)), r"references is \('1936', 5\); give a tuple"),  # type: ignore[arg-type]
+        (lambda: ScoringItem("When?", "In 1936.", {"a": 1}), "references is {'a': 1}; give a tuple"),  # type: ignore[arg-type]
+        (lambda: ScoringItem("When?", "In 1936.", user_question=None), "user_question is None; .*empty for a passage"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_string_is_refused(made: Callable[[], ScoringItem], named: str) -> None:
+    with pytest.raises(InvalidValueError, match=named):
+        made()

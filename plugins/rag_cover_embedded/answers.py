@@ -25,7 +25,8 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import Span, is_part
 from rag_cover.texts import encodable
-from rag_cover_embedded.echoes import REPEATED, only_repeats
+from rag_cover_embedded.asked_kinds import lacks_asked_kind
+from rag_cover_embedded.echoes import only_repeats
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
@@ -60,6 +61,8 @@ GROUP_CHARACTERS = 1_000_000
 _LONGEST_ANSWER = 40
 _NEXT_SENTENCE = 2.0
 """By how much the logits of an answer's start and end must gain for each sentence more that it takes."""
+_SAYS_NOTHING = 0.03
+"""The probability, at most, that a text answers which by a rule says nothing of what is asked."""
 _ROUNDING = 1e-3
 """More than the network's logits, in single precision, are off."""
 
@@ -254,7 +257,7 @@ class AnswerJudge:
 
         A reply to a question of several parts answers one of them only where it does so by itself, too: beside the user's
         question, what answers the one part looks as if it answered the other. The lower probability counts. A text that only
-        repeats an open question answers nothing, whatever the network says.
+        repeats an open question, or has no amount or time where one is asked for, answers nothing, whatever the network says.
         """
         judged = self.judge_once(asked)
         in_parts = [
@@ -267,8 +270,8 @@ class AnswerJudge:
             lower = min(judged[row].probability, self._as_reply(found.probability))
             judged[row] = WindowJudgment(lower, judged[row].fragment if lower >= self._cuts[True] else None)
         for row, each in enumerate(asked):
-            if judged[row].probability > REPEATED and only_repeats(*each):
-                judged[row] = WindowJudgment(REPEATED, None)
+            if judged[row].probability > _SAYS_NOTHING and (only_repeats(*each) or lacks_asked_kind(*each[:2])):
+                judged[row] = WindowJudgment(_SAYS_NOTHING, None)
         return judged
 
     def _as_reply(self, probability: float) -> float:

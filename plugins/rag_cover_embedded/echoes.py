@@ -11,10 +11,7 @@ from functools import cache
 
 from rag_cover_embedded.relevance import find_content_words
 
-__all__ = ["REPEATED", "only_repeats"]
-
-REPEATED = 0.03
-"""The probability, at most, that such a text answers."""
+__all__ = ["only_repeats"]
 
 _OPEN = re.compile(
     r"\W*(?:(?:and|so|but|at|in|on|for|to|by|from|of|with|since|until)\s+)*(?:who|whose|whom|what|when|where|why|how|which)\b",

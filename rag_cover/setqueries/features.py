@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from rag_cover.english.lexicon import NEGATIONS, one_of
 from rag_cover.english.words import ROOT, content_words, same_root
+from rag_cover.setqueries.parsing.gazetteer import load_gazetteer
 from rag_cover.texts import sentences
 
 __all__ = ["WordFeatures", "highest_share", "sentence_about", "word_features"]
@@ -32,7 +33,8 @@ class WordFeatures(NamedTuple):
     Args:
         share: of the predicate's words, those in the sentence with most of them.
         denied: 1 where one of these stands only in clauses with a denial; of a predicate that denies, only in others.
-        unnamed: of the predicate's proper names, those that stand nowhere in the text; 0 where it has none.
+        unnamed: of the predicate's proper names, those that stand nowhere in the text; 0 where it has none. A country is named
+            by its adjective, too, and the other way round.
     """
 
     share: float
@@ -47,10 +49,12 @@ def word_features(predicate: str, text: str) -> WordFeatures:
     WordFeatures(share=1.0, denied=1.0, unnamed=0.0)
     >>> word_features("with a sauna", "It has a pool, but no sauna."), word_features("of Bolivia", "A bird of Peru.")
     (WordFeatures(share=1.0, denied=1.0, unnamed=0.0), WordFeatures(share=0.0, denied=0.0, unnamed=1.0))
+    >>> word_features("French", "It was made in France.").unnamed, word_features("in Spain", "A Portuguese wine.").unnamed
+    (0.0, 1.0)
     """
     share, sentence = _closest(predicate, text)
     names = _words(" ".join(_NAME.findall(predicate)))
-    unnamed = [not _words(text).has(name) for name in names.all]
+    unnamed = [not _words(text).names(name) for name in names.all]
     return WordFeatures(share, _denied(predicate, sentence) if share else 0.0, _mean(unnamed))
 
 
@@ -80,6 +84,10 @@ class _Words:
         """Return whether a word is among them, or one of its root."""
         return word in self.all or any(same_root(word, each) for each in self.by_start.get(word[:ROOT], ()))
 
+    def names(self, name: str) -> bool:
+        """Return whether a name is among them, or for an adjective its place, or for a place its adjective."""
+        return self.has(name) or any(form <= self.all for form in _forms_of_places().get(name, ()))
+
 
 def _closest(predicate: str, text: str) -> tuple[float, str]:
     """Return the sentence with most of the predicate's words, the first of such, after its share of them."""
@@ -96,6 +104,20 @@ def _denied(predicate: str, sentence: str) -> float:
 def _denials(word: str, sentence: str) -> list[bool]:
     """Return whether each clause that has a word denies it."""
     return [denies for clause, denies in _clauses(sentence) if clause.has(word)]
+
+
+@cache
+def _forms_of_places() -> Mapping[str, tuple[frozenset[str], ...]]:
+    """Return what stands for a place's adjective ("French": France) or for a place's name of one word, as content words."""
+    gazetteer = load_gazetteer()
+    found: dict[str, tuple[frozenset[str], ...]] = {}
+    for adjective in (word for word, kind in gazetteer.kinds.items() if kind == "nat" and word in gazetteer.places):
+        both = (content_words(adjective), content_words(gazetteer.places[adjective]))
+        for form, other in (both, both[::-1]):
+            if len(form) == 1 and other != form:
+                (word,) = form
+                found[word] = (*found.get(word, ()), other)
+    return found
 
 
 def _mean(values: Iterable[bool]) -> float:

@@ -60,6 +60,14 @@ def test_a_name_that_stands_nowhere_in_the_text_is_unnamed() -> None:
     assert word_features("with a sauna", "It has a pool.").unnamed == 0.0
 
 
+def test_a_country_is_named_by_its_adjective() -> None:
+    assert word_features("French", "It was shot in Lyon, France.").unnamed == 0.0
+    assert word_features("of the Netherlands", "A Dutch painter.").unnamed == 0.0
+    assert word_features("American", "Common in the United States.").unnamed == 0.0
+    assert word_features("American", "Common in the United Kingdom.").unnamed == 1.0
+    assert word_features("who speak French", "She lives in France.").share == 0.0
+
+
 @given(WORDS.filter(str.strip))
 def test_a_predicate_is_the_end_of_its_atom_or_all_but_its_kind(atom: str) -> None:
     words = " ".join(atom.split())
