@@ -34,7 +34,7 @@ def labels(tmp_path: Path) -> Path:
     lines = [
         {"question_id": row.key, "question": row.user_question, "sub_question": row.question, "answer": row.text}
         | {"covered": int(rng.random() < chance)}
-        for row, chance in zip(rows, probabilities(3.0 * logits - 2.0), strict=True)
+        for row, chance in zip(rows, probabilities(3.0 * logits - 1.6), strict=True)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path

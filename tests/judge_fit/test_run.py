@@ -35,7 +35,7 @@ def shifted() -> tuple[LabelledText, ...]:
     """Label the demo's answers as people of another mind: stricter than the judge, by its own log-odds and chance."""
     rows = [*read_labelled_answers("narrow"), *read_labelled_answers("forgetful")]
     logits = logits_of(open_scorer("embedded").correctness([row.item for row in rows]), edge=1e-6)
-    chances, rng = probabilities(3.0 * logits - 2.0), random.Random(2)
+    chances, rng = probabilities(3.0 * logits - 1.6), random.Random(2)
     return tuple(replace(row, label=rng.random() < chance) for row, chance in zip(rows, chances, strict=True))
 
 
