@@ -86,8 +86,9 @@ class ScoringItem:
             wanted = f": ({self.references!r},)" if isinstance(self.references, str) else ", empty where there are none"
             message = f"references is {self.references!r}; give a tuple of strings{wanted}"
             raise InvalidValueError(message)
-        if not all(map(str.strip, self.references)):
-            object.__setattr__(self, "references", tuple(filter(str.strip, self.references)))
+        kept = tuple(filter(str.strip, self.references))
+        if kept != self.references:
+            object.__setattr__(self, "references", kept)
 
 
 @dataclass(frozen=True, slots=True)

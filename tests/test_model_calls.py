@@ -208,6 +208,7 @@ def test_references_that_are_one_string_are_refused_and_blank_ones_left_out() ->
         ScoringItem("When?", "In 1936.", "1936")  # type: ignore[arg-type]
 
     assert ScoringItem("When?", "In 1936.", ("", "1936", " ")).references == ("1936",)
+    assert ScoringItem("When?", "In 1936.", ["1936"]).references == ("1936",)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ _TELLING = frozenset(
 )
 _TELLING_FORM = re.compile(
     r"""\d|[½¼¾⅓⅔%]|n['’]t\b|\w+-(?:deep|high|long|wide|sized)\b
-    |\b(?:\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|\w+fold|bi-?\w+ly|[ivxlcdm]{2,}|(?:\w+|to|yester)day|\w*days|tomorrow)\b
+    |\b(?:\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|\w+fold|bi-?\w+ly|[ivxlcdm]{2,}|\w*days?|tomorrow)\b
     |\b(?:annual|beg[aiu]n|brief|centur|constant|equal|follow|fortnight|frequent|hour|immediate|includ|indefinite|instant|minut|moment|noon
         |normal|occasional|permanent|prehistor|quick|recent|regular|second|short|start|temporar|through|usual)""",
     re.IGNORECASE | re.VERBOSE,
