@@ -109,10 +109,9 @@ def _denials(word: str, sentence: str) -> list[bool]:
 @cache
 def _forms_of_places() -> Mapping[str, tuple[frozenset[str], ...]]:
     """Return what stands for a place's adjective ("French": France) or for a place's name of one word, as content words."""
-    gazetteer = load_gazetteer()
     found: dict[str, tuple[frozenset[str], ...]] = {}
-    for adjective in (word for word, kind in gazetteer.kinds.items() if kind == "nat" and word in gazetteer.places):
-        both = (content_words(adjective), content_words(gazetteer.places[adjective]))
+    for adjective, place in load_gazetteer().adjectives():
+        both = (content_words(adjective), content_words(place))
         for form, other in (both, both[::-1]):
             if len(form) == 1 and other != form:
                 (word,) = form

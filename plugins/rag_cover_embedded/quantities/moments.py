@@ -9,12 +9,12 @@ from fractions import Fraction
 
 from rag_cover_embedded.quantities.values import Quantity, Value
 
-__all__ = ["blank", "find_moments"]
+__all__ = ["MONTHS", "blank", "find_moments"]
 
 _BLANK = "\0"
 
-_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
-_MONTH = "|".join(name if len(name) <= 4 else rf"{name}|{name[:3]}\b\.?" for name in _MONTHS) + r"|sept\b\.?"  # noqa: PLR2004
+MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
+_MONTH = "|".join(name if len(name) <= 4 else rf"{name}|{name[:3]}\b\.?" for name in MONTHS) + r"|sept\b\.?"  # noqa: PLR2004
 _SMALL = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _HOUR = "|".join(_SMALL) + r"|\d{1,2}"
 _MINUTES = {"half": 30, "a quarter": 15, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25}
@@ -101,7 +101,7 @@ def _dates(text: str) -> Iterator[Quantity]:
 
 
 def _month(name: str) -> int:
-    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
 def _date(year: str | None, month: int, day: str) -> frozenset[Value]:

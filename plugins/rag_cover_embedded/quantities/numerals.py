@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Token", "cut_tokens", "read_number", "read_rest", "word_at"]
+__all__ = ["CARDINALS", "Token", "cut_tokens", "read_number", "read_rest", "word_at"]
 
 _FIGURES = r"\d{1,3}(?:[, \u202f\u00a0]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?"
 _TOKEN = re.compile(rf"{_FIGURES}|[½¼¾⅓⅔]|°\s?[CcFf]\b|[US]*[$]|[€£¥₹%‰/–—,-]|[A-Za-zµ]+[²³]?|\S")
@@ -35,7 +35,7 @@ _SMALL = [
     "nineteen",
 ]
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905  # a list of words
-_CARDINALS = {word: number for number, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+CARDINALS = {word: number for number, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SCALES = {
     "hundred": 100,
     "thousand": 1000,
@@ -108,7 +108,7 @@ def read_rest(tokens: Sequence[Token], place: int) -> tuple[Fraction, int]:
 
 
 def _count_of_parts(word: str) -> int | None:
-    return 1 if word in _ARTICLES else _CARDINALS.get(word)
+    return 1 if word in _ARTICLES else CARDINALS.get(word)
 
 
 def _read_whole(tokens: Sequence[Token], place: int, *, money: bool) -> tuple[Fraction, int] | None:
@@ -141,12 +141,12 @@ def _read_words(tokens: Sequence[Token], place: int) -> tuple[Fraction, int] | N
     begin, last = place, 0
     while True:
         word = word_at(tokens, place)
-        joined = word in {"-", "and"} and place > begin and word_at(tokens, place + 1) in _CARDINALS
+        joined = word in {"-", "and"} and place > begin and word_at(tokens, place + 1) in CARDINALS
         if joined and (word == "-" or last >= 100):  # noqa: PLR2004  # "a hundred and five", but "five and six"
             place += 1
             word = word_at(tokens, place)
-        if word in _CARDINALS and (place == begin or _follows(last, _CARDINALS[word])):
-            group += (last := _CARDINALS[word])
+        if word in CARDINALS and (place == begin or _follows(last, CARDINALS[word])):
+            group += (last := CARDINALS[word])
         elif word in _SCALES.keys() - _LETTERS and place > begin:
             last = _SCALES[word]
             group, total = (group * last, total) if last == 100 else (0, total + group * last)  # noqa: PLR2004

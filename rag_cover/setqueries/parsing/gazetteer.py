@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,6 +50,10 @@ class Gazetteer:
         if low[:1].isdigit() or low[:1] in "'’":
             return time_of(low)[0]
         return self.kinds.get(low)
+
+    def adjectives(self) -> Iterator[tuple[str, str]]:
+        """Pair each adjective of a place, in lower case, with the place."""
+        return ((low, self.places[low]) for low, kind in self.kinds.items() if kind == "nat" and low in self.places)
 
     def place(self, text: str) -> str | None:
         """Return the name of a place, of a country also by its adjective; None where none is known."""

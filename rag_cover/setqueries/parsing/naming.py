@@ -54,9 +54,8 @@ class Atom:
 def _adjectives() -> dict[str, str]:
     """Return the first adjective of each place."""
     found: dict[str, str] = {}
-    for low, kind in load_gazetteer().kinds.items():
-        if kind == "nat" and (place := load_gazetteer().places.get(low)):
-            found.setdefault(place.lower(), low)
+    for adjective, place in load_gazetteer().adjectives():
+        found.setdefault(place.lower(), adjective)
     return found
 
 
