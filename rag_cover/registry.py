@@ -161,6 +161,9 @@ def _factory(kind: str, name: str) -> Any:
 
 
 def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
+    if not isinstance(name, str):
+        message = f"a {kind} is opened by its name, such as 'embedded', not {name!r}"
+        raise InvalidValueError(message)
     factory = _factory(kind, name)
     known = [parameter.name for parameter in list(inspect.signature(factory).parameters.values())[1:]]
     refuse_unknown_options(name, options, known)

@@ -68,6 +68,12 @@ def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
         registry.open_scorer("words", treshold=0.9)
 
 
+@pytest.mark.parametrize("name", [None, 3, Path("embedded")])
+def test_what_is_no_name_is_refused(name: Any) -> None:
+    with pytest.raises(InvalidValueError, match="a scorer is opened by its name, such as 'embedded', not"):
+        registry.open_scorer(name)
+
+
 @pytest.mark.usefixtures("words")
 def test_a_kind_that_a_backend_lacks_is_named_with_what_it_offers() -> None:
     with pytest.raises(NotOfferedError, match="'words' offers no generator; it offers: locator, scorer"):

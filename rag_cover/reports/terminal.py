@@ -166,8 +166,10 @@ def _list_undefined(summary: Summary) -> list[Text]:
             labels.setdefault(one_line(row.reason), []).append(row.label)
     if not labels:
         return []
-    parts = (f"{named[0]} ({reason})" if len(named) == 1 else f"{len(named)} ({reason})" for reason, named in labels.items())
     count = format_count(sum(map(len, labels.values())), "metric")
+    if len(labels) == 1 and count != "1 metric":
+        return [Text(f"Undefined, {count}: {next(iter(labels))}. The report names each.", style="dim")]
+    parts = (f"{named[0]} ({reason})" if len(named) == 1 else f"{len(named)} ({reason})" for reason, named in labels.items())
     return [Text(f"Undefined, {count}: {'; '.join(parts)}. The report names each.", style="dim")]
 
 

@@ -48,6 +48,15 @@ def test_undefined_metrics_give_their_reason(summary: Summary) -> None:
     assert "nan" not in shown.lower()
 
 
+def test_a_reason_that_several_metrics_share_is_given_once(summary: Summary) -> None:
+    metrics = dict(summary.metrics)
+    undefined = metrics["order_alignment"]
+    metrics["other"] = replace(undefined, name="other", label="another metric")
+    shown = words(printed(summary_panel(replace(summary, metrics=metrics))))
+
+    assert "Undefined, 2 metrics: no answer covers a follow-up sub-question. The report names each." in shown
+
+
 def test_losses_and_failures_are_counted_in_words(summary: Summary) -> None:
     shown = words(printed(summary_panel(summary)))
 

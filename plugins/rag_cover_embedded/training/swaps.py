@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from rag_cover_embedded.inputs import Task
+from rag_cover_embedded.quantities.moments import MONTHS
 from rag_cover_embedded.training.example import ENTAILMENT, NOT_ENTAILED, Example
 from rag_cover_embedded.training.sources import sentences_of
 
@@ -18,10 +19,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w])")
 _NAME = re.compile(
     r"(?<=[a-z,;] )[A-Z][\w’'-]+(?: (?:of |the |de |van |von )?[A-Z][\w’'-]+)*|^[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)+"
 )
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
+_MONTHS = [name.capitalize() for name in MONTHS]
 _MONTH = re.compile(r"\b(?:" + "|".join(_MONTHS) + r")\b")
 _VERB = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|did|does|do|should|must)\b(?! not)(?!n['’]t)")
 _NOT = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|did|does|do|should|must) not\b")
