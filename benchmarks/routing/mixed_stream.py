@@ -6,9 +6,9 @@ A stream over seven sets (`benchmarks.support.mixed`): questions of one passage 
 supports the answer taken out, and questions of another set; ten passages each by BM25. The rule that ships is fitted on
 training buckets of four sets and on small corpora written for this project (``--fit`` writes it); two sets are for testing
 only. Printed are, for test questions, accuracy and the mean of the three recalls, with classes as they occur, and, leaving one
-set out of the fit, the same for training questions. Beside the rule: the paper's thresholds (RRCP) as they ship, "over ten words
-is complex", and "several steps are complex, else unanswerable below a best answer probability of .7" (the cut with the best
-accuracy on training questions). Then how often an abstention is right and how many of the unanswerable questions it finds.
+set out of the fit, the same for training questions. Beside the rule: the paper's thresholds (RRCP) as they ship, "over ten
+words is complex", and "several steps are complex, else unanswerable below a best answer probability of .7" (the cut with the
+best accuracy on training questions). Then how often an abstention is right and how many of the unanswerable questions it finds.
 
 ``--limit`` is the number of questions of each kind and set (default: 100).
 

@@ -1,9 +1,9 @@
 """A mixed stream: questions of one passage, of several, and such as the corpus does not answer, probed over seven sets.
 
 Each question is asked over its own set by BM25. One of the sets is small corpora written for this project, such as FAQ pages
-and manuals, of which each has questions of its own, some of them unanswerable as they stand. *Hard* unanswerable questions are the
-same questions with every passage taken out of what was retrieved that supports the answer, or the multi-hop question it belongs
-to; *easy* ones come from another set. The judge reads a passage once, so that a question and its hard twin differ in the
+and manuals, of which each has questions of its own, some of them unanswerable as they stand. *Hard* unanswerable questions are
+the same with every passage taken out of what was retrieved that supports the answer, or the multi-hop question it belongs to;
+*easy* ones come from another set. The judge reads a passage once, so that a question and its hard twin differ in the
 passages alone; a twin shares its question's key, by which intervals and folds are grouped.
 """
 
