@@ -2,13 +2,13 @@
 
     python -m benchmarks.routing.mixed_stream
 
-A stream over seven sets (`benchmarks.support.mixed`): questions of one passage and of several, the same with every passage that
+A stream over six sets (`benchmarks.support.mixed`): questions of one passage and of several, the same with every passage that
 supports the answer taken out, and questions of another set; ten passages each by BM25. The rule that ships is fitted on
-training buckets of four sets and on small corpora written for this project (``--fit`` writes it); two sets are for testing
-only. Printed are, for test questions, accuracy and the mean of the three recalls, with classes as they occur, and, leaving one
-set out of the fit, the same for training questions. Beside the rule: the paper's thresholds (RRCP) as they ship, "over ten
-words is complex", and "several steps are complex, else unanswerable below a best answer probability of .7" (the cut with the
-best accuracy on training questions). Then how often an abstention is right and how many of the unanswerable questions it finds.
+training buckets of four sets (``--fit`` writes it); the others are for testing only. Printed are, for test questions,
+accuracy and the mean of the three recalls, with classes as they occur, and, leaving one set out of the fit, the same for
+training questions. Beside the rule: the paper's thresholds (RRCP) as they ship, "over ten words is complex", and "several steps
+are complex, else unanswerable below a best answer probability of .7" (the cut with the best accuracy on training questions).
+Then how often an abstention is right and how many of the unanswerable questions it finds.
 
 ``--limit`` is the number of questions of each kind and set (default: 100).
 
@@ -65,7 +65,7 @@ def fit(stream: Sequence[Streamed], limit: int) -> EvidenceRule:
     return EvidenceRule(
         single=_weights([EvidenceRule.single_columns(each.complexity) for each in single], single),
         nested=_weights([EvidenceRule.nested_columns(each.complexity, each.steps) for each in nested], nested),
-        name=f"{', '.join(FITTED)}: {len(stream):,} questions, up to {limit} of a kind, BM25, k = 10",
+        name=f"{', '.join(FITTED)}: {len(stream):,} questions of the training buckets, up to {limit} of a kind, BM25, k = 10",
         n=len(stream),
     )
 

@@ -1,20 +1,19 @@
-"""A mixed stream: questions of one passage, of several, and such as the corpus does not answer, probed over seven sets.
+"""A mixed stream: questions of one passage, of several, and such as the corpus does not answer, probed over six sets.
 
-Each question is asked over its own set by BM25. One of the sets is small corpora written for this project, such as FAQ pages
-and manuals, of which each has questions of its own, some of them unanswerable as they stand. *Hard* unanswerable questions are
-the same with every passage taken out of what was retrieved that supports the answer, or the multi-hop question it belongs to;
-*easy* ones come from another set. The judge reads a passage once, so that a question and its hard twin differ in the
-passages alone; a twin shares its question's key, by which intervals and folds are grouped.
+Each question is asked over its own set by BM25. *Hard* unanswerable questions are the same questions with every passage taken
+out of what was retrieved that supports the answer, or the multi-hop question it belongs to; *easy* ones come from another set.
+The judge reads a passage once, so that a question and its hard twin differ in the passages alone; a twin shares its question's
+key, by which intervals and folds are grouped.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from benchmarks.support.datasets import Part, lines, paragraphs_of, part_of, squad_articles, two_wiki
 from benchmarks.support.multihop import KeywordRetriever, asked_in, corpus_of
@@ -23,8 +22,6 @@ from rag_cover.backends import Failure, Scorer
 from rag_cover.complexity import Complexity, complexities_of
 from rag_cover.routing import Demand
 from rag_cover.routing.evidence import QuestionSteps, read_steps
-from rag_cover_embedded.training.authored_examples import TEXTS
-from rag_cover_embedded.training.subjects import FILE, is_kept_from_weights
 
 __all__ = ["FITTED", "SETS", "Streamed", "stream_of"]
 
@@ -32,14 +29,12 @@ K = 10
 MORE = 6
 """Passages read beyond the ten, to fill up after the supporting ones are taken out."""
 
-SMALL = "small corpora"
-FITTED = ("2WikiMultihopQA", "NQ", "SQuAD", "StrategyQA", SMALL)
-"""Sets to fit on: training buckets, and the small corpora that no weights were trained on."""
-SETS = ("2WikiMultihopQA", "NQ", "SQuAD", "StrategyQA", "MuSiQue", "HotpotQA")
-"""Sets to test on; the last two are for testing only."""
+FITTED = ("2WikiMultihopQA", "NQ", "SQuAD", "StrategyQA")
+"""Sets with training buckets."""
+SETS = (*FITTED, "MuSiQue", "HotpotQA")
+"""The last two are for testing only."""
 
 _BLOCK = 40
-_RetrieverOf = Callable[[int, "_Source"], KeywordRetriever]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +84,7 @@ def stream_of(data: Path, part: Part, scorer: Scorer, *, limit: int, seed: int =
             found += [Streamed.from_dict(row) for row in lines(path)]
             continue
         others = asked[names[(place + 1) % len(names)]]
-        mine = list(_probe(name, asked[name], others[: len(asked[name]) // 2], _retrievers(name, data, part), scorer))
+        mine = list(_probe(name, asked[name], others[: len(asked[name]) // 2], _passages(name, data, part), scorer))
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("".join(json.dumps(asdict(each)) + "\n" for each in mine), encoding="utf-8")
@@ -98,17 +93,17 @@ def stream_of(data: Path, part: Part, scorer: Scorer, *, limit: int, seed: int =
 
 
 def _probe(
-    name: str, asked: Sequence[_Source], others: Sequence[_Source], retriever_of: _RetrieverOf, scorer: Scorer
+    name: str, asked: Sequence[_Source], others: Sequence[_Source], passages: Sequence[Passage], scorer: Scorer
 ) -> Iterator[Streamed]:
+    retriever = KeywordRetriever(passages)
     rows: list[tuple[_Source, str, list[Passage]]] = []
-    for place, source in enumerate(asked):
-        retrieved = list(retriever_of(place, source).retrieve(source.text, k=K + MORE))
+    for source in asked:
+        retrieved = list(retriever.retrieve(source.text, k=K + MORE))
         rows.append((source, "plain", retrieved[:K]))
         if any(passage.text in source.supporting for passage in retrieved[:K]):
             without = [passage for passage in retrieved if passage.text not in source.supporting]
             rows.append((source, "hard", without[:K]))
-    for place, source in enumerate(others):
-        rows.append((source, "easy", list(retriever_of(place, source).retrieve(source.text, k=K))))
+    rows += [(source, "easy", list(retriever.retrieve(source.text, k=K))) for source in others]
     for start in range(0, len(rows), _BLOCK):
         yield from _judge(name, rows[start : start + _BLOCK], scorer)
 
@@ -134,7 +129,7 @@ def _complexities(retrieved: Sequence[tuple[str, list[Passage], tuple[()]]], sco
 def _sample(sources: Sequence[_Source], limit: int, seed: int) -> list[_Source]:
     rng = random.Random(seed)  # noqa: S311  # a sample, not a secret
     mixed: list[_Source] = []
-    for demand in get_args(Demand):
+    for demand in ("direct", "complex"):
         mine = [source for source in sources if source.demand == demand]
         mixed += rng.sample(mine, min(limit, len(mine)))
     rng.shuffle(mixed)
@@ -157,8 +152,6 @@ def _sources(name: str, data: Path, part: Part) -> list[_Source]:
                 for asked in paragraph["qas"]
                 if not asked["is_impossible"]
             ]
-        case "small corpora":
-            return list(_small_sources())
         case "HotpotQA":
             rows = [] if part == "train" else list(lines(data / "multihop/hotpotqa_100.jsonl"))
             return [_Source(row["question"], "complex", row["question"], _supporting(row)) for row in rows]
@@ -167,20 +160,6 @@ def _sources(name: str, data: Path, part: Part) -> list[_Source]:
         _Source(each.text, "complex" if each.is_complex else "direct", each.key, supporting[each.key])
         for each in asked_in(name, data, part)
     ]
-
-
-def _small_sources() -> Iterator[_Source]:
-    for row in _small_corpora():
-        texts = {each["id"]: each["text"] for each in row["passages"]}
-        for each in row["questions"]:
-            answered = bool(each["answered_by"])
-            if answered or not each["partly_by"]:
-                supporting = frozenset(texts[name] for name in (*each["answered_by"], *each["partly_by"]))
-                yield _Source(each["question"], "direct" if answered else "unanswerable", row["domain"], supporting)
-
-
-def _small_corpora() -> list[dict[str, Any]]:
-    return [row for row in lines(TEXTS / FILE) if is_kept_from_weights(row["domain"])]
 
 
 def _supporting_by_key(name: str, data: Path) -> dict[str, frozenset[str]]:
@@ -200,18 +179,6 @@ def _supporting(row: dict[str, Any]) -> frozenset[str]:
         return frozenset(each["paragraph_text"] for each in row["paragraphs"] if each["is_supporting"])
     titles = {title for title, _ in row["supporting_facts"]}
     return frozenset(text for title, text in paragraphs_of(row) if title in titles)
-
-
-def _retrievers(name: str, data: Path, part: Part) -> _RetrieverOf:
-    """Return what a question is asked of: its set's passages, or those of its small corpus, for another set's question any."""
-    if name != SMALL:
-        retriever = KeywordRetriever(_passages(name, data, part))
-        return lambda _place, _source: retriever
-    by_corpus = {
-        row["domain"]: KeywordRetriever([Passage(each["text"]) for each in row["passages"]]) for row in _small_corpora()
-    }
-    several = list(by_corpus.values())
-    return lambda place, source: by_corpus.get(source.key, several[place % len(several)])
 
 
 def _passages(name: str, data: Path, part: Part) -> list[Passage]:
