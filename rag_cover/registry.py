@@ -86,7 +86,22 @@ def find_engines() -> Mapping[str, type[Engine]]:
 
 
 def open_scorer(name: str, **options: Any) -> Scorer:
-    """Open a Scorer by name, such as ``"embedded"``; options go to its factory."""
+    """Open a Scorer, which judges whether a text answers a question, by name; options go to its factory.
+
+    Args:
+        name: ``"embedded"`` for the judge that ships, ``"embedded:mine"`` for one fitted to your labels, ``"openai:MODEL"`` for a
+            language model, ``"transformers:FOLDER"`` for a checkpoint; ``rag-cover backends`` lists what is installed.
+        **options: the backend's own options.
+
+    Returns:
+        the scorer: ``correctness(items)`` takes `rag_cover.backends.ScoringItem` objects and returns their probabilities,
+        ``threshold`` is the probability from which a passage answers, `rag_cover.backends.reply_threshold_of` that of a reply.
+
+    Raises:
+        InvalidValueError: the name is no string.
+        BackendNotFoundError: no installed backend has the name.
+        UnknownOptionError: the backend has no such option.
+    """
     return cast("Scorer", _open("scorer", name, options))
 
 

@@ -58,6 +58,12 @@ _DEMONSTRATIVE = re.compile(
 _MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b", re.VERBOSE | re.IGNORECASE)
 """In a question after a sentence: what that sentence says."""
 _EVENT = re.compile(r"why\b", re.IGNORECASE)
+_LAST_ONE = re.compile(rf"\bone(?=[\s{MARKS}]*$)", re.IGNORECASE)
+_OF_A_KIND = re.compile(r"an?\ ", re.IGNORECASE)
+_TELLS_WHICH = frozenset(
+    """a an the this that which what each every any no my your our
+    their another other first last only than or""".split()  # noqa: SIM905  # a list of words, not of lines
+)
 _LAST_IT = re.compile(rf"\bit[\s{MARKS}]*$", re.IGNORECASE)
 """What a last "it" means after "why did the pipe burst": in "who could prevent it" not the pipe."""
 _LINKS = ALL_PREPOSITIONS | {
@@ -283,17 +289,18 @@ def _resolve_pronouns(questions: Sequence[str], *, context: bool) -> list[str]:
     if not questions:
         return []
     first, *later = questions
+    later = [_say_it(each, first) for each in later]
     if any(_leans_on(first, each) for each in later):
         return []
     told = {} if context else {each: found for each in later if (found := _tell_effort(each, first))}
-    asked = [each for each in (questions if context else later) if each not in told]
+    asked = [each for each in ([first, *later] if context else later) if each not in told]
     refer = [each for each in asked if _REFERS.search(each) or _THERE.search(each)]
     if not refer:
         return [first, *(told.get(each, each) for each in later)]
     if context or not _can_refer(first, refer):  # with context, what "it" means may stand in what is not asked
         return []
     if open_ := _pronouns(first):  # what "it" means is not said: each part stands as well as the whole
-        return list(questions) if all(_pronouns(each) <= open_ and not _THERE.search(each) for each in refer) else []
+        return [first, *later] if all(_pronouns(each) <= open_ and not _THERE.search(each) for each in refer) else []
     subject = _subject(first)
     resolved = [told.get(each) or (None if subject is None else _resolve(each, subject, first)) for each in later]
     return [] if None in resolved else [first, *(each for each in resolved if each is not None)]
@@ -310,6 +317,20 @@ def _tell_effort(question: str, first: str) -> str | None:
         return None
     asked = question.rstrip(f" {MARKS}")
     return f"{asked} to {done['act'].rstrip()}{question[len(asked) :]}"
+
+
+def _say_it(question: str, first: str) -> str:
+    """Say "it" for a last "one" where the first question speaks of a thing of a kind: "who may use one" after "a kayak".
+
+    >>> _say_it("who may use one?", "What does a kayak cost per hour")
+    'who may use it?'
+    >>> _say_it("where do I get a bigger one?", "What does a kayak cost per hour")
+    'where do I get a bigger one?'
+    """
+    before = question.rstrip(f" {MARKS}").lower().split()[-3:-1]
+    if not _LAST_ONE.search(question) or not _OF_A_KIND.match(_subject(first) or "") or _TELLS_WHICH & {*before}:
+        return question
+    return _LAST_ONE.sub("it", question)
 
 
 def _can_refer(first: str, later: Sequence[str]) -> bool:

@@ -386,6 +386,11 @@ def test_what_comes_before_a_comma_is_not_always_a_question(question: str) -> No
             "Who is the mayor of Paris and when did she take office?",
             ["Who is the mayor of Paris?", "When did the mayor of Paris take office?"],
         ),
+        ("What does a kayak cost per hour, and who may use one?", ["What does a kayak cost per hour?", "Who may use a kayak?"]),
+        (
+            "How big is a standard pitch, and when can I book one?",
+            ["How big is a standard pitch?", "When can I book a standard pitch?"],
+        ),
     ],
 )
 def test_pronouns_of_a_second_question_are_resolved(question: str, parts: list[str]) -> None:
@@ -400,6 +405,9 @@ def test_pronouns_of_a_second_question_are_resolved(question: str, parts: list[s
         "Who painted the ceiling and how long did it take him?",
         "Who founded Tesla and how old was he when he founded it?",
         "Which planet is the largest and how far away is it?",
+        "What does a small boat cost and can I get a bigger one?",
+        "How heavy is a tent, and which one is best?",
+        "What is the warranty of the X200 and does the X300 have one?",
     ],
 )
 def test_pronouns_that_may_mean_something_else_keep_a_question_whole(question: str) -> None:
