@@ -89,8 +89,8 @@ def open_scorer(name: str, **options: Any) -> Scorer:
     """Open a Scorer, which judges whether a text answers a question, by name; options go to its factory.
 
     Args:
-        name: ``"embedded"`` for the judge that ships, ``"embedded:mine"`` for one fitted to your labels, ``"openai:MODEL"`` for a
-            language model, ``"transformers:FOLDER"`` for a checkpoint; ``rag-cover backends`` lists what is installed.
+        name: ``"embedded"`` for the judge that ships, ``"embedded:mine"`` for one fitted to your labels, ``"openai:MODEL"`` for
+            a language model, ``"transformers:FOLDER"`` for a checkpoint; ``rag-cover backends`` lists what is installed.
         **options: the backend's own options.
 
     Returns:
