@@ -128,7 +128,9 @@ def pair_across_cases(rng: random.Random, part: Part) -> Iterator[tuple[str, str
     ]
     for case, other in others(cases, lambda row: row["domain"], rng):
         for question in rng.sample([*case["subs"].values()], 2):
-            yield question, rng.choice(other["passages"])["text"]
+            passage = rng.choice(other["passages"])
+            if question not in other["subs"].values():  # else the passage may answer it
+                yield question, passage["text"]
 
 
 def others(
