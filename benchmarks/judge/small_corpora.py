@@ -122,20 +122,14 @@ def line(name: str, asked: Sequence[Asked], *, cut: float | None = None) -> list
         percent(mean(np.array(first), [each.corpus for each in answered])),
         plain(auc(*columns(pairs))),
         plain(auc(*columns(best))),
-        *(("–", "–") if cut is None else (accepted(pairs, cut, side=side) for side in (True, False))),
+        *(("–", "–") if cut is None else (share_accepted(pairs, cut, side=side) for side in (True, False))),
     ]
 
 
-def accepted(pairs: Sequence[tuple[float, bool, str]], cut: float, *, side: bool) -> str:
+def share_accepted(pairs: Sequence[tuple[float, bool, str]], cut: float, *, side: bool) -> str:
     """Say which share of the pairs with a label is accepted."""
-    return percent(
-        mean(np.array([score >= cut for score, label, _ in pairs if label == side], float), keys_of(pairs, side=side))
-    )
-
-
-def keys_of(pairs: Sequence[tuple[float, bool, str]], *, side: bool) -> list[str]:
-    """List the corpora of the pairs with a label."""
-    return [corpus for _, label, corpus in pairs if label == side]
+    scores, _, corpora = columns([pair for pair in pairs if pair[1] == side])
+    return percent(mean((np.array(scores) >= cut).astype(float), corpora))
 
 
 def columns(rows: Sequence[tuple[float, bool, str]]) -> tuple[list[float], list[bool], list[str]]:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_cover.english.lexicon import ALL_PREPOSITIONS, BE, DO, QUESTION_WORDS, SIMPLE_PREPOSITIONS, YES_NO_OPENERS, one_of
+from rag_cover.english.lexicon import (
+    ALL_PREPOSITIONS,
+    ARTICLES,
+    BE,
+    DEMONSTRATIVES,
+    DO,
+    POSSESSIVES,
+    QUESTION_WORDS,
+    SIMPLE_PREPOSITIONS,
+    YES_NO_OPENERS,
+    one_of,
+)
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
@@ -60,10 +71,13 @@ _MEANS_WHAT_WAS_SAID = re.compile(rf"\b{_AUXILIARY}\ (?:that|this|these|those)\b
 _EVENT = re.compile(r"why\b", re.IGNORECASE)
 _LAST_ONE = re.compile(rf"\bone(?=[\s{MARKS}]*$)", re.IGNORECASE)
 _OF_A_KIND = re.compile(r"an?\ ", re.IGNORECASE)
-_TELLS_WHICH = frozenset(
-    """a an the this that which what each every any no my your our
-    their another other first last only than or""".split()  # noqa: SIM905  # a list of words, not of lines
+_TELLS_WHICH = (
+    ARTICLES
+    | DEMONSTRATIVES
+    | POSSESSIVES
+    | frozenset(words_of("which what each every any no another other first last only than or"))
 )
+"""What makes a "one" after it another than what was spoken of: "a bigger one", "which one"."""
 _LAST_IT = re.compile(rf"\bit[\s{MARKS}]*$", re.IGNORECASE)
 """What a last "it" means after "why did the pipe burst": in "who could prevent it" not the pipe."""
 _LINKS = ALL_PREPOSITIONS | {

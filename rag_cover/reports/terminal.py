@@ -166,11 +166,10 @@ def _list_undefined(summary: Summary) -> list[Text]:
             labels.setdefault(one_line(row.reason), []).append(row.label)
     if not labels:
         return []
-    count = format_count(sum(map(len, labels.values())), "metric")
-    if len(labels) == 1 and count != "1 metric":
-        return [Text(f"Undefined, {count}: {next(iter(labels))}. The report names each.", style="dim")]
-    parts = (f"{named[0]} ({reason})" if len(named) == 1 else f"{len(named)} ({reason})" for reason, named in labels.items())
-    return [Text(f"Undefined, {count}: {'; '.join(parts)}. The report names each.", style="dim")]
+    total = sum(map(len, labels.values()))
+    parts = [f"{named[0]} ({reason})" if len(named) == 1 else f"{len(named)} ({reason})" for reason, named in labels.items()]
+    said = next(iter(labels)) if len(labels) == 1 < total else "; ".join(parts)
+    return [Text(f"Undefined, {format_count(total, 'metric')}: {said}. The report names each.", style="dim")]
 
 
 def _gauge(metric: MetricValue) -> Text:

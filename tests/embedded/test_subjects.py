@@ -83,8 +83,11 @@ def test_written_questions_have_all_that_answers_them_and_nothing_unclear(data: 
         for asked in collection.asked:
             mine = [each for each in examples if each.first == asked.question]
             read = {each.second for each in mine if each.label}
-            assert len(read) == len(asked.answers)
-            assert all(any(window in text for window in read) for text, _ in asked.answers)
+            if asked.likest:  # then some are cut to windows
+                assert len(read) == len(asked.answers)
+                assert all(any(window in text for window in read) for text, _ in asked.answers)
+            else:
+                assert read == {text for text, _ in asked.answers}
             assert not [each for each in mine if any(each.second in text for text in asked.unclear)]
             assert sum(not each.label for each in mine) >= 4
 
