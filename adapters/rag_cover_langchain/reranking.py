@@ -21,7 +21,7 @@ from pydantic import SkipValidation
 from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
-from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
+from rag_cover.coverage import Decomposer, RankedPassage
 from rag_cover.integration import OnRerankError, refuse_below, refuse_utility, rerank_passages, select_useful
 from rag_cover.measures import ModelKind
 from rag_cover_langchain.models import Writer, models_of
@@ -67,7 +67,8 @@ class CoverageCompressor(ModelCompressor):
         decomposer: splits questions: ``rules``, a file, a function, or a chat model.
         receiver: reads the answers that later sub-questions build on, by name, one of rag_cover's, or a chat model; with None
             their places stay empty, which costs less and loses most of the gain on questions of several hops.
-        retrieval_weight: what standing first with the retriever is worth, in sub-questions surely covered.
+        retrieval_weight: what standing first with the retriever is worth, in sub-questions surely covered. None: 0.3 for one
+            core sub-question, 0.1 for several.
         samples: how often the receiver is asked for one answer.
         seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
@@ -82,7 +83,7 @@ class CoverageCompressor(ModelCompressor):
     judge: Annotated[str | Scorer | Writer, SkipValidation] = "embedded"
     decomposer: Annotated[Splitter, SkipValidation] = "rules"
     receiver: Annotated[str | Receiver | Writer | None, SkipValidation] = "embedded"
-    retrieval_weight: float = RETRIEVAL_WEIGHT
+    retrieval_weight: float | None = None
     samples: int = 30
     seed: int = 0
 
@@ -95,14 +96,14 @@ class CoverageCompressor(ModelCompressor):
         judge: str | Scorer | Writer = "embedded",
         decomposer: Splitter = "rules",
         receiver: str | Receiver | Writer | None = "embedded",
-        retrieval_weight: float = RETRIEVAL_WEIGHT,
+        retrieval_weight: float | None = None,
         samples: int = 30,
         seed: int = 0,
         on_error: OnRerankError = "keep",
         explain: bool = False,
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
-        refuse_below(0, retrieval_weight=retrieval_weight, seed=seed)
+        refuse_below(0, retrieval_weight=0.0 if retrieval_weight is None else retrieval_weight, seed=seed)
         models: dict[str, Any] = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
             top_n=top_n,

@@ -20,7 +20,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
-from rag_cover.coverage import RETRIEVAL_WEIGHT, Decomposer, RankedPassage
+from rag_cover.coverage import Decomposer, RankedPassage
 from rag_cover.integration import OnRerankError, refuse_below, refuse_utility, rerank_passages, select_useful
 from rag_cover.measures import ModelKind
 from rag_cover_llama_index.host_terms import take_host_term
@@ -53,7 +53,8 @@ class CoverageRerank(ModelPostprocessor):
         decomposer: splits questions: ``rules``, a file, a function, or an ``LLM``.
         receiver: reads the answers that later sub-questions build on, by name, one of rag_cover's, or an ``LLM``; with None
             their places stay empty, which costs less and loses most of the gain on questions of several hops.
-        retrieval_weight: what standing first with the retriever is worth, in sub-questions surely covered.
+        retrieval_weight: what standing first with the retriever is worth, in sub-questions surely covered. None: 0.3 for one
+            core sub-question, 0.1 for several.
         samples: how often the receiver is asked for one answer.
         seed: seed of the receiver's sampling.
         on_error: ``keep`` or ``raise``.
@@ -70,7 +71,7 @@ class CoverageRerank(ModelPostprocessor):
     judge: str
     decomposer: str
     receiver: str | None
-    retrieval_weight: float
+    retrieval_weight: float | None
     samples: int
     seed: int
 
@@ -83,7 +84,7 @@ class CoverageRerank(ModelPostprocessor):
         judge: str | Scorer | LLM = "embedded",
         decomposer: Splitter = "rules",
         receiver: str | Receiver | LLM | None = "embedded",
-        retrieval_weight: float = RETRIEVAL_WEIGHT,
+        retrieval_weight: float | None = None,
         samples: int = 30,
         seed: int = 0,
         on_error: OnRerankError = "keep",
@@ -92,7 +93,7 @@ class CoverageRerank(ModelPostprocessor):
         callback_manager: CallbackManager | None = None,
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
-        refuse_below(0, retrieval_weight=retrieval_weight, seed=seed)
+        refuse_below(0, retrieval_weight=0.0 if retrieval_weight is None else retrieval_weight, seed=seed)
         judge = take_host_term(judge, "judge", "embedded", llm=llm)
         given = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(

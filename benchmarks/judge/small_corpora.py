@@ -5,8 +5,9 @@
 Each question with each passage, judged as passages. *First* is the share of answered questions whose answering passage has the
 highest probability, *found* the share of the answering passages that the judge accepts, *false* that of the others.
 *Answerable* is the AUC of the best passage's probability, of questions that some passage answers against those that none does.
-Beside the judge: the embedded retriever by its scores, and the share of the question's words that a passage has. Passages that
-could be argued about count for nothing. Confidence intervals resample whole corpora.
+Beside the judge: the embedded retriever by its scores, the order of `rag_cover.coverage.rerank` (the judge's probability, and
+the passage's rank with the retriever), and the share of the question's words that a passage has. Passages that could be argued
+about count for nothing. Confidence intervals resample whole corpora.
 
 Without ``--corpora`` the written collections (`training/texts/subjects.jsonl`) that no weights were trained on are read. The
 weights and the calibration were chosen with them in view. ``--write`` adds to each of the other collections' questions which
@@ -30,6 +31,7 @@ from benchmarks.support.scores import auc, mean
 from benchmarks.support.tables import arguments, percent, plain, show
 from rag_cover import build_retriever, open_scorer
 from rag_cover.backends import Scorer, ScoringItem
+from rag_cover.coverage import SINGLE_RETRIEVAL_WEIGHT
 from rag_cover_embedded.training.authored_examples import TEXTS
 from rag_cover_embedded.training.sources import word_share
 from rag_cover_embedded.training.subjects import FILE, is_kept_from_weights
@@ -58,9 +60,11 @@ def main() -> None:
         return
     rows = list(lines(options.corpora or TEXTS / FILE))
     kept = [row for row in rows if options.corpora or is_kept_from_weights(row["domain"])][: options.limit]
+    judged, retrieved = list(by_judge(kept, scorer)), list(by_retriever(kept))
     table = [
-        line("judge", list(by_judge(kept, scorer)), cut=scorer.threshold),
-        line("embedded retriever", list(by_retriever(kept))),
+        line("judge", judged, cut=scorer.threshold),
+        line("embedded retriever", retrieved),
+        line("rerank: judge and rank", list(map(add_ranks, judged, retrieved))),
         line("shared words", list(by_words(kept))),
     ]
     header = ["scored by", "n", "pairs", "first %", "AUC of pairs", "answerable, AUC", "found %", "false %"]
@@ -91,6 +95,16 @@ def by_retriever(rows: Sequence[Mapping[str, Any]]) -> Iterator[Asked]:
             found = {texts[one.text]: float(one.score or 0.0) for one in retriever.retrieve(each["question"], k=len(texts))}
             lowest = min(found.values(), default=0.0)
             yield split(row["domain"], each, {name: found.get(name, lowest - 1.0) for name in texts.values()})
+
+
+def add_ranks(judged: Asked, retrieved: Asked) -> Asked:
+    """Add to each probability what the passage's rank with the retriever is worth when one question is reranked."""
+    found = sorted((*retrieved.yes, *retrieved.no), reverse=True)
+    yes, no = (
+        [p + SINGLE_RETRIEVAL_WEIGHT / (found.index(score) + 1) for p, score in zip(mine, theirs, strict=True)]
+        for mine, theirs in ((judged.yes, retrieved.yes), (judged.no, retrieved.no))
+    )
+    return Asked(judged.corpus, yes, no)
 
 
 def by_words(rows: Sequence[Mapping[str, Any]]) -> Iterator[Asked]:

@@ -5,7 +5,8 @@ passage is judged against each core sub-question (Xie et al., NAACL 2025, §3), 
 expected number of covered ones (`rag_cover.augmentation.greedy`). A sub-question that builds on an earlier one (``#1``) is
 judged with the answer that a receiver reads from the passages at hand in its place.
 
-What the retriever thought of a passage counts as a prior, `RETRIEVAL_WEIGHT` / rank: it decides where nothing more is covered.
+What the retriever thought of a passage counts as a prior, a weight / rank: it decides where nothing more is covered. A question
+of a single sub-question gives its order more weight (`SINGLE_RETRIEVAL_WEIGHT`) than one of several (`RETRIEVAL_WEIGHT`).
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from rag_cover.questions import Passage, Question, Role, SubQuestion, as_questio
 from rag_cover.searching import Searches
 from rag_cover.traces import distinct
 
-__all__ = ["RETRIEVAL_WEIGHT", "RankedPassage", "Reranking", "rerank"]
+__all__ = ["RETRIEVAL_WEIGHT", "SINGLE_RETRIEVAL_WEIGHT", "RankedPassage", "Reranking", "rerank"]
 
 RETRIEVAL_WEIGHT = 0.1
 """What standing first with the retriever is worth, in sub-questions surely covered: chosen on 2WikiMultihopQA's train part."""
+SINGLE_RETRIEVAL_WEIGHT = 0.3
+"""The same where there is one core sub-question: chosen on the small corpora of `benchmarks.judge.small_corpora`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
     decomposer: Decomposer | None = None,
     receiver: Receiver | None = None,
     threshold: float | None = None,
-    retrieval_weight: float = RETRIEVAL_WEIGHT,
+    retrieval_weight: float | None = None,
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> Reranking:
@@ -140,7 +143,8 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
         receiver: reads the answers that later sub-questions build on. Without one their places stay empty, and rules make no
             sub-questions that need them: on questions of several hops that loses most of the gain.
         threshold: the probability from which a passage is said to cover; the scorer's own unless given. Orders nothing.
-        retrieval_weight: what standing first with the retriever is worth, ≥ 0; what stands at rank r is worth 1/r of it.
+        retrieval_weight: what standing first with the retriever is worth, ≥ 0; what stands at rank r is worth 1/r of it. None:
+            `SINGLE_RETRIEVAL_WEIGHT` for one core sub-question, `RETRIEVAL_WEIGHT` for several.
         samples: how often the receiver is asked for one answer.
         seed: seed that the receiver samples with.
 
@@ -159,7 +163,8 @@ def rerank(  # noqa: PLR0913  # the public interface: all but three by name
     chain = Chain([each.text for each in core], literal=slots_in(asked.text, position=len(core)))
     retrieval = Retrieval(asked.text, chain, Searches(_AtHand(found), k=len(found), most=1, workers=1), reader)
     judged = _Judged.of(retrieval, evidence, passages)
-    kept = judged.rank(retrieval_weight, k)
+    weight = _default_weight(len(core)) if retrieval_weight is None else retrieval_weight
+    kept = judged.rank(weight, k)
     sought = tuple(judged.sub_question_result(number, each, kept) for number, each in enumerate(core, 1))
     return Reranking(asked, kept, sought, evidence.threshold, (*split.failures, *retrieval.failures))
 
@@ -210,11 +215,15 @@ class _Judged:
         )
 
 
-def _refuse_unless_in_range(k: int | None, retrieval_weight: float, samples: int) -> None:
+def _default_weight(core: int) -> float:
+    return SINGLE_RETRIEVAL_WEIGHT if core == 1 else RETRIEVAL_WEIGHT
+
+
+def _refuse_unless_in_range(k: int | None, retrieval_weight: float | None, samples: int) -> None:
     for name, count in {"k": k, "samples": samples}.items():
         if count is not None and count < 1:
             message = f"{name} is {count}; it is at least 1"
             raise InvalidValueError(message)
-    if not 0 <= retrieval_weight < np.inf:
+    if retrieval_weight is not None and not 0 <= retrieval_weight < np.inf:
         message = f"retrieval_weight is {retrieval_weight}; it is a finite number of at least 0"
         raise InvalidValueError(message)

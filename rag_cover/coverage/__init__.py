@@ -4,7 +4,7 @@ Xie et al., "Do RAG systems cover what matters? Evaluating and optimizing respon
 """
 
 from rag_cover.augmentation import Augmenter, augment, by_rules
-from rag_cover.augmentation.reranking import RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
+from rag_cover.augmentation.reranking import RETRIEVAL_WEIGHT, SINGLE_RETRIEVAL_WEIGHT, RankedPassage, Reranking, rerank
 from rag_cover.augmentation.self_consistency import EstimatedUtility, estimate_utilities
 from rag_cover.coverage.corpus_search import SEARCH_DEPTH, CorpusPassage, CorpusSearch
 from rag_cover.coverage.judging import coverage_table, judge_coverage
@@ -36,6 +36,7 @@ __all__ = [
     "RATING_WEIGHTS",
     "RETRIEVAL_WEIGHT",
     "SEARCH_DEPTH",
+    "SINGLE_RETRIEVAL_WEIGHT",
     "Augmenter",
     "BatchDecomposer",
     "Controls",

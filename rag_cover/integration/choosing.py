@@ -69,7 +69,7 @@ def rerank_passages(
     passages: Sequence[Passage],
     *,
     k: int,
-    retrieval_weight: float,
+    retrieval_weight: float | None,
     samples: int,
     seed: int,
 ) -> Reranking:

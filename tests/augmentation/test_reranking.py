@@ -136,6 +136,11 @@ class TestReranking:
         found = rerank("Why?", FOUND, ScriptedScorer(), sub_questions=["Why?"])
 
         assert found.order == (0, 1, 2, 3)
+        assert [each.worth for each in found.kept] == pytest.approx([0.3, 0.15, 0.1, 0.075])
+
+    def test_the_retriever_s_order_counts_less_beside_several_sub_questions(self) -> None:
+        found = rerank("Why and when?", FOUND, ScriptedScorer(), sub_questions=["Why?", "When?"])
+
         assert [each.worth for each in found.kept] == pytest.approx([0.1, 0.05, 0.1 / 3, 0.025])
 
     def test_sub_questions_that_are_not_core_order_nothing(self) -> None:

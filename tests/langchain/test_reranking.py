@@ -129,7 +129,7 @@ class TestCoverageCompressor:
         first, _ = compressor.compress_documents(documents, "a?")
 
         assert first.metadata["rag_cover"] == {"gain": 0.75, "covers": ["a?"], "retrieval_score": 0.8}
-        assert first.metadata["relevance_score"] == pytest.approx(0.75 + 0.1 / 2)  # it stood second
+        assert first.metadata["relevance_score"] == pytest.approx(0.75 + 0.3 / 2)  # it stood second
         assert "rag_cover" not in documents[1].metadata
 
     def test_of_documents_with_one_id_the_first_counts(self) -> None:
