@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rag_cover.backends import ScoringItem
     from rag_cover.belief import UtilityMeasure
     from rag_cover.complexity import ComplexityMeasure
     from rag_cover.coverage import CoverageMeasure
@@ -73,6 +74,7 @@ __all__ = [
     "Sample",
     "SampleSet",
     "Score",
+    "ScoringItem",
     "Store",
     "SubQuestion",
     "Summary",
@@ -134,6 +136,7 @@ _HOMES = {
     "Sample": "rag_cover.traces",
     "SampleSet": "rag_cover.traces",
     "Score": "rag_cover.measures",
+    "ScoringItem": "rag_cover.backends",
     "Store": "rag_cover.stores",
     "SubQuestion": "rag_cover.questions",
     "Summary": "rag_cover.summaries",

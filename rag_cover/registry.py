@@ -153,7 +153,7 @@ def build_retriever(
 
     Raises:
         InputError: the file of passages cannot be read, or something among the passages is none.
-        InvalidValueError: the corpus is neither a path nor an iterable, or the index is no path.
+        InvalidValueError: the name is no string, the corpus is neither a path nor an iterable, or the index is no path.
         DuplicatePassageError: the embedded retriever's, where two passages have one id.
     """
     factory = _factory("retriever", name)
@@ -165,6 +165,9 @@ def build_retriever(
 
 
 def _factory(kind: str, name: str) -> Any:
+    if not isinstance(name, str):
+        message = f"a {kind} is opened by its name, such as 'embedded', not {name!r}"
+        raise InvalidValueError(message)
     scheme = name.partition(":")[0]
     backends = find_backends()
     if scheme not in backends:
@@ -176,9 +179,6 @@ def _factory(kind: str, name: str) -> Any:
 
 
 def _open(kind: str, name: str, options: Mapping[str, Any]) -> object:
-    if not isinstance(name, str):
-        message = f"a {kind} is opened by its name, such as 'embedded', not {name!r}"
-        raise InvalidValueError(message)
     factory = _factory(kind, name)
     known = [parameter.name for parameter in list(inspect.signature(factory).parameters.values())[1:]]
     refuse_unknown_options(name, options, known)

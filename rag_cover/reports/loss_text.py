@@ -59,13 +59,21 @@ def losses_listed(*counts: Mapping[Loss, int]) -> tuple[Loss, ...]:
 
 
 def loss_advice(losses: Mapping[Loss, int], corpus: CorpusCounts | None = None) -> str:
-    """Say where to look first: at the largest loss, if there is a single one."""
+    """Say where to look first: at the largest loss, if there is a single one. Of few losses, say that they may be chance.
+
+    >>> loss_advice({Loss.UNUSED: 1})
+    'Look at the prompt and the generator first: the passages were there. With 1 clear loss, this may be chance.'
+    """
     largest = max(losses.values(), default=0)
     found = [loss for loss in Loss if losses.get(loss, 0) == largest and largest]
     if len(found) != 1:
         return ""
     is_known = corpus is not None and found[0] is Loss.NOT_RETRIEVED
-    return "Look at retrieval first: the documents say it." if is_known else _ADVICE[found[0]]
+    advice = "Look at retrieval first: the documents say it." if is_known else _ADVICE[found[0]]
+    if largest >= _LEAST_LOSSES:
+        return advice
+    clear = sum(losses.values())
+    return f"{advice} With {clear} clear {'loss' if clear == 1 else 'losses'}, this may be chance."
 
 
 def corpus_sentence(corpus: CorpusCounts | None) -> str:
