@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -195,3 +197,15 @@ def test_a_rare_word_weighs_more_than_a_common_one(demo_retriever: EmbeddedRetri
     assert weights.sum() == pytest.approx(1)
     assert weights[0] < weights[1:].min()
     assert np.all(weights > 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_goes_on_searching(rivers: EmbeddedRetriever) -> None:
+    before = rivers.retrieve("the river of Zell", k=3)  # the parent's threads have started
+
+    if not (child := os.fork()):
+        signal.alarm(60)
+        os._exit(0 if rivers.retrieve("the river of Zell", k=3) == before else 1)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

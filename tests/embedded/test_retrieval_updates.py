@@ -39,6 +39,9 @@ class WordEncoder:
     def __init__(self, _weights: object = None) -> None:
         self.passages_read = 0
 
+    def open(self) -> None:
+        """Has no files."""
+
     def pieces(self, passages: Sequence[Passage], first: int = 0) -> Iterator[TextPiece]:
         for number, passage in enumerate(passages, first):
             self.passages_read += 1

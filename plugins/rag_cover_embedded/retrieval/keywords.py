@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rag_cover.questions import Passage
 from rag_cover.texts import encodable
+from rag_cover_embedded.retrieval.fusion import Places, rank_scores
 from rag_cover_embedded.retrieval.rows import are_places, join_ranges, places_of
 
 __all__ = ["Keywords", "search_words"]
@@ -155,6 +156,12 @@ class Keywords:
             return np.zeros(len(self), dtype=np.float32)
         found: NDArray[np.float32] = self._bm25.get_scores_from_ids(ids)
         return found
+
+    def rank(self, query: str, most: int) -> Places:
+        """Return the ``most`` passages with the highest scores, best first; those that share no word are left out."""
+        scores = self.scores(query)
+        held = np.flatnonzero(scores)
+        return held[rank_scores(scores[held], most)]
 
     @classmethod
     def _weigh(cls, words: Sequence[str], held: Whole, passages: Whole, counts: Whole, lengths: Whole) -> Self:

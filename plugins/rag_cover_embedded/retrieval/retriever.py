@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from threading import Lock
@@ -16,8 +17,9 @@ from rag_cover.errors import DuplicatePassageError, InvalidValueError, PassageNo
 from rag_cover.questions import Passage
 from rag_cover.stores.passages import convert_passages
 from rag_cover_embedded.retrieval.encoding import Encoder
-from rag_cover_embedded.retrieval.fusion import fuse_rankings, rank_scores
+from rag_cover_embedded.retrieval.fusion import fuse_rankings
 from rag_cover_embedded.retrieval.index import Index, corpus_digest
+from rag_cover_embedded.retrieval.workers import workers
 from rag_cover_embedded.weights import Weights
 
 __all__ = ["EmbeddedRetriever"]
@@ -61,15 +63,18 @@ class EmbeddedRetriever:
             message = "A retriever needs at least one passage to find; this corpus is empty."
             raise InvalidValueError(message)
         _refuse_taken_ids(passages, ())
-        with ThreadPoolExecutor(1) as pool:
-            opened = pool.submit(_open_encoder)
-            digest = corpus_digest(passages)
-            self._encoder = opened.result()
+        self._encoder = Encoder(Weights.open())
         self._folder = index
         self._changes = Lock()
-        kept = (
-            Index.of(passages, self._encoder) if index is None else Index.open_or_build(passages, self._encoder, index, digest)
-        )
+        with ThreadPoolExecutor(1) as pool:
+            opened = pool.submit(self._encoder.open)  # beside the corpus's digest and the files of the index
+            digest = corpus_digest(passages)
+            kept = (
+                Index.of(passages, self._encoder)
+                if index is None
+                else Index.open_or_build(passages, self._encoder, index, digest)
+            )
+            opened.result()
         self._indexed = _Indexed(passages, kept, digest)
 
     @property
@@ -160,21 +165,17 @@ class EmbeddedRetriever:
         if not isinstance(query, str):
             message = f"a query is a text, not {type(query).__name__}"
             raise InvalidValueError(message)
-        if (asked := self._encoder.query(query)) is None:
-            return ()
         indexed = self._indexed
         most = max(CANDIDATES, k)
         keywords, vectors = indexed.index.keywords, indexed.index.vectors
-        scores = keywords.scores(query)
-        by_words = rank_scores(scores, min(most, int(np.count_nonzero(scores))))
+        ranking = workers().begin(partial(keywords.rank, query, most))
+        asked, by_words = self._encoder.query(query), ranking.result()
+        if asked is None:
+            return ()
         candidates = np.union1d(by_words, vectors.nearest(asked.embedding, most))
         places, fusion = fuse_rankings([by_words, vectors.interacting(asked, candidates)], kappa=KAPPA)
         best = zip(places[:k].tolist(), fusion[:k].tolist(), strict=True)
         return tuple(indexed.passages[place].model_copy(update={"score": score}) for place, score in best)
-
-
-def _open_encoder() -> Encoder:
-    return Encoder(Weights.open())
 
 
 def _refuse_taken_ids(added: Iterable[Passage], present: Iterable[Passage]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from rag_cover_embedded.retrieval.encoding import Vectorised
 from rag_cover_embedded.retrieval.fusion import Places, rank_scores
 from rag_cover_embedded.retrieval.integers import BASE, IntegerProducts, split_digits
 from rag_cover_embedded.retrieval.rows import are_places
+from rag_cover_embedded.retrieval.workers import workers
 
 __all__ = ["WIDTH", "Vectors", "pack_signs", "round_embeddings"]
 
@@ -128,8 +129,13 @@ class Vectors:
     def _rough_cosines(self, embedding: Floats) -> Floats:
         """Return (pieces,) cosines of rounded embeddings."""
         digits, steps = split_digits(embedding[None], _DIGITS)
-        whole = _join_digits(self._packed.with_packed(digits[:, 0]))
-        return np.asarray(np.multiply(whole, self.scales * np.float32(steps[0]), dtype=np.float32))
+        step = np.float32(steps[0])
+
+        def multiply(share: tuple[IntegerProducts, Floats]) -> Floats:
+            packed, scales = share
+            return np.asarray(np.multiply(_join_digits(packed.with_packed(digits[:, 0])), scales * step, dtype=np.float32))
+
+        return np.concatenate(workers().map(multiply, self._packed))
 
     def _least_of_best(self, cosines: Floats, most: int) -> np.float32:
         """Return a cosine that at least ``most`` passages reach, and few more (or all, where there are no more)."""
@@ -141,8 +147,11 @@ class Vectors:
             pieces = min(2 * pieces, len(cosines))
 
     @cached_property
-    def _packed(self) -> IntegerProducts:
-        return IntegerProducts(self.rounded)
+    def _packed(self) -> Sequence[tuple[IntegerProducts, Floats]]:
+        """Return the rounded embeddings and their scales, in a share for each thread."""
+        count = workers().count
+        rounded, scales = np.array_split(self.rounded, count, axis=1), np.array_split(self.scales, count)
+        return [(IntegerProducts(share), scale) for share, scale in zip(rounded, scales, strict=True)]
 
     @cached_property
     def _error(self) -> np.float32:
@@ -168,7 +177,7 @@ class Vectors:
         digits, steps = split_digits(query, _DIGITS)
         columns = np.ascontiguousarray(digits.reshape(-1, WIDTH).T)
         blocks = (pieces[start : start + _BLOCK] for start in range(0, len(pieces), _BLOCK))
-        best = np.concatenate([self._best(columns, block) for block in blocks])
+        best = np.concatenate(workers().map(partial(self._best, columns), blocks))
         whole = _join_digits(digits.sum(axis=2, dtype=np.int32))
         return np.asarray((2 * best.astype(np.float64) - whole) * steps / WIDTH**0.5)
 
