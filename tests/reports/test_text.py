@@ -212,8 +212,14 @@ def test_every_loss_has_its_own_sentence_and_advice(loss: Loss) -> None:
 
     assert losses_sentence({loss: 1}).endswith(".")
     assert "{" not in losses_sentence({loss: 1}) + losses_sentence({loss: 2})
-    assert loss_advice({loss: 2, **dict.fromkeys(set(Loss) - {loss}, 1)}) == loss_advice({loss: 2})
+    assert loss_advice({loss: 4, **dict.fromkeys(set(Loss) - {loss}, 3)}) == loss_advice({loss: 4})
     assert len(told) == len({sentence for sentence, _ in told}) == len({advice for _, advice in told}) == len(Loss)
+
+
+def test_advice_on_few_losses_says_that_they_may_be_chance() -> None:
+    few, enough = loss_advice({Loss.UNUSED: 2, Loss.DROPPED: 1}), loss_advice({Loss.UNUSED: 3})
+
+    assert few == f"{enough} With 3 clear losses, this may be chance."
 
 
 def test_failures_are_listed_only_where_some_pipeline_has_any() -> None:

@@ -19,7 +19,7 @@ from rag_cover.stores.passages import convert_passages
 from rag_cover_embedded.retrieval.encoding import Encoder
 from rag_cover_embedded.retrieval.fusion import fuse_rankings
 from rag_cover_embedded.retrieval.index import Index, corpus_digest
-from rag_cover_embedded.retrieval.workers import workers
+from rag_cover_embedded.retrieval.workers import shared_workers
 from rag_cover_embedded.weights import Weights
 
 __all__ = ["EmbeddedRetriever"]
@@ -168,7 +168,7 @@ class EmbeddedRetriever:
         indexed = self._indexed
         most = max(CANDIDATES, k)
         keywords, vectors = indexed.index.keywords, indexed.index.vectors
-        ranking = workers().begin(partial(keywords.rank, query, most))
+        ranking = shared_workers().begin(partial(keywords.rank, query, most))
         asked, by_words = self._encoder.query(query), ranking.result()
         if asked is None:
             return ()

@@ -23,7 +23,7 @@ from rag_cover_embedded.retrieval.encoding import Vectorised
 from rag_cover_embedded.retrieval.fusion import Places, rank_scores
 from rag_cover_embedded.retrieval.integers import BASE, IntegerProducts, split_digits
 from rag_cover_embedded.retrieval.rows import are_places
-from rag_cover_embedded.retrieval.workers import workers
+from rag_cover_embedded.retrieval.workers import shared_workers
 
 __all__ = ["WIDTH", "Vectors", "pack_signs", "round_embeddings"]
 
@@ -135,7 +135,7 @@ class Vectors:
             packed, scales = share
             return np.asarray(np.multiply(_join_digits(packed.with_packed(digits[:, 0])), scales * step, dtype=np.float32))
 
-        return np.concatenate(workers().map(multiply, self._packed))
+        return np.concatenate(shared_workers().map(multiply, self._packed))
 
     def _least_of_best(self, cosines: Floats, most: int) -> np.float32:
         """Return a cosine that at least ``most`` passages reach, and few more (or all, where there are no more)."""
@@ -149,7 +149,7 @@ class Vectors:
     @cached_property
     def _packed(self) -> Sequence[tuple[IntegerProducts, Floats]]:
         """Return the rounded embeddings and their scales, in a share for each thread."""
-        count = workers().count
+        count = shared_workers().count
         rounded, scales = np.array_split(self.rounded, count, axis=1), np.array_split(self.scales, count)
         return [(IntegerProducts(share), scale) for share, scale in zip(rounded, scales, strict=True)]
 
@@ -177,7 +177,7 @@ class Vectors:
         digits, steps = split_digits(query, _DIGITS)
         columns = np.ascontiguousarray(digits.reshape(-1, WIDTH).T)
         blocks = (pieces[start : start + _BLOCK] for start in range(0, len(pieces), _BLOCK))
-        best = np.concatenate(workers().map(partial(self._best, columns), blocks))
+        best = np.concatenate(shared_workers().map(partial(self._best, columns), blocks))
         whole = _join_digits(digits.sum(axis=2, dtype=np.int32))
         return np.asarray((2 * best.astype(np.float64) - whole) * steps / WIDTH**0.5)
 

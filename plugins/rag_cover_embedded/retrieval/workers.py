@@ -10,7 +10,7 @@ from typing import TypeVar
 from rag_cover.forks import reset_after_fork
 from rag_cover.processors import usable_processors
 
-__all__ = ["Workers", "workers"]
+__all__ = ["Workers", "shared_workers"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,6 +37,6 @@ class Workers:
 
 
 @cache
-def workers() -> Workers:
+def shared_workers() -> Workers:
     """Return the threads that all indexes share."""
     return Workers()
