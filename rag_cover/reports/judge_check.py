@@ -115,6 +115,8 @@ def _threshold_sentence(fit: JudgeThreshold, *, passed_on: bool) -> str:
     honest = f"Fitted on other questions, the threshold agrees with {percent(fit.agreement.estimate)} ({gain})"
     if not passed_on:
         return f"{honest}; fitted on all: {fit.fitted:.4g}."
+    if fit.gain.upper is not None and fit.gain.upper < 0:
+        return f"{honest}, clearly worse than the judge's own {fit.shipped:g}: keep that."
     advice = (
         f"clearly better than the judge's own {fit.shipped:g}. Use"
         if fit.is_better

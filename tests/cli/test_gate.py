@@ -325,3 +325,14 @@ def test_a_gate_that_holds_says_how_near_it_came(gate: Callable[..., Any]) -> No
 
     assert "worse, p = 0.06" in near.stdout
     assert "no more than 0." in wide.stdout
+
+
+def test_a_default_gate_fails_where_only_the_candidate_does_not_define_its_metric(gate: Callable[..., Any]) -> None:
+    declining = [{**line, "answer": "I do not know."} for line in _lines(12, found=12, said=12)]
+
+    done = gate(declining, "--json")
+
+    gates = {each["option"]: each for each in json.loads(done.stdout)["gates"]}
+    assert done.exit_code == 1
+    assert set(gates) == {"--fail-if-worse core_coverage", "--fail-if-worse groundedness"}
+    assert "undefined" in gates["--fail-if-worse groundedness"]["problem"]

@@ -132,7 +132,7 @@ def hold_gate(options: GateCommandOptions) -> None:
     flaky = _flaky_questions(before, options.open(options.repeat)) if options.repeat else {}
     comparison = replace(compare(before, after), name_a="baseline", name_b="candidate")
     if not worse and not floors:
-        worse = [WorseGate(name, None) for name in _DEFAULT if _is_on_both_sides(comparison, name)]
+        worse = [WorseGate(name, None) for name in _DEFAULT if _is_defined_before(comparison, name)]
     held = check_worse_gates(worse, comparison, _compare_without(before, after, flaky.keys()))
     summary = after.summary()
     rows = [
@@ -154,7 +154,7 @@ def hold_gate(options: GateCommandOptions) -> None:
     if silent := _without_answer(before, after):
         rows.append(GateRow("answers", f"{silent} of the baseline's answers are missing in the candidate"))
     if not rows:
-        rows = [GateRow("core_coverage", "neither core_coverage nor groundedness is defined on both sides: name a gate")]
+        rows = [GateRow("core_coverage", "neither core_coverage nor groundedness is defined in the baseline: name a gate")]
     by_losses = before.judge == after.judge and any(each.is_lost for each in held)
     cause = find_cause(comparison, before.summary().answers, summary.answers) if by_losses else None
     _end(GateOutcome(tuple(rows), comparison, cause, tuple(flaky.values())), options)
@@ -220,6 +220,7 @@ def _without_answer(before: Evaluation, after: Evaluation) -> int:
     return len(answered & {question_key(each.trace.question) for each in after.results} - kept)
 
 
-def _is_on_both_sides(comparison: Comparison, name: str) -> bool:
+def _is_defined_before(comparison: Comparison, name: str) -> bool:
+    """Return whether the baseline defines a metric: a candidate that does not define it, too, fails its gate."""
     found = comparison.metrics.get(name)
-    return found is not None and found.difference is not None
+    return found is not None and found.a is not None

@@ -117,7 +117,8 @@ def make_questions(options: QuestionsOptions) -> None:
     with busy("Choosing questions", quiet=options.quiet):
         maker = TestsetMaker(passages, retriever, open_scorer("embedded"), open_embedder("embedded"))
         made = maker.make(candidates, options.n, shares=shares, seed=options.seed)
-    write_testset(options.out, made.questions, options.form)
+    if made.questions:
+        write_testset(options.out, made.questions, options.form)
     _describe(made, options)
     strict = options.strict
     end_command(
@@ -128,12 +129,16 @@ def make_questions(options: QuestionsOptions) -> None:
 def _describe(made: Testset, options: QuestionsOptions) -> None:
     counts = [sum(each.kind == kind for each in made.questions) for kind in ("single", "multi", "unanswerable")]
     kinds = f"{counts[0]} of one passage, {counts[1]} of two, {counts[2]} that the documents do not answer"
-    say(f"{format_count(len(made.questions), 'question')} written to {options.out}: {kinds}.", quiet=options.quiet)
+    if made.questions:
+        say(f"{format_count(len(made.questions), 'question')} written to {options.out}: {kinds}.", quiet=options.quiet)
     left_out = ", ".join(f"{count:,} {reason}" for reason, count in sorted(made.rejected.items(), key=lambda pair: -pair[1]))
     if left_out:
         say(f"Left out: {left_out}.", quiet=options.quiet)
     if not made.questions:
-        warn("No question could be made: rules read English sentences, and a small folder has few that fit; try --generator")
+        warn(
+            "No question could be made, and no file was written: rules read English sentences, and a small folder has few that "
+            "fit; try --generator"
+        )
         raise typer.Exit(ExitCode.BAD_INPUT)
     if len(made.questions) < options.n:
         warn(f"{options.n} were asked for: the documents gave no more; name more of them, or a model that writes (--generator)")
