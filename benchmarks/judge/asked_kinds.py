@@ -29,7 +29,7 @@ Labelled = tuple[str, str, bool]
 """A question, a text, and whether it answers."""
 
 
-def read_written() -> Iterator[Labelled]:
+def load_written_texts() -> Iterator[Labelled]:
     """Read the written texts with their questions."""
     for name in ("cases", "near_cases", "long_replies"):
         for row in lines(TEXTS / f"{name}.jsonl"):
@@ -45,7 +45,7 @@ def read_written() -> Iterator[Labelled]:
         yield from ((row["question"], row["text"], bool(row["label"])) for row in lines(path))
 
 
-def read_natural(data: Path) -> Iterator[Labelled]:
+def load_natural_texts(data: Path) -> Iterator[Labelled]:
     """Read the collected texts with their questions."""
     with gzip.open(data / "judge/answers.jsonl.gz", "rt", encoding="utf-8") as rows:
         yield from ((row["question"], row["text"], bool(row["label"])) for row in map(json.loads, rows))
@@ -55,7 +55,7 @@ def main() -> None:
     """Run the benchmark."""
     options = arguments(__doc__).parse_args()
     table = []
-    for title, found in (("written", read_written()), ("natural", read_natural(options.data))):
+    for title, found in (("written", load_written_texts()), ("natural", load_natural_texts(options.data))):
         counts = Counter(
             (answers, lacks_asked_kind(question, text)) for question, text, answers in found if asks_for_kind(question, text)
         )
