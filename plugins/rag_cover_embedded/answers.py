@@ -25,13 +25,12 @@ from tokenizers import Tokenizer
 
 from rag_cover.backends import Span, is_part
 from rag_cover.texts import encodable
-from rag_cover_embedded.asked_kinds import lacks_asked_kind
-from rag_cover_embedded.echoes import only_repeats
 from rag_cover_embedded.inputs import MAX_FIRST, MAX_TOKENS, Encoded, Task, join, reply_question
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.segments import SegmentedText, Window, segment_texts
 from rag_cover_embedded.session import Network
 from rag_cover_embedded.window_retrieval import question_vectors, similarities, window_scores
+from rag_cover_embedded.word_rules import answers_nothing
 
 __all__ = [
     "AnswerJudge",
@@ -256,8 +255,8 @@ class AnswerJudge:
         """Judge texts by their questions; a blank text answers nothing, with probability 0.
 
         A reply to a question of several parts answers one of them only where it does so by itself, too: beside the user's
-        question, what answers the one part looks as if it answered the other. The lower probability counts. A text that only
-        repeats an open question, or has no amount or time where one is asked for, answers nothing, whatever the network says.
+        question, what answers the one part looks as if it answered the other. The lower probability counts. What answers
+        nothing by its words alone (`word_rules`) does not, whatever the network says.
         """
         judged = self.judge_once(asked)
         in_parts = [
@@ -270,7 +269,7 @@ class AnswerJudge:
             lower = min(judged[row].probability, self._as_reply(found.probability))
             judged[row] = WindowJudgment(lower, judged[row].fragment if lower >= self._cuts[True] else None)
         for row, each in enumerate(asked):
-            if judged[row].probability > _SAYS_NOTHING and (only_repeats(*each) or lacks_asked_kind(*each[:2])):
+            if judged[row].probability > _SAYS_NOTHING and answers_nothing(*each):
                 judged[row] = WindowJudgment(_SAYS_NOTHING, None)
         return judged
 

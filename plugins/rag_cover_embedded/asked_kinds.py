@@ -3,7 +3,7 @@
 Whoever asks for a number or a time is told one in digits or in a word for it. A text without either answers something else,
 however surely the network takes a bare name or a bare noun ("Yellow.") for an answer. Many words can stand for either, and any
 of them counts: of 10,686 texts that answer such a question, written for training and probes, 4 lack all of them, and of 4,766
-natural ones 3 do (`benchmarks/judge/asked_kinds.py`).
+natural ones 3 do (`benchmarks/judge/word_rules.py`).
 """
 
 from __future__ import annotations

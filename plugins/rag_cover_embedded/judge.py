@@ -16,6 +16,7 @@ from rag_cover.score_fits import FittedMode, SavedJudge, ScoreFeatures
 from rag_cover.texts import encodable
 from rag_cover_embedded.abstentions import abstention
 from rag_cover_embedded.answers import AnswerJudge, Asked, ScoreCalibration, WindowEvidence, WindowJudgment
+from rag_cover_embedded.bare_abstentions import only_abstains
 from rag_cover_embedded.inputs import encode_texts, open_tokenizer
 from rag_cover_embedded.memory import LogitMemory, VectorMemory
 from rag_cover_embedded.named_judges import ABOUT, folder_for, merge_fitted, write_fitted
@@ -146,7 +147,7 @@ class EmbeddedJudge:
             asked,
             lambda new: abstention(self._session, self._tokenizer, new, self._fitted.abstention, known=self._known),
         )
-        return [found[each] for each in asked]
+        return ["wholly" if only_abstains(*each[:2]) else found[each] for each in asked]
 
     def entail(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return (n, 3): P(entailment), P(neutral), P(contradiction) of each (premise, hypothesis)."""

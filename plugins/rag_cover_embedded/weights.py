@@ -19,7 +19,7 @@ from rag_cover_embedded.session import Network, RoutedNetwork, Session
 
 __all__ = ["EntailmentWeights", "FittedNumbers", "Weights", "sha256_of"]
 
-VERSION = 9
+VERSION = 10
 """Of how texts are read: cutting, flattening, windows, rules. Another way is another judge."""
 FOLDER = Path(__file__).parent / "weights"
 NETWORK, ENTAILMENT_NETWORK, REPLY_NETWORK = "judge.onnx", "entailment.onnx", "replies.onnx"

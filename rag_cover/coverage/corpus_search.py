@@ -86,6 +86,11 @@ class CorpusSearch:
     error: Annotated[str, Text()] | None = None
 
     @property
+    def likeliest(self) -> float:
+        """Return the highest probability of a passage; 0 without any."""
+        return self.passages[0].probability if self.passages else 0.0
+
+    @property
     def covering(self) -> CorpusPassage | None:
         """Return the passage that covers the sub-question; None where none does."""
         best = self.passages[0] if self.passages else None

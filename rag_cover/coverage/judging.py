@@ -315,7 +315,7 @@ def _text_to_judge(passage: Passage) -> JudgedText:
 def _items_to_locate(cases: Sequence[_Case], bench: Bench) -> Iterator[ScoringItem]:
     for case in cases:
         for judged in case.texts_to_locate():
-            items = (judged.item(each) for each in case.facets if bench.covers(judged, each))
+            items = (judged.items(each)[0] for each in case.facets if bench.covers(judged, each))
             yield from (item for item in items if isinstance(item, ScoringItem))
 
 

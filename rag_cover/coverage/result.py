@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -172,10 +172,16 @@ class SubQuestionCoverage:
 
     @property
     def is_loss_clear(self) -> bool:
-        """Return whether the loss may be named (`LossEvidence.is_clear`); one whose evidence was not kept counts as clear."""
+        """Return whether the loss may be named (`LossEvidence.is_clear`); one whose evidence was not kept counts as clear.
+
+        That the corpus lacks it is said against every passage that was judged: those retrieved, and the nearest of the corpus.
+        """
         if self.loss is None:
             return False
-        return self.evidence is None or self.evidence.is_clear(self.loss)
+        evidence = self.evidence
+        if evidence is not None and self.loss is Loss.NOT_IN_CORPUS and self.corpus is not None:
+            evidence = replace(evidence, retrieved=max(evidence.retrieved, self.corpus.likeliest))
+        return evidence is None or evidence.is_clear(self.loss)
 
     @property
     def retrieved(self) -> bool | None:

@@ -19,6 +19,7 @@ from rag_cover.decomposition.multihop.words import question_about
 from rag_cover.english.clauses import MARKS, finish_question, holds_several, questions_in
 from rag_cover.english.lexicon import ARTICLES, BE, SIMPLE_PREPOSITIONS, one_of
 from rag_cover.english.noun_phrases import head_noun, split_list
+from rag_cover.english.topics import split_topics
 from rag_cover.english.words import words_of
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.short_forms import capitalise
@@ -90,10 +91,13 @@ def decompose_by_rules(text: str, *, most: int) -> tuple[SubQuestion, ...]:
 
     >>> [sub.text for sub in decompose_by_rules("How do I store and reheat cooked rice?", most=12)]
     ['How do I store cooked rice?', 'How do I reheat cooked rice?']
+    >>> [sub.text for sub in decompose_by_rules("Tell me about opening hours and fees", most=12)]
+    ['What are the opening hours?', 'What are the fees?']
     >>> [(sub.text, sub.role.value) for sub in decompose_by_rules("When was the director of film Jaws born?", most=12)]
     [('When was the director of film Jaws born?', 'core'), ('Who is the director of film Jaws?', 'background')]
     """
-    core = [part for question in islice(questions_in(text), most) for part in _parts(finish_question(question))]
+    asked = split_topics(text.strip().rstrip(f".!{MARKS}")) or questions_in(text)
+    core = [part for question in islice(asked, most) for part in _parts(finish_question(question))]
     background = [step for question in core for step in _steps(question)]
     typed = [*((Role.CORE, each) for each in core), *((Role.BACKGROUND, each) for each in background)]
     return tuple(SubQuestion(text=text, role=role, role_source="rules") for role, text in islice(_distinct(typed), most))

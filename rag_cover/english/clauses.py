@@ -18,6 +18,7 @@ from rag_cover.english.lexicon import (
     one_of,
 )
 from rag_cover.english.noun_phrases import is_noun_phrase, is_plural, subject_in, without_last_verb
+from rag_cover.english.topics import ask_for_attribute, is_small_talk
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
 
@@ -251,8 +252,8 @@ def finish_question(part: str) -> str:
 
     A follow-up without a verb stays itself: what it asks was said before.
 
-    >>> finish_question("And on Saturdays?")
-    'And on Saturdays?'
+    >>> finish_question("And on Saturdays?"), finish_question("opening hours")
+    ('And on Saturdays?', 'What are the opening hours?')
     """
     text = _direct(part.rstrip(f" .!,;:…{MARKS}") or part)
     mark = part[-1] if part[-1] in MARKS else "?"
@@ -266,7 +267,7 @@ def _direct(text: str) -> str:
         return text
     if (match := _VERSUS.fullmatch(text)) and is_noun_phrase(match["x"]) and is_noun_phrase(match["y"]):
         return f"how do {match['x']} and {match['y']} compare"
-    if _FOLLOW_UP.match(text):
+    if _FOLLOW_UP.match(text) or is_small_talk(text):
         return text
     return _rephrase_order(text)
 
@@ -278,6 +279,8 @@ def _rephrase_order(text: str) -> str:
         if has_several or _is_plain_phrase(listed["x"]):
             return f"what {'are' if has_several or is_plural(listed['x']) else 'is'} {listed['x']}"
     match = _ORDER.fullmatch(text)
+    if match is None and (asked := ask_for_attribute(text)):
+        return asked
     topic = match["x"] if match else text
     return f"what is important to know about {topic}" if _is_plain_phrase(topic) and not _ASKED_FOR.match(text) else text
 

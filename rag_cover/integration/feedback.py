@@ -33,10 +33,7 @@ def feedback_on_coverage(result: CoverageResult) -> str:
     core = core_of(result)
     lost = [each for each in core if each.answer is not None and not each.answer.covered]
     lines = [f"The answer covers {len(core) - len(lost)} of {_format_count(len(core), result.noun_of(Role.CORE))}."]
-    lines += [
-        f"Lost: {each.text} ({explain_loss(each) if each.loss else 'where is not known: no contexts were given'})"
-        for each in lost
-    ]
+    lines += [f"Lost: {each.text} ({_place(each)})" for each in lost]
     return "\n".join([*lines, *_declines(result), *_makers(result)])
 
 
@@ -74,6 +71,13 @@ def feedback_on_groundedness(result: GroundednessResult, trace: Trace) -> str:
     lines = [f"The passages support {count - len(lost)} of {_format_count(count, 'sentence')}."]
     lines += [f"Not supported: {(trace.answer or '')[each.start : each.end].strip()}" for each in lost]
     return "\n".join(lines)
+
+
+def _place(lost: SubQuestionCoverage) -> str:
+    """Describe where a sub-question was lost; an unsure loss has no place."""
+    if lost.loss is None:
+        return "where is not known: no contexts were given"
+    return explain_loss(lost) if lost.is_loss_clear else "unclear where: the judge is not sure"
 
 
 def _declines(result: CoverageResult) -> list[str]:

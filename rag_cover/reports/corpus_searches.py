@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_cover.coverage import CorpusPassage, SubQuestionCoverage
+from rag_cover.coverage import CorpusPassage, Loss, SubQuestionCoverage
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.sub_question_state import describe_search
 
@@ -50,6 +50,8 @@ def corpus_search_views(rows: Sequence[tuple[int, SubQuestionCoverage]]) -> tupl
 def _say(row: SubQuestionCoverage) -> str:
     if row.corpus is None:
         return ""
+    if row.loss is Loss.NOT_IN_CORPUS and not row.is_loss_clear:
+        return f"unclear whether it is in the corpus: the likeliest passage covers it with {row.corpus.likeliest:.2f}"
     failed = f" ({one_line(row.corpus.error, limit=200)})" if row.corpus.error else ""
     return describe_search(row.corpus) + failed
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rag_cover import Evaluation, Models, Passage, Question, Redaction, RetrievalStep, SubQuestion, Trace, compare, evaluate
+from rag_cover.backends import ScoringItem
 from rag_cover.coverage import CorpusSearch, CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.coverage.explanations import explain_coverage
 from rag_cover.errors import InputError, InvalidValueError
+from rag_cover.reports.corpus_searches import corpus_search_views
 from rag_cover.reports.loss_text import corpus_sentence
+from rag_cover.reports.sub_question_state import describe_state
 from rag_cover.testing import KeywordScorer, ScriptedRetriever
 
 SKY, GRASS, SEA = "Why is the sky blue?", "Why is grass green?", "Why is the sea salty?"
@@ -50,6 +57,28 @@ def test_what_the_corpus_does_not_say_is_told_with_the_nearest_passages() -> Non
     assert grass.corpus is not None
     assert grass.corpus.covering is None
     assert [passage.text for passage in grass.corpus.passages] == [OTHER.text, FOUND.text]
+
+
+@dataclass(frozen=True)
+class Doubtful(KeywordScorer):
+    """Takes one text for an answer with 0.6."""
+
+    def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
+        found = super().correctness(items)
+        return np.where([item.text == OTHER.text for item in items], np.float32(0.6), found)
+
+
+def test_that_the_corpus_lacks_it_is_unclear_where_a_passage_is_likelier_than_not_to_say_it() -> None:
+    found = evaluate(
+        [_trace()], models=Models(judge=Doubtful()), measures=["coverage"], corpus=ScriptedRetriever(default=(OTHER, FOUND))
+    )
+
+    grass = _grass(found)
+    assert (grass.loss, grass.is_loss_clear) == (Loss.NOT_IN_CORPUS, False)
+    assert describe_state(grass) == "not answered; where it was lost is unclear"
+    (view,) = corpus_search_views([(1, grass)])
+    assert view.said == "Unclear whether it is in the corpus: the likeliest passage covers it with 0.60"
+    assert _grass(_evaluate(ScriptedRetriever(default=(OTHER, FOUND)))).is_loss_clear
 
 
 @pytest.mark.parametrize(

@@ -463,6 +463,17 @@ def test_a_passage_must_agree_with_a_reference_and_answer_without_it() -> None:
     assert (judged.chunks[0].probability, judged.chunks[0].covered) == (0.45, False)
 
 
+def test_a_passage_that_quotes_a_reference_must_only_answer() -> None:
+    asked = SubQuestion("Why is the sky blue?", role=Role.CORE, references=("Short waves.", "scattering"))
+
+    judged = only(judge_coverage([trace(BLUE, answer=BLUE, asked=(asked,))], ModeScorer()))
+
+    assert judged.chunks is not None
+    assert judged.answer is not None
+    assert (judged.chunks[0].probability, judged.chunks[0].covered) == (0.6, True)
+    assert judged.answer.probability == 0.45, "an answer is compared with the references whatever it quotes"
+
+
 def test_a_question_that_is_its_own_only_sub_question_uses_its_references() -> None:
     asked = Question("Why is the sky blue?", references=("scattering", " "))
     given = Trace(question=asked, answer=BLUE, sub_questions=(SubQuestion("why is the sky blue"),))

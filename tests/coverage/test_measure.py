@@ -168,3 +168,17 @@ def test_controls_and_evidence_go_to_json_and_back() -> None:
     result = CoverageResult((sub_question,), (), 0.5, None, False, "given", controls=Controls(1, 0, 3))  # noqa: FBT003
 
     assert CoverageResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+@pytest.mark.parametrize("said", ["Thanks!", "Hi there", "Great, thank you so much.", "Good morning"])
+def test_a_turn_that_asks_nothing_is_not_measured(said: str) -> None:
+    reason = CoverageMeasure().not_applicable_reason(Trace(question=Question(said), answer="You are welcome."))
+
+    assert reason == "the question asks nothing: it is a greeting, thanks, or a word of agreement"
+
+
+def test_a_turn_with_a_question_or_with_sub_questions_of_its_own_is_measured() -> None:
+    asked = (Trace(question=Question("Hi, is there wifi?"), answer="Yes."),)
+    given = (Trace(question=Question("Hi"), answer="Yes.", sub_questions=(SubQuestion("Is there wifi?"),)),)
+
+    assert [CoverageMeasure().not_applicable_reason(trace) for trace in (*asked, *given)] == [None, None]

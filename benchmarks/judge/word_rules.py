@@ -1,11 +1,12 @@
-"""Does a rule on words refuse right answers: texts that answer a question for an amount or a time, and have neither?
+"""Do rules on words refuse right answers: texts without the asked amount or time, and texts that only abstain?
 
-    python -m benchmarks.judge.asked_kinds
+    python -m benchmarks.judge.word_rules
 
-The rule (`rag_cover_embedded.asked_kinds`) says that a short text without an amount or a time answers no question for one. Of
-texts that answer such a question, by their labels, it should find none; of those that do not, it finds a part. *Written* are
-replies and answers of the training texts and the probes, *natural* the collected sets, both splits. The words of the rule were
-chosen with these texts in view, the natural test split among them.
+One rule (`rag_cover_embedded.asked_kinds`) says that a short text without an amount or a time answers no question for one,
+another (`rag_cover_embedded.bare_abstentions`) that a text whose words only say that a source says nothing answers none. Of
+texts that answer, by their labels, they should find none; of those that do not, they find a part. *Written* are replies and
+answers of the training texts and the probes, *natural* the collected sets, both splits. The words of the rules were chosen with
+these texts in view, the natural test split among them.
 
 Data: shared folder.
 """
@@ -15,16 +16,18 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.judge.probe_sets import PROBES
 from benchmarks.support.datasets import lines
 from benchmarks.support.tables import arguments, show
 from rag_cover_embedded.asked_kinds import asks_for_kind, lacks_asked_kind
+from rag_cover_embedded.bare_abstentions import only_abstains
 from rag_cover_embedded.training.authored_examples import TEXTS
 from rag_cover_embedded.training.near_questions import NEAR_MISS
 
+_HEADER = ("texts", "by its label", "n")
 Labelled = tuple[str, str, bool]
 """A question, a text, and whether it answers."""
 
@@ -54,16 +57,22 @@ def load_natural_texts(data: Path) -> Iterator[Labelled]:
 def main() -> None:
     """Run the benchmark."""
     options = arguments(__doc__).parse_args()
-    table = []
-    for title, found in (("written", load_written_texts()), ("natural", load_natural_texts(options.data))):
-        counts = Counter(
-            (answers, lacks_asked_kind(question, text)) for question, text, answers in found if asks_for_kind(question, text)
-        )
-        table += [
+    texts = {"written": list(load_written_texts()), "natural": list(load_natural_texts(options.data))}
+    kinds = {name: [row for row in rows if asks_for_kind(*row[:2])] for name, rows in texts.items()}
+    show("Short texts to questions for an amount or a time", [*_HEADER, "without one"], table(kinds, lacks_asked_kind))
+    show("Texts of words that only abstain", [*_HEADER, "abstain"], table(texts, only_abstains))
+
+
+def table(texts: Mapping[str, Sequence[Labelled]], rule: Callable[[str, str], bool]) -> list[list[str]]:
+    """Count the texts that a rule finds, by their label."""
+    rows = []
+    for title, found in texts.items():
+        counts = Counter((answers, rule(question, text)) for question, text, answers in found)
+        rows += [
             [title, name, f"{counts[answers, False] + counts[answers, True]:,}", f"{counts[answers, True]:,}"]
             for name, answers in (("answers", True), ("does not", False))
         ]
-    show("Short texts to questions for an amount or a time", ["texts", "by its label", "n", "without one"], table)
+    return rows
 
 
 if __name__ == "__main__":

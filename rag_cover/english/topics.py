@@ -1,0 +1,83 @@
+"""Topics in place of questions: what keywords ask for ("opening hours"), and turns of a chat that ask nothing ("Thanks!")."""
+
+from __future__ import annotations
+
+import re
+
+from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
+from rag_cover.english.words import words_of
+
+__all__ = ["ask_for_attribute", "is_small_talk", "split_topics"]
+
+_ATTRIBUTES = frozenset(
+    words_of(
+        """address age amount capacity charge charges code colour color cost costs currency date dates deadline deadlines
+        definition deposit dimensions discount discounts distance dosage duration email fare fares fee fees frequency
+        height hours ingredients length limit limits location menu name number password passwords penalty phone policy
+        population postcode price prices procedure rate rates rent requirements rule rules salary schedule size sizes
+        speed symptoms tariff tariffs temperature time times timetable title value volume warranty weight width"""
+    )
+)
+"""Nouns that ask for one thing of another: who types "wifi password" wants the password, not all about it."""
+_MADE_DEFINITE = re.compile(r"(?:the|a|an|my|your|our|his|her|its|their|this|that|these|those)\b|\S+['’]s?\s", re.IGNORECASE)
+_ORDER = re.compile(
+    r"(?:please )?(?:tell me (?:something |more )?about|what about|info(?:rmation)? (?:on|about))\s+", re.IGNORECASE
+)
+_LATIN = re.compile(r"[A-Za-z0-9 .,'’&-]+")
+_LEAST_LISTED = 3
+_MOST_WORDS = 4  # of keywords that name one attribute
+
+_TURNS = (
+    "hi|hello|hey|hiya|greetings|good (?:morning|afternoon|evening|day|night)|welcome|bye|goodbye|see you|farewell"
+    "|thanks|thank you|thx|cheers|ta|many thanks|much appreciated|appreciated|no worries|you['’]?re welcome"
+    "|ok|okay|k|great|perfect|cool|nice|good|fine|awesome|excellent|wonderful|super|lovely|alright|all right|sure|right"
+    "|lol|haha|got it|understood|i see|makes sense|that['’]?s (?:all|it)|that(?: really)? helps|that helped|very helpful"
+    "|yes|yep|yeah|no|nope|nah"
+)
+_PADDING = (
+    "there|again|all|everyone|team|you|so much|very much|a lot|a bunch|please|for (?:your|the|all your) help|for now|then|later"
+    "|and|oh|ah|well|very|much"
+)
+_SMALL_TALK = re.compile(rf"\W*(?:(?:{_TURNS})\b\W*(?:(?:{_PADDING})\b\W*)*)+", re.IGNORECASE)
+
+
+def is_small_talk(text: str) -> bool:
+    """Return whether a turn of a chat is only a greeting, thanks, or a word of agreement, and asks nothing.
+
+    >>> [is_small_talk(text) for text in ("Thanks!", "Hi there", "Great, thank you so much.", "Hi, is there wifi?")]
+    [True, True, True, False]
+    """
+    return _SMALL_TALK.fullmatch(text) is not None
+
+
+def ask_for_attribute(keywords: str) -> str | None:
+    """Ask for what keywords name, without a question mark; None where they name no attribute.
+
+    >>> ask_for_attribute("opening hours"), ask_for_attribute("wifi password"), ask_for_attribute("climate change")
+    ('what are the opening hours', 'what is the wifi password', None)
+    """
+    if not 0 < len(keywords.split()) <= _MOST_WORDS or not is_noun_phrase(keywords):
+        return None
+    if head_noun(keywords).lower() in _ATTRIBUTES:
+        article = "" if _MADE_DEFINITE.match(keywords) else "the "
+        return f"what {'are' if is_plural(keywords) else 'is'} {article}{keywords}"
+    return None
+
+
+def split_topics(text: str) -> tuple[str, ...]:
+    """List the topics that somebody wants to hear about; empty where there is one, or where they may belong together.
+
+    >>> split_topics("Tell me about opening times, prices and parking"), split_topics("opening times and prices")
+    (('opening times', 'prices', 'parking'), ('opening times', 'prices'))
+    >>> split_topics("supply and demand"), split_topics("Is it red, green and blue")
+    ((), ())
+    """
+    bare = _ORDER.sub("", text, count=1)
+    if not _LATIN.fullmatch(bare):
+        return ()
+    topics = split_list(bare)
+    if len(topics) < 2 or not all(is_noun_phrase(topic) and len(topic.split()) <= _MOST_WORDS for topic in topics):  # noqa: PLR2004
+        return ()
+    attributes = sum(head_noun(topic).lower() in _ATTRIBUTES for topic in topics)
+    listed = len(topics) >= _LEAST_LISTED and attributes > 0
+    return tuple(topics) if listed or attributes == len(topics) else ()
