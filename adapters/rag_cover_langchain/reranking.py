@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import Document
@@ -22,7 +22,16 @@ from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
 from rag_cover.coverage import Decomposer, RankedPassage
-from rag_cover.integration import OnRerankError, refuse_below, refuse_utility, rerank_passages, select_useful
+from rag_cover.integration import (
+    OnRerankError,
+    refuse_below,
+    refuse_on_error,
+    refuse_other_than,
+    refuse_utility,
+    refuse_weight,
+    rerank_passages,
+    select_useful,
+)
 from rag_cover.measures import ModelKind
 from rag_cover_langchain.models import Writer, models_of
 from rag_cover_langchain.passages import add_metadata, passage_of, passages_of
@@ -103,7 +112,9 @@ class CoverageCompressor(ModelCompressor):
         explain: bool = False,
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
-        refuse_below(0, retrieval_weight=0.0 if retrieval_weight is None else retrieval_weight, seed=seed)
+        refuse_below(0, seed=seed)
+        refuse_weight(retrieval_weight)
+        refuse_on_error(on_error)
         models: dict[str, Any] = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
             top_n=top_n,
@@ -220,6 +231,8 @@ class UtilityFilter(ModelCompressor):
         refuse_below(1, keep=keep, samples=samples)
         refuse_below(0, seed=seed)
         refuse_utility(min_utility)
+        refuse_on_error(on_error)
+        refuse_other_than(get_args(Attribution), attribution=attribution)
         models: dict[str, Any] = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}
         super().__init__(
             min_utility=min_utility,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
@@ -21,7 +21,16 @@ from rag_cover import Models
 from rag_cover.backends import Entailer, Generator, Receiver, Scorer
 from rag_cover.belief import Attribution
 from rag_cover.coverage import Decomposer, RankedPassage
-from rag_cover.integration import OnRerankError, refuse_below, refuse_utility, rerank_passages, select_useful
+from rag_cover.integration import (
+    OnRerankError,
+    refuse_below,
+    refuse_on_error,
+    refuse_other_than,
+    refuse_utility,
+    refuse_weight,
+    rerank_passages,
+    select_useful,
+)
 from rag_cover.measures import ModelKind
 from rag_cover_llama_index.host_terms import take_host_term
 from rag_cover_llama_index.models import models_of
@@ -93,7 +102,9 @@ class CoverageRerank(ModelPostprocessor):
         callback_manager: CallbackManager | None = None,
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
-        refuse_below(0, retrieval_weight=0.0 if retrieval_weight is None else retrieval_weight, seed=seed)
+        refuse_below(0, seed=seed)
+        refuse_weight(retrieval_weight)
+        refuse_on_error(on_error)
         judge = take_host_term(judge, "judge", "embedded", llm=llm)
         given = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
@@ -203,6 +214,8 @@ class UtilityFilter(ModelPostprocessor):
         refuse_below(1, keep=keep, samples=samples)
         refuse_below(0, seed=seed)
         refuse_utility(min_utility)
+        refuse_on_error(on_error)
+        refuse_other_than(get_args(Attribution), attribution=attribution)
         receiver = take_host_term(receiver, "receiver", "embedded", llm=llm)
         given = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}
         super().__init__(

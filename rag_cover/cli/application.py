@@ -47,7 +47,7 @@ def _start(
     A trace is one line of JSON. The smallest trace is {"question": "…", "answer": "…"}.
 
     Exit codes: 0 success, 1 a gate or check failed, 2 wrong usage, 3 bad input or output that cannot be written, 4 a model
-    failed (evaluate: with --strict), 130 interrupted.
+    failed (evaluate: on every trace, or with --strict on any), 130 interrupted.
     """
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 import typer
 
@@ -14,6 +16,8 @@ from rag_cover.cli.exit_codes import ExitCode
 from rag_cover.cli.option_groups import GateOptions
 from rag_cover.errors import nearest
 from rag_cover.known_measures import measure_named
+from rag_cover.reports.sanitise import one_line
+from rag_cover.reports.text import format_count
 from rag_cover.short_forms import join_words
 from rag_cover.summaries import MetricValue, OwnedMetric, Summary, metrics_of_installed
 
@@ -25,6 +29,7 @@ __all__ = [
     "gates_of",
     "hint_to_measure",
     "print_failed_gates",
+    "print_failures",
     "read_gates",
     "share_of_percent",
 ]
@@ -178,10 +183,23 @@ def print_failed_gates(results: Iterable[GateResult]) -> None:
 
 
 def exit_code_for(summary: Summary, results: Sequence[GateResult], *, strict: bool) -> ExitCode:
-    """Return the exit code of a command that measured: by its gates, then (``strict``) by failures."""
+    """Return the exit code of a command that measured: by its gates, then by failures.
+
+    Where a measure failed on every trace that it can measure, nothing was measured: that is a failure without ``strict``, too.
+    """
     if any(result.problem for result in results):
         return ExitCode.GATE_FAILED
-    return ExitCode.FAILURES if strict and summary.failed else ExitCode.OK
+    return ExitCode.FAILURES if summary.unmeasured or (strict and summary.failed) else ExitCode.OK
+
+
+def print_failures(summary: Summary, *, strict: bool) -> None:
+    """Print on stderr what failed, where the command ends with an exit code that says so."""
+    if unmeasured := summary.unmeasured:
+        reasons = Counter(chain.from_iterable(summary.outcomes[name].reasons for name in unmeasured))
+        (reason, _), *_ = reasons.most_common(1)
+        warn(f"Error: nothing was measured for {join_words(unmeasured)}: {one_line(reason, limit=200)}", style="red")
+    elif strict and summary.failed:
+        warn(f"Error: {format_count(summary.failed, 'measurement')} failed; --resume repeats them.", style="red")
 
 
 def _gate(option: str, bound: Bound, *, known: Collection[str]) -> Gate:

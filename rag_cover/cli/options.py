@@ -346,7 +346,12 @@ Quiet = Annotated[
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Exit with 4 if a model failed on any trace.", rich_help_panel=GATES, show_default=False),
+    typer.Option(
+        "--strict",
+        help="Exit with 4 if a model failed on any trace, not only if it failed on all of them.",
+        rich_help_panel=GATES,
+        show_default=False,
+    ),
 ]
 
 

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from rag_cover.cli.console import print_json, screen
-from rag_cover.cli.gates import Gate, exit_code_for, print_failed_gates, read_gates
+from rag_cover.cli.gates import Gate, exit_code_for, print_failed_gates, print_failures, read_gates
 from rag_cover.cli.json_output import spending_document, write_page
 from rag_cover.cli.option_groups import GateOptions, ScreenOptions
 from rag_cover.cli.options import prices_of
@@ -69,4 +69,5 @@ class Ending:
                 out.print(spending_table(spending, self.prices))
             print_output_paths(run, summary, page)
         print_failed_gates(results)
+        print_failures(summary, strict=self.strict)
         raise typer.Exit(exit_code_for(summary, results, strict=self.strict))

@@ -15,7 +15,17 @@ from rag_cover.measures.texts import Text
 from rag_cover.questions import Passage
 from rag_cover.searching import Searches
 
-__all__ = ["JUDGED", "SEARCH_DEPTH", "CorpusPassage", "CorpusSearch", "Remedy", "SearchedCorpus", "covers_from"]
+__all__ = [
+    "AGREED_LACKS_BELOW",
+    "JUDGED",
+    "SEARCH_DEPTH",
+    "CorpusPassage",
+    "CorpusSearch",
+    "Remedy",
+    "SearchedCorpus",
+    "covers_from",
+    "ways_agree",
+]
 
 SEARCH_DEPTH = 50
 """How many passages a search asks the corpus for: as deep as ranks are known."""
@@ -29,6 +39,12 @@ Of many passages the best verdict is high by chance; chosen with `JUDGED` on tra
 """
 AGREED_COVERS_FROM, OTHER_COVERS_FROM = 0.6, 0.9
 """The same for a retriever with an ``agreed_score``: where its ways of searching agree on the first passage, and where not."""
+AGREED_LACKS_BELOW = 0.1
+"""The probability below which the corpus clearly lacks it all the same, where they agree.
+
+A passage that all ways of searching find first often answers in other words than the judge knows. Chosen on small corpora kept
+from the weights and on training questions (`benchmarks.coverage.corpus_losses`).
+"""
 _WORKERS = 8
 _EXCERPT = 600  # characters of a passage that a result keeps
 
@@ -77,13 +93,19 @@ class CorpusSearch:
 
     ``passages`` are the nearest, the likeliest to cover it first, and ``covers_from`` is the probability from which one does;
     ``retrieved`` is how many passages the pipeline's searches brought at most, each; ``error`` says why the search failed, and
-    nothing is known then.
+    nothing is known then. ``agreed`` tells that the retriever's ways of searching agree on the nearest passage.
     """
 
     passages: tuple[CorpusPassage, ...] = ()
     retrieved: int = 0
     covers_from: float = COVERS_FROM
     error: Annotated[str, Text()] | None = None
+    agreed: bool = False
+
+    @property
+    def lacks_clearly(self) -> bool:
+        """Return whether the corpus lacks it clearly: no passage covers it, nor do ways of searching agree on a likely one."""
+        return self.covering is None and not (self.agreed and self.likeliest >= AGREED_LACKS_BELOW)
 
     @property
     def likeliest(self) -> float:
@@ -116,13 +138,13 @@ class CorpusSearch:
             "retrieved": self.retrieved,
             "covers_from": self.covers_from,
         }
-        return data | ({"error": self.error} if self.error else {})
+        return data | ({"error": self.error} if self.error else {}) | ({"agreed": True} if self.agreed else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read back what `to_dict` wrote."""
         passages = tuple(map(CorpusPassage.from_dict, data["passages"]))
-        return cls(passages, data["retrieved"], data["covers_from"], data.get("error"))
+        return cls(passages, data["retrieved"], data["covers_from"], data.get("error"), data.get("agreed", False))
 
 
 class SearchedCorpus:
@@ -165,7 +187,9 @@ class SearchedCorpus:
             for rank, (passage, probability) in enumerate(zip(self.nearest(query), probabilities, strict=True), 1)
         ]
         likeliest = sorted(found, key=lambda each: (-each.probability, each.rank))
-        return CorpusSearch(tuple(likeliest), retrieved, covers_from(self.nearest(query), self._agreed))
+        nearest = self.nearest(query)
+        agreed = ways_agree(nearest, self._agreed)
+        return CorpusSearch(tuple(likeliest), retrieved, covers_from(nearest, self._agreed), agreed=agreed)
 
 
 def covers_from(nearest: Sequence[Passage], agreed_score: float | None) -> float:
@@ -180,5 +204,9 @@ def covers_from(nearest: Sequence[Passage], agreed_score: float | None) -> float
     """
     if agreed_score is None:
         return COVERS_FROM
-    agrees = bool(nearest) and (nearest[0].score or 0.0) >= agreed_score
-    return AGREED_COVERS_FROM if agrees else OTHER_COVERS_FROM
+    return AGREED_COVERS_FROM if ways_agree(nearest, agreed_score) else OTHER_COVERS_FROM
+
+
+def ways_agree(nearest: Sequence[Passage], agreed_score: float | None) -> bool:
+    """Return whether a retriever's ways of searching agree on the first passage; not where it does not tell."""
+    return agreed_score is not None and bool(nearest) and (nearest[0].score or 0.0) >= agreed_score

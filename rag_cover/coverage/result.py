@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -174,14 +174,13 @@ class SubQuestionCoverage:
     def is_loss_clear(self) -> bool:
         """Return whether the loss may be named (`LossEvidence.is_clear`); one whose evidence was not kept counts as clear.
 
-        That the corpus lacks it is said against every passage that was judged: those retrieved, and the nearest of the corpus.
+        That the corpus lacks it is named where nothing there speaks against it (`CorpusSearch.lacks_clearly`).
         """
         if self.loss is None:
             return False
-        evidence = self.evidence
-        if evidence is not None and self.loss is Loss.NOT_IN_CORPUS and self.corpus is not None:
-            evidence = replace(evidence, retrieved=max(evidence.retrieved, self.corpus.likeliest))
-        return evidence is None or evidence.is_clear(self.loss)
+        if self.loss is Loss.NOT_IN_CORPUS and self.corpus is not None and not self.corpus.lacks_clearly:
+            return False
+        return self.evidence is None or self.evidence.is_clear(self.loss)
 
     @property
     def retrieved(self) -> bool | None:

@@ -291,7 +291,7 @@ def _without_models(measure: Measure, trace: Trace, missing: Sequence[ModelKind]
 def _reason(missing: Sequence[ModelKind]) -> str | None:
     if "receiver" in missing:
         return "no receiver was named, and the trace has no recorded samples"
-    return f"the judge offers no {missing[0]}, and none was named ({missing[0]}='embedded' has one)" if missing else None
+    return f"the judge offers no {missing[0]}, and none was named; 'embedded' offers one" if missing else None
 
 
 def _measure_traces(

@@ -28,7 +28,15 @@ from rag_cover.integration.options import (
 )
 from rag_cover.integration.pipeline_runs import PipelineInterruptedError, PipelineRun
 from rag_cover.integration.reconstructible import Reconstructible
-from rag_cover.integration.refusals import describe_argument, refuse_below, refuse_blank, refuse_on_error, refuse_utility
+from rag_cover.integration.refusals import (
+    describe_argument,
+    refuse_below,
+    refuse_blank,
+    refuse_on_error,
+    refuse_other_than,
+    refuse_utility,
+    refuse_weight,
+)
 from rag_cover.integration.replays import Replay
 from rag_cover.integration.routing import (
     Decision,
@@ -128,9 +136,11 @@ __all__ = [
     "refuse_misspelt",
     "refuse_mode",
     "refuse_on_error",
+    "refuse_other_than",
     "refuse_unknown_models",
     "refuse_unknown_route",
     "refuse_utility",
+    "refuse_weight",
     "rerank_or_keep",
     "rerank_passages",
     "sample_from_completion",

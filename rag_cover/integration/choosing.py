@@ -59,6 +59,7 @@ def rerank_or_keep(
             raise
         failed = f"{type(broken).__name__}: {broken}"
         name, things = called
+        things = things.removesuffix("s") if len(given) == 1 else things
         _LOG.warning("%s left %d %s in the retriever's order: %s", name, len(given), things, failed)
         return list(given[:most])
 

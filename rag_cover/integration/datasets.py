@@ -23,6 +23,8 @@ __all__ = ["Dataset", "Questions", "refuse_used_store"]
 Questions: TypeAlias = Iterable[str | Question | Trace | Mapping[str, Any]] | Path | str
 """Texts, questions, or traces (rows of them, too) for what else is known, such as sub-questions; or a file of them."""
 
+_WORDS_OF_QUESTION = 3
+_SHOWN = 60
 _Name = tuple[str | None, str]
 
 
@@ -118,6 +120,9 @@ def refuse_used_store(path: Path) -> None:
 
 
 def _read(questions: Questions) -> Iterator[QuestionContext]:
+    if isinstance(questions, str) and _reads_as_question(questions):
+        message = f"questions is one text, {questions[:_SHOWN]!r}; give a list of questions, or the path of a file"
+        raise InvalidValueError(message)
     if isinstance(questions, str | Path):
         yield from map(_from_trace, import_traces(questions))
         return
@@ -126,6 +131,11 @@ def _read(questions: Questions) -> Iterator[QuestionContext]:
         raise InvalidValueError(message)
     for number, each in enumerate(questions, 1):
         yield _from_trace(_as_trace(each, number))
+
+
+def _reads_as_question(text: str) -> bool:
+    """Return whether a text is no path but a question: it has several words, or a question mark, and no file is called so."""
+    return (text.rstrip().endswith("?") or len(text.split()) >= _WORDS_OF_QUESTION) and not Path(text).suffix[1:].isalnum()
 
 
 def _as_trace(given: object, number: int) -> Trace:

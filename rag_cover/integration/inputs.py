@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -67,15 +68,20 @@ def trace_of_inputs(given: Given, terms: Terms) -> Trace:
         raise InputError(problem["msg"].removeprefix("Value error, "), field=where or None) from wrong
 
 
+_SLIP = 0.9  # of `difflib`'s ratio: a letter of eight left out, or exchanged with the next
+
+
 def refuse_misspelt(names: Iterable[str], known: Collection[str]) -> None:
-    """Refuse a name that is a known one but for its underscores, capitals or last s: left alone, it would be missed.
+    """Refuse a name that is a known one but for its underscores, capitals, last s or a slip: left alone, it would be missed.
 
     Raises:
         InputError: there is one; it says which is meant.
     """
     meant = {_letters(name): name for name in known}
+    near = {spelt: name for name in known for spelt in (name, f"{name}s")}
     for name in set(names) - set(known):
-        if (right := meant.get(_letters(name))) is not None:
+        slips = get_close_matches(name, near, n=1, cutoff=_SLIP)
+        if (right := meant.get(_letters(name)) or next(map(near.__getitem__, slips), None)) is not None:
             message = f"no argument is called {name!r}; did you mean {right!r}?"
             raise InputError(message)
 

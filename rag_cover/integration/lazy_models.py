@@ -32,11 +32,15 @@ class LazyModels:
         models: by name or as objects.
         kinds: the kinds of models that are opened; a kind that no model offers stays None.
         complete: changes the models once they are open.
+
+    Raises:
+        RagCoverError: a model is named that nobody offers (`Models.check`); what it takes to open it is found out later.
     """
 
     def __init__(
         self, models: Models, kinds: Sequence[ModelKind], *, complete: Callable[[Models], Models] | None = None
     ) -> None:
+        models.check(kinds)
         self._models, self._kinds, self._completed = models, kinds, complete
         self._opened: Models | None = None
         self._lock = threading.Lock()

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["describe_argument", "refuse_below", "refuse_blank", "refuse_on_error", "refuse_utility"]
+__all__ = [
+    "describe_argument",
+    "refuse_below",
+    "refuse_blank",
+    "refuse_on_error",
+    "refuse_other_than",
+    "refuse_utility",
+    "refuse_weight",
+]
 
 
 def describe_argument(value: object) -> str:
@@ -29,15 +38,40 @@ def refuse_blank(question: str) -> None:
         raise InvalidValueError(message)
 
 
-def refuse_below(least: float, **numbers: float) -> None:
-    """Refuse numbers below their minimum.
+def refuse_below(least: int, **counts: int) -> None:
+    """Refuse counts below their minimum, and numbers that are no integers.
 
     Raises:
-        InvalidValueError: a number is below ``least``, or is not finite.
+        InvalidValueError: a number is below ``least``, or no integer.
     """
-    for name, value in numbers.items():
-        if not isinstance(value, int | float) or not least <= value < math.inf:
-            message = f"{name} is {value!r}; it is at least {least:g}, and finite"
+    for name, value in counts.items():
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or value < least:
+            message = f"{name} is {value!r}; it is at least {least}{'' if is_whole else ', and a whole number'}"
+            raise InvalidValueError(message)
+
+
+def refuse_weight(retrieval_weight: float | None) -> None:
+    """Refuse a weight of the retriever's order that is negative or not finite; None is the default.
+
+    Raises:
+        InvalidValueError: it is no such number.
+    """
+    value = retrieval_weight
+    if value is not None and (not isinstance(value, int | float) or not 0 <= value < math.inf):
+        message = f"retrieval_weight is {value!r}; it is at least 0, and finite"
+        raise InvalidValueError(message)
+
+
+def refuse_other_than(known: Sequence[str], **choices: str) -> None:
+    """Refuse a choice that is not among those there are.
+
+    Raises:
+        InvalidValueError: a value is none of ``known``.
+    """
+    for name, choice in choices.items():
+        if choice not in known:
+            message = f"{name} is {' or '.join(map(repr, known))}, not {choice!r}"
             raise InvalidValueError(message)
 
 
@@ -58,6 +92,4 @@ def refuse_on_error(on_error: str) -> None:
     Raises:
         InvalidValueError: the choice is neither ``"keep"`` nor ``"raise"``.
     """
-    if on_error not in ("keep", "raise"):
-        message = f"on_error is 'keep' or 'raise', not {on_error!r}"
-        raise InvalidValueError(message)
+    refuse_other_than(("keep", "raise"), on_error=on_error)

@@ -93,6 +93,11 @@ class Summary:
         of_cascade = self.cascade.counts.failed if self.cascade else 0
         return sum(counts.failed for counts in self.outcomes.values()) + of_cascade
 
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """List the measures that measured no trace, and failed on some."""
+        return tuple(name for name, counts in self.outcomes.items() if counts.failed and not counts.measured)
+
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:

@@ -283,6 +283,20 @@ def test_failures_count_only_when_strict(
 
     assert (lenient.exit_code, strict.exit_code) == (0, 4)
     assert "the judge fell over" in strict.stdout
+    assert "Error: 1 measurement failed; --resume repeats them." in strict.stderr
+    assert "Error" not in lenient.stderr
+
+
+def test_a_measure_that_failed_on_every_trace_is_a_failure(
+    command: Callable[..., Any], folder: Path, make: Callable[..., Path], one: Callable[..., Any]
+) -> None:
+    make(folder / "traces.jsonl", [one(0, answer="an earthquake"), one(1, answer="an earthquake")])
+
+    done = command("evaluate", "traces.jsonl", "--judge", "moody", "--measure", "coverage", "--quiet")
+
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "Error: nothing was measured for coverage: " in done.stderr
+    assert "the judge fell over" in done.stderr
 
 
 def test_an_interrupted_evaluation_keeps_what_is_done_and_says_how_to_go_on(

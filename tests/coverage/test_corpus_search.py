@@ -61,24 +61,38 @@ def test_what_the_corpus_does_not_say_is_told_with_the_nearest_passages() -> Non
 
 @dataclass(frozen=True)
 class Doubtful(KeywordScorer):
-    """Takes one text for an answer with 0.6."""
+    """Takes one text for an answer with a probability of its own."""
+
+    probability: float = 0.4
 
     def correctness(self, items: Sequence[ScoringItem]) -> NDArray[np.float32]:
         found = super().correctness(items)
-        return np.where([item.text == OTHER.text for item in items], np.float32(0.6), found)
+        return np.where([item.text == OTHER.text for item in items], np.float32(self.probability), found)
 
 
-def test_that_the_corpus_lacks_it_is_unclear_where_a_passage_is_likelier_than_not_to_say_it() -> None:
-    found = evaluate(
-        [_trace()], models=Models(judge=Doubtful()), measures=["coverage"], corpus=ScriptedRetriever(default=(OTHER, FOUND))
-    )
+@dataclass(frozen=True)
+class Agreeing(ScriptedRetriever):
+    """Tells from which score its ways of searching agree."""
+
+    agreed_score: float = 0.9
+
+
+@pytest.mark.parametrize(("agreed_score", "probability", "clear"), [(0.9, 0.4, False), (0.9, 0.05, True), (1.1, 0.4, True)])
+def test_that_the_corpus_lacks_it_is_unclear_where_ways_of_searching_agree_on_a_passage_that_may_say_it(
+    agreed_score: float, probability: float, *, clear: bool
+) -> None:
+    corpus = Agreeing(default=(OTHER.model_copy(update={"score": 1.0}), FOUND), agreed_score=agreed_score)
+
+    found = evaluate([_trace()], models=Models(judge=Doubtful(probability=probability)), measures=["coverage"], corpus=corpus)
 
     grass = _grass(found)
-    assert (grass.loss, grass.is_loss_clear) == (Loss.NOT_IN_CORPUS, False)
-    assert describe_state(grass) == "not answered; where it was lost is unclear"
+    assert (grass.loss, grass.is_loss_clear) == (Loss.NOT_IN_CORPUS, clear)
+    assert CoverageResult.from_dict(found.results[0]["coverage"].to_dict()).sub_questions[1] == grass
     (view,) = corpus_search_views([(1, grass)])
-    assert view.said == "Unclear whether it is in the corpus: the likeliest passage covers it with 0.60"
-    assert _grass(_evaluate(ScriptedRetriever(default=(OTHER, FOUND)))).is_loss_clear
+    unclear = "Unclear whether it is in the corpus: the likeliest passage covers it with 0.40"
+    assert (describe_state(grass), view.said) == (
+        ("not in the corpus", "Not in the corpus") if clear else ("not answered; where it was lost is unclear", unclear)
+    )
 
 
 @pytest.mark.parametrize(

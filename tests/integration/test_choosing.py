@@ -33,7 +33,7 @@ def test_what_is_chosen_is_returned() -> None:
 
 
 def test_of_nothing_nothing_is_chosen_and_no_model_opened() -> None:
-    assert rerank_or_keep(last_first, [], "Why?", judged("nobody"), called=CALLED, on_error="raise") == []
+    assert rerank_or_keep(last_first, [], "Why?", judged("embedded:nobody"), called=CALLED, on_error="raise") == []
 
 
 def test_where_a_model_fails_the_first_are_kept_and_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -83,7 +83,10 @@ class TestTraces:
             trace_of_inputs(given, TERMS)
 
     def test_a_name_that_is_nearly_known_is_refused_and_any_other_left_alone(self) -> None:
-        refuse_misspelt(["contexts", "similarity"], ("context", "contexts"))
+        refuse_misspelt(["contexts", "similarity", "content"], ("context", "contexts"))
+
+        with pytest.raises(InputError, match="no argument is called 'contexs'; did you mean 'context'"):
+            refuse_misspelt(["contexs"], ("context", "steps"))
 
         with pytest.raises(InputError, match="no argument is called 'subQuestions'; did you mean 'sub_questions'"):
             refuse_misspelt(["subQuestions"], ("sub_questions",))

@@ -40,7 +40,7 @@ def test_with_an_entailer_a_score_is_the_probability_that_the_text_entails_the_q
 
 
 def test_nothing_asked_opens_nothing() -> None:
-    assert RagCoverCrossEncoder("no-such-model").score([]) == []
+    assert RagCoverCrossEncoder("embedded:no-such-judge").score([]) == []
 
 
 def test_a_chat_model_judges() -> None:

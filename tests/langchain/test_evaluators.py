@@ -25,7 +25,7 @@ from langsmith.evaluation import EvaluationResult, run_evaluator
 from rag_cover import ComplexityMeasure, CoverageMeasure, Passage, RetrievalStep, SubQuestion, Trace, UtilityMeasure
 from rag_cover.backends import ScoringItem
 from rag_cover.coverage import RATING_WEIGHTS, CoverageResult
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError
 from rag_cover.testing import KeywordEntailer, KeywordScorer, ScriptedEntailer, ScriptedReceiver, ScriptedScorer
 from rag_cover_langchain.evaluators import (
     CoverageRatingEvaluator,
@@ -312,13 +312,17 @@ class TestMissing:
         assert judge.asked.calls == 0
 
     def test_a_model_that_is_not_there_is_opened_only_when_it_is_needed(self) -> None:
-        evaluator = SubQuestionCoverageEvaluator(judge="opnai:small")
+        evaluator = SubQuestionCoverageEvaluator(judge="embedded:nobody")
 
         missing, needed = evaluator(inputs=QUESTION), evaluator(inputs=QUESTION, outputs=ANSWER)
 
         assert str(missing["comment"]).startswith("there is no answer")
-        assert str(needed["comment"]).startswith("No backend is called 'opnai'. Did you mean 'openai'?")
-        assert needed["metadata"]["failure"]["kind"] == "BackendNotFoundError"
+        assert str(needed["comment"]).startswith("there is no folder nobody with a judge")
+        assert needed["metadata"]["failure"]["kind"] == "InvalidValueError"
+
+    def test_a_model_that_nobody_offers_is_refused_at_once(self) -> None:
+        with pytest.raises(BackendNotFoundError, match="No backend is called 'opnai'. Did you mean 'openai'?"):
+            SubQuestionCoverageEvaluator(judge="opnai:small")
 
 
 class TestFailures:

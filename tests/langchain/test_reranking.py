@@ -140,7 +140,18 @@ class TestCoverageCompressor:
         assert ids(kept) == ["a", "b"]
 
     def test_without_documents_there_is_nothing_to_order(self) -> None:
-        assert CoverageCompressor(judge="nobody").compress_documents([], "Why?") == []
+        assert CoverageCompressor(judge="embedded:nobody").compress_documents([], "Why?") == []
+
+    def test_a_model_that_nobody_offers_is_refused_at_once(self) -> None:
+        with pytest.raises(BackendNotFoundError, match="No backend is called 'opnai'. Did you mean 'openai'?"):
+            CoverageCompressor(judge="opnai:small")
+
+    @pytest.mark.parametrize(
+        ("settings", "problem"), [({"top_n": 2.5}, "a whole number"), ({"on_error": "ignore"}, "'keep' or 'raise'")]
+    )
+    def test_settings_of_the_wrong_kind_are_refused_with_a_typed_error(self, settings: dict[str, Any], problem: str) -> None:
+        with pytest.raises(InvalidValueError, match=problem):
+            CoverageCompressor(**settings)
 
     def test_a_chat_model_judges_within_the_run_that_asked(self, model: ScriptedChatModel) -> None:
         tree = RunTree()

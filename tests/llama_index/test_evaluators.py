@@ -21,7 +21,7 @@ from llama_index.core.evaluation import EvaluationResult
 from rag_cover import ComplexityMeasure, CoverageMeasure, Passage, RetrievalStep, SubQuestion, Trace, UtilityMeasure
 from rag_cover.backends import Failure, ScoringItem
 from rag_cover.coverage import Loss
-from rag_cover.errors import InvalidValueError, ModelFailedError, UnknownOptionError
+from rag_cover.errors import BackendNotFoundError, InvalidValueError, ModelFailedError, UnknownOptionError
 from rag_cover.testing import (
     KeywordEntailer,
     KeywordScorer,
@@ -430,12 +430,16 @@ class TestMissing:
         }
 
     def test_a_model_that_is_not_there_is_opened_only_when_it_is_needed(self) -> None:
-        evaluator = SubQuestionCoverageEvaluator(judge="opnai:small")
+        evaluator = SubQuestionCoverageEvaluator(judge="embedded:nobody")
 
         missing, needed = evaluator.evaluate(QUESTION), evaluator.evaluate(QUESTION, ANSWER)
 
         assert str(missing.invalid_reason).startswith("there is no response")
-        assert str(needed.invalid_reason).startswith("No backend is called 'opnai'. Did you mean 'openai'?")
+        assert str(needed.invalid_reason).startswith("there is no folder nobody with a judge")
+
+    def test_a_model_that_nobody_offers_is_refused_at_once(self) -> None:
+        with pytest.raises(BackendNotFoundError, match="No backend is called 'opnai'. Did you mean 'openai'?"):
+            SubQuestionCoverageEvaluator(judge="opnai:small")
 
 
 class TestFailures:

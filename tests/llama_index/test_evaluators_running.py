@@ -23,7 +23,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from rag_cover import Models, SubQuestion
 from rag_cover.backends import ScoringItem
-from rag_cover.errors import BackendNotFoundError
+from rag_cover.errors import InvalidValueError
 from rag_cover.integration import LazyModels
 from rag_cover.testing import KeywordEntailer, KeywordScorer
 from rag_cover_llama_index.evaluators import (
@@ -159,10 +159,10 @@ class TestThreads:
         assert not isinstance(got[0].judge, str)
 
     def test_a_model_that_could_not_be_opened_is_tried_again(self) -> None:
-        lazy = LazyModels(Models(judge="opnai:small"), ["scorer"])
+        lazy = LazyModels(Models(judge="embedded:nobody"), ["scorer"])
 
         for _ in range(2):
-            with pytest.raises(BackendNotFoundError):
+            with pytest.raises(InvalidValueError):
                 lazy.get()
 
 
