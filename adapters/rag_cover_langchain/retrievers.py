@@ -14,6 +14,7 @@ from langchain_core.runnables import RunnableConfig, run_in_executor
 from pydantic import Field, PrivateAttr, SkipValidation
 
 from rag_cover import build_retriever
+from rag_cover.augmentation import FEEDBACK
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Augmenter, Decomposer
 from rag_cover.integration import (
@@ -71,6 +72,8 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         max_tokens: how many tokens the documents may have in all.
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``"auto"`` searches for what is still not covered.
+        feedback: how many of the first passages name what a question that was not taken apart is searched for with again;
+            0: it is searched for once.
         threshold: the probability from which a passage covers; the judge's own unless given.
         on_error: ``"keep"``: where augmentation fails, return the retriever's own documents and log the failure as a warning;
             ``"raise"``: raise it.
@@ -91,6 +94,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
     max_tokens: int | None = None
     max_calls: int | None = None
     rounds: int = 4
+    feedback: int = FEEDBACK
     threshold: float | None = None
     on_error: OnRerankError = "keep"
     explain: bool = False
@@ -111,6 +115,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         max_tokens: int | None = None,
         max_calls: int | None = None,
         rounds: int = 4,
+        feedback: int = FEEDBACK,
         threshold: float | None = None,
         on_error: OnRerankError = "keep",
         explain: bool = False,
@@ -123,7 +128,7 @@ class SubQuestionRetriever(Reconstructible, BaseRetriever):
         refuse_below(1, k=k)
         models: dict[str, Any] = {"judge": judge, "receiver": receiver, "generator": generator, "decomposer": decomposer}
         limits = {"k": k, "depth": depth, "max_tokens": max_tokens, "max_calls": max_calls}
-        settings: dict[str, Any] = {**limits, "mode": mode, "rounds": rounds, "threshold": threshold}
+        settings: dict[str, Any] = {**limits, "mode": mode, "rounds": rounds, "feedback": feedback, "threshold": threshold}
         augmenter = augmenter_by(retriever_of(to_retriever(retriever)), models_of(**models), **settings)
         labels: dict[str, Any] = {"name": name, "tags": tags, "metadata": metadata}
         super().__init__(retriever=retriever, on_error=on_error, explain=explain, **models, **settings, **labels)

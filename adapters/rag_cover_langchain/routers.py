@@ -39,6 +39,8 @@ class ComplexityRouterRunnable(RoutedChain[Input, Output]):
 
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
     `rag_cover.routing.ComplexityRouter` decides; that explains the settings. The retriever is asked once for each question.
+    On small corpora such as FAQ pages it sends many questions that they answer to ``"unanswerable"``: try it on questions of
+    your own before you give a route for these (docs/guides/complexity.md).
 
     Setup:
         ``pip install 'rag-cover[langchain]'``. No key and no network are needed.

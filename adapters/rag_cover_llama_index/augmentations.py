@@ -34,6 +34,7 @@ def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
     max_tokens: int | None,
     max_calls: int | None,
     rounds: int,
+    feedback: int,
     threshold: float | None,
 ) -> Augmenter:
     """Open the models and set up the augmentation; its generator, where there is one, leaves the answer to others.
@@ -51,6 +52,7 @@ def augmenter_of(  # noqa: PLR0913  # what Augmenter takes, all by name
         max_tokens=max_tokens,
         max_calls=max_calls,
         rounds=rounds,
+        feedback=feedback,
         threshold=threshold,
         judged=judge is not None,
     )

@@ -21,7 +21,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from rag_cover.augmentation import AugmentationMode
+from rag_cover.augmentation import FEEDBACK, AugmentationMode
 from rag_cover.backends import Generator, Receiver, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
@@ -54,8 +54,8 @@ class CoverageQueryEngine(BaseQueryEngine):
             modes have a prompt of their own.
         judge: decides which sub-questions are covered; None: coverage is not judged, in modes that do without.
         streaming: return the answer as it is written; a response synthesizer streams where it is itself told to.
-        receiver, decomposer, k, depth, max_tokens, max_calls, rounds, threshold: as `SubQuestionRetriever` has them; with
-            ``"definition"`` rules split the question unless ``decomposer`` is given.
+        receiver, decomposer, k, depth, max_tokens, max_calls, rounds, feedback, threshold: as `SubQuestionRetriever` has them;
+            with ``"definition"`` rules split the question unless ``decomposer`` is given.
 
     Raises:
         InvalidValueError: nobody to write the answer, a synthesizer that would not be used, a model that cannot serve or
@@ -77,6 +77,7 @@ class CoverageQueryEngine(BaseQueryEngine):
         max_tokens: int | None = None,
         max_calls: int | None = None,
         rounds: int = 4,
+        feedback: int = FEEDBACK,
         threshold: float | None = None,
         streaming: bool = False,
         callback_manager: CallbackManager | None = None,
@@ -99,6 +100,7 @@ class CoverageQueryEngine(BaseQueryEngine):
             max_tokens=max_tokens,
             max_calls=max_calls,
             rounds=rounds,
+            feedback=feedback,
             threshold=threshold,
         )
         super().__init__(callbacks)

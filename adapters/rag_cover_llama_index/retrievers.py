@@ -15,6 +15,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import BaseNode, IndexNode, NodeWithScore, QueryBundle
 
 from rag_cover import build_retriever
+from rag_cover.augmentation import FEEDBACK
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
 from rag_cover.errors import InvalidValueError
@@ -52,6 +53,8 @@ class SubQuestionRetriever(BaseRetriever):
         max_tokens: how many tokens the nodes may have in all.
         max_calls: how many searches to make in all, the question's own among them.
         rounds: how often ``"auto"`` searches for what is still not covered.
+        feedback: how many of the first passages name what a question that was not taken apart is searched for with again;
+            0: it is searched for once.
         threshold: the probability from which a passage covers; the judge's own unless given.
         on_error: ``"keep"``: where augmentation fails, return the retriever's own nodes and log the failure as a warning;
             ``"raise"``: raise it.
@@ -76,6 +79,7 @@ class SubQuestionRetriever(BaseRetriever):
         max_tokens: int | None = None,
         max_calls: int | None = None,
         rounds: int = 4,
+        feedback: int = FEEDBACK,
         threshold: float | None = None,
         on_error: OnRerankError = "keep",
         explain: bool = False,
@@ -103,6 +107,7 @@ class SubQuestionRetriever(BaseRetriever):
             max_tokens=max_tokens,
             max_calls=max_calls,
             rounds=rounds,
+            feedback=feedback,
             threshold=threshold,
         )
         self._explain, self._on_error = explain, on_error

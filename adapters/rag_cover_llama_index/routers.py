@@ -47,7 +47,7 @@ class RoutedSelection(SingleSelection):
         route: what the question demands (``"direct"``, ``"complex"``, ``"unanswerable"``), or the agent; None where the router
             failed.
         tool: the chosen tool's name, None where it has none.
-        probability: what was decided by, in [0, 1]: P(complex), or the agent's predicted success; None where nothing tells.
+        probability: what was decided by, in [0, 1] (`rag_cover.routing.Route`); None where nothing tells.
         scores: the numbers it was weighed against, by name, such as each agent's predicted success.
         error: why the router failed and the default was taken; else None.
     """
@@ -100,6 +100,8 @@ class RetrievalComplexitySelector(RoutingSelector):
 
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
     `rag_cover.routing.ComplexityRouter` decides; that explains the settings. The retriever is asked once for each question.
+    On small corpora such as FAQ pages it sends many questions that they answer to ``"unanswerable"``: try it on questions of
+    your own before you give a route for these (docs/guides/complexity.md).
 
     Args:
         retriever: the one to probe; of an index, one that finds ``k`` nodes.

@@ -2,10 +2,12 @@
 
 from rag_cover.augmentation.augmenter import Augmenter
 from rag_cover.augmentation.core import by_rules
+from rag_cover.augmentation.feedback import FEEDBACK
 from rag_cover.augmentation.modes import augment
 from rag_cover.augmentation.result import Augmentation, AugmentationMode, Purchase, Sought
 
 __all__ = [
+    "FEEDBACK",
     "Augmentation",
     "AugmentationMode",
     "Augmenter",

@@ -80,6 +80,7 @@ def augmenter_by(  # noqa: PLR0913  # what Augmenter takes, all but two by name
     max_tokens: int | None,
     max_calls: int | None,
     rounds: int,
+    feedback: int,
     threshold: float | None,
     judged: bool = True,
 ) -> Augmenter:
@@ -96,6 +97,7 @@ def augmenter_by(  # noqa: PLR0913  # what Augmenter takes, all but two by name
         max_tokens: how many tokens the passages may have in all.
         max_calls: how many searches to make in all.
         rounds: how often ``"auto"`` searches again.
+        feedback: how many of the first passages expand a question that was not taken apart.
         threshold: the probability from which a passage covers.
         judged: whether coverage is judged at all; modes that only prompt need no judge.
 
@@ -120,6 +122,7 @@ def augmenter_by(  # noqa: PLR0913  # what Augmenter takes, all but two by name
         max_tokens=max_tokens,
         max_calls=max_calls,
         rounds=rounds,
+        feedback=feedback,
         threshold=threshold,
     )
 

@@ -152,8 +152,9 @@ class ComplexityRouter:
         route = self._name(complexity, *self._steps_rule.decide(complexity, steps))
         if complexity.max_answer_probability is None:
             return route
-        scores = {"steps": float(max(len(steps.texts), 1)), "answered": self._steps_rule.probability(complexity, steps)}
-        return replace(route, scores={**route.scores, **scores})
+        answered = self._steps_rule.probability(complexity, steps)
+        scores = {"steps": float(max(len(steps.texts), 1)), "answered": answered}
+        return replace(route, probability=answered, scores={**route.scores, **scores})
 
     def _name(self, complexity: Complexity, demand: Demand, reason: str) -> Route:
         if demand == "unanswerable" and demand not in self.names:

@@ -16,9 +16,9 @@ __all__ = ["Route"]
 class Route:
     """One decision of a router: the route's name, and what it rests on.
 
-    ``probability`` is what the router decided by, in [0, 1]: P(complex) of a `ComplexityRouter`, the chosen agent's predicted
-    success of a `SkillRouter`; None where nothing calibrated tells. ``scores`` are the numbers it was weighed against, by
-    name; what is undefined is absent. ``reason`` is one sentence.
+    ``probability`` is what the router decided by, in [0, 1]: P(the passages answer) of a `ComplexityRouter` that decides by
+    steps, P(complex) of one with a cut, the chosen agent's predicted success of a `SkillRouter`; None where nothing calibrated
+    tells. ``scores`` are the numbers it was weighed against, by name; what is undefined is absent. ``reason`` is one sentence.
     """
 
     name: str

@@ -55,7 +55,7 @@ def test_what_is_kept_are_the_frameworks_own() -> None:
     search = searching()
     models = Models(judge=KeywordScorer(), decomposer=split)
     augmenter = augmenter_by(
-        search, models, mode="retrieval", k=9, depth=None, max_tokens=None, max_calls=None, rounds=1, threshold=None
+        search, models, mode="retrieval", k=9, depth=None, max_tokens=None, max_calls=None, rounds=1, feedback=0, threshold=None
     )
 
     made = augment_question(augmenter, search, "sky or sea")

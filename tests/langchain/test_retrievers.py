@@ -79,6 +79,13 @@ class EmptyRetriever(BaseRetriever):
         return []
 
 
+class _TellingNames(BaseRetriever):
+    """Finds a passage with a name in it."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return [Document("It was made by Jo Smith on a Wednesday, or on Mondays.")]
+
+
 class DownScorer(KeywordScorer):
     """A judge whose server is down."""
 
@@ -193,6 +200,16 @@ def test_auto_searches_only_for_what_is_not_covered(store: InMemoryVectorStore) 
 
     assert len(all_of_them.asked) == 3
     assert where_it_pays.asked == [TWO]
+
+
+def test_without_feedback_a_question_that_was_not_taken_apart_is_searched_for_once() -> None:
+    told, plain = (WatchedRetriever(inner=_TellingNames(), asked=[]) for _ in range(2))
+
+    SubQuestionRetriever(told, judge=KeywordScorer(), receiver=None).invoke("Who made it?")
+    SubQuestionRetriever(plain, judge=KeywordScorer(), receiver=None, feedback=0).invoke("Who made it?")
+
+    assert told.asked == ["Who made it?", "Who made it? Jo Smith"]
+    assert plain.asked == ["Who made it?"]
 
 
 def test_a_search_that_fails_costs_that_search(store: InMemoryVectorStore) -> None:

@@ -147,6 +147,17 @@ def test_auto_searches_only_for_what_is_not_covered(index: VectorStoreIndex) -> 
     assert where_it_pays.asked == [TWO]
 
 
+def test_without_feedback_a_question_that_was_not_taken_apart_is_searched_for_once(index: VectorStoreIndex) -> None:
+    inner = index.as_retriever(similarity_top_k=3)
+    told, plain = FailingRetriever(inner, "never"), FailingRetriever(inner, "never")
+
+    SubQuestionRetriever(told, receiver=None, decomposer=_same).retrieve(HOPS)
+    SubQuestionRetriever(plain, receiver=None, decomposer=_same, feedback=0).retrieve(HOPS)
+
+    assert len(told.asked) > 1
+    assert plain.asked == [HOPS]
+
+
 def test_a_search_that_fails_costs_that_search(index: VectorStoreIndex) -> None:
     inner = FailingRetriever(index.as_retriever(similarity_top_k=3), "Why is the sky blue?")
 
@@ -332,6 +343,10 @@ def test_it_works_in_a_query_engine_with_the_users_callbacks(index: VectorStoreI
 
 def test_prompts_are_those_of_the_inner_retriever(index: VectorStoreIndex) -> None:
     assert SubQuestionRetriever(index).get_prompts() == {}
+
+
+def _same(question: Question) -> list[SubQuestion]:
+    return [SubQuestion(question.text)]
 
 
 def _two(_question: Question) -> list[SubQuestion]:
