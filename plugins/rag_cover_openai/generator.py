@@ -62,8 +62,8 @@ class OpenAIGenerator:
     it: what does not is asked for once more with what is wrong with it, then once afresh, and is a failure after that. What
     was sampled before is taken from the cache, sample by sample; token counts are those of the calls made now.
 
-    Within a run, a server that refused the key or has none of the quota left is not asked again, nor is one that failed as many
-    calls in a row as the run allows (`LLMSession.gives_up_after`).
+    Within a run, a server that refused the key or has none of the quota left is not asked again, nor is one that no call has
+    reached, with all its attempts, or that failed as many calls in a row as the run allows (`LLMSession.gives_up_after`).
 
     Args:
         client: the model and its connection.
@@ -85,6 +85,7 @@ class OpenAIGenerator:
         self._bound = run is not None
         self._shut_out: ModelFailedError | None = None
         self._failed_calls, self._lock = 0, threading.Lock()
+        self._is_reached = False
 
     @property
     def name(self) -> str:
@@ -191,7 +192,7 @@ class OpenAIGenerator:
                 retries = refusals + failed.attempts - 1
                 self._run.ledger.add(Usage(self.name, task.purpose, calls=1, retries=retries))
                 raise
-            self._failed_calls = 0
+            self._failed_calls, self._is_reached = 0, True
             return called, refusals
 
     def _learn_outage(self, failed: ModelFailedError) -> None:
@@ -199,8 +200,12 @@ class OpenAIGenerator:
         with self._lock:
             self._failed_calls += isinstance(failed, TransientError)
             limit = self._run.gives_up_after
+            self._is_reached = self._is_reached or failed.kind != "connection"
             if self._bound and failed.kind in _SHUT_OUT:
                 self._shut_out = failed
+            elif self._bound and not self._is_reached and self._shut_out is None:
+                message = f"{failed}; no call reached the server, so it is not asked again"
+                self._shut_out = ModelFailedError(message, kind=failed.kind)
             elif limit is not None and self._failed_calls >= limit and self._shut_out is None:
                 message = f"{failed}; after {limit} such calls in a row it is not asked again"
                 self._shut_out = ModelFailedError(message, kind=failed.kind)

@@ -10,6 +10,7 @@ from rag_cover.complexity.calibration import Calibration
 from rag_cover.complexity.probing import complexities_of
 from rag_cover.complexity.result import Complexity, Constraints
 from rag_cover.complexity.standing import Standing, standing_of
+from rag_cover.english.topics import ASKS_NOTHING, is_small_talk
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
 from rag_cover.model_calls import threshold_in_range
 from rag_cover.traces import Trace
@@ -93,7 +94,7 @@ class ComplexityMeasure:
         """Return why a trace cannot be measured, None where it can; steps that found nothing can be."""
         if all(step.replaces for step in trace.steps):
             return f"complexity needs {self.required_inputs[0]}"
-        return None
+        return ASKS_NOTHING if is_small_talk(trace.question.text) else None
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:
         """Measure all the traces, in one call to the scorer and one a question to the relevance model, where there is one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_cover.backends import Abstention, CertainCuts, Mode, Scorer, ScoringItem, Span, mode_of
 from rag_cover.cascade import CascadeJudge, VerdictFate
-from rag_cover.coverage.quotations import quotes_any
+from rag_cover.coverage.quotations import is_yes_or_no, quotes_any
 from rag_cover.coverage.result import Verdict
 from rag_cover.model_calls import ask_probabilities
 from rag_cover.nuggets import Nugget, role_for
@@ -62,13 +62,15 @@ class JudgedText:
     def items(self, facet: CoverageFacet) -> tuple[Item, ...]:
         """List what must be true of the text: a passage must agree with a reference and answer the sub-question, too.
 
-        A passage that quotes a reference agrees with it: it is only asked whether it answers.
+        A passage that quotes a reference agrees with it, and no passage words itself as "yes" or "no": such a one is only
+        asked whether it answers.
         """
         item = self.item(facet)
         if isinstance(item, StatementItem) or self.user_question or not item.references:
             return (item,)
         answers = replace(item, references=())
-        return (answers,) if quotes_any(item.text, item.references) else (item, answers)
+        is_settled = all(map(is_yes_or_no, item.references)) or quotes_any(item.text, item.references)
+        return (answers,) if is_settled else (item, answers)
 
     def abstention_items(self, facets: Sequence[CoverageFacet]) -> Iterator[ScoringItem]:
         """List what the detector is asked about an answer: the whole question, then each sub-question."""

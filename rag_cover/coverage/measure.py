@@ -20,7 +20,7 @@ from rag_cover.coverage.result import CoverageResult
 from rag_cover.decomposition.embedded_roles import Untyped
 from rag_cover.decomposition.given_nuggets import add_nuggets
 from rag_cover.decomposition.strategies import split_failures
-from rag_cover.english.topics import is_small_talk
+from rag_cover.english.topics import ASKS_NOTHING, is_small_talk
 from rag_cover.errors import InvalidValueError
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric, Unit
 from rag_cover.model_calls import threshold_in_range
@@ -211,7 +211,7 @@ class CoverageMeasure:
         if trace.answer is None and trace.prompt is None and not trace.steps:
             return f"coverage needs {self.required_inputs[0]}"
         if trace.sub_questions is None and trace.nuggets is None and is_small_talk(trace.question.text):
-            return "the question asks nothing: it is a greeting, thanks, or a word of agreement"
+            return ASKS_NOTHING
         return None
 
     def measure(self, traces: Sequence[Trace], models: Mapping[ModelKind, Any]) -> Sequence[Outcome]:

@@ -1,4 +1,4 @@
-"""Does a passage quote an accepted answer, word by word?"""
+"""Does a passage quote an accepted answer, word by word, or can it not?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rag_cover.english.words import words_of
 
-__all__ = ["quotes_any"]
+__all__ = ["is_yes_or_no", "quotes_any"]
 
 _ARTICLES = frozenset(("a", "an", "the"))
 
@@ -22,6 +22,15 @@ def quotes_any(text: str, references: Iterable[str]) -> bool:
     """
     said = _spaced(text)
     return any(found != "  " and found in said for found in map(_spaced, references))
+
+
+def is_yes_or_no(reference: str) -> bool:
+    """Return whether an accepted answer is a bare yes or no.
+
+    >>> is_yes_or_no("No."), is_yes_or_no("No dogs")
+    (True, False)
+    """
+    return words_of(reference) in (["yes"], ["no"])
 
 
 @lru_cache(maxsize=256)

@@ -7,8 +7,10 @@ import re
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
 
-__all__ = ["ask_for_attribute", "is_small_talk", "split_topics"]
+__all__ = ["ASKS_NOTHING", "ask_for_attribute", "is_small_talk", "split_topics"]
 
+ASKS_NOTHING = "the question asks nothing: it is a greeting, thanks, or a word of agreement"
+"""Why small talk is not measured."""
 _ATTRIBUTES = frozenset(
     words_of(
         """address age amount capacity charge charges code colour color cost costs currency date dates deadline deadlines

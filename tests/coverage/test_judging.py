@@ -474,6 +474,16 @@ def test_a_passage_that_quotes_a_reference_must_only_answer() -> None:
     assert judged.answer.probability == 0.45, "an answer is compared with the references whatever it quotes"
 
 
+def test_a_passage_is_not_compared_with_a_bare_yes_or_no() -> None:
+    asked = SubQuestion("Is the sky blue?", role=Role.CORE, references=("Yes.", "no"))
+
+    judged = only(judge_coverage([trace(BLUE, answer=BLUE, asked=(asked,))], ModeScorer()))
+
+    assert judged.chunks is not None
+    assert judged.answer is not None
+    assert (judged.chunks[0].probability, judged.answer.probability) == (0.6, 0.45)
+
+
 def test_a_question_that_is_its_own_only_sub_question_uses_its_references() -> None:
     asked = Question("Why is the sky blue?", references=("scattering", " "))
     given = Trace(question=asked, answer=BLUE, sub_questions=(SubQuestion("why is the sky blue"),))

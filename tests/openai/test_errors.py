@@ -67,6 +67,34 @@ def test_within_a_run_a_server_that_shuts_the_model_out_is_not_asked_again(
     assert later.failure is None
 
 
+def test_within_a_run_a_server_that_no_call_reaches_is_not_asked_again(
+    server: Any, options: dict[str, Any], fault: Callable[..., Any]
+) -> None:
+    policy = replace(options["policy"], max_concurrency=1)
+    generator = opened(**options | {"policy": policy}).for_run(LLMSession())
+    server.fault_of = lambda _: fault("reset")
+
+    failures = [each.failure for each in generator.generate([f"{number}?" for number in range(50)])]
+
+    assert len(server.requests) == policy.attempts
+    assert all(failure is not None and failure.kind == "connection" for failure in failures)
+    assert str(failures[-1] and failures[-1].message).endswith("; no call reached the server, so it is not asked again")
+
+
+def test_a_server_that_was_reached_once_is_asked_on_where_a_connection_breaks(
+    server: Any, options: dict[str, Any], fault: Callable[..., Any]
+) -> None:
+    policy = replace(options["policy"], max_concurrency=1, attempts=1)
+    generator = opened(**options | {"policy": policy}).for_run(LLMSession())
+
+    first = generator.generate(["A?"])
+    server.fault_of = lambda _: fault("reset") if len(server.requests) < 4 else None
+    later = [each.failure for each in generator.generate(["B?", "C?", "D?", "E?"])]
+
+    assert only(first).failure is None
+    assert [failure is None for failure in later] == [False, False, True, True]
+
+
 def test_what_is_not_implemented_is_not_asked_for_again(
     server: Any, options: dict[str, Any], fault: Callable[..., Any]
 ) -> None:
