@@ -28,7 +28,7 @@ __all__ = [
 _FRAGMENT = 5  # words; anything shorter says nothing without its question
 
 _CLAUSES = re.compile(
-    r";\s+|,\s+(?:and|but|while|whereas)\s+(?=(?:the|a|an|it|they|he|she|this|these|its|their|his|her)\b|[A-Z])"
+    r";\s+|,\s+(?:and|but|while|whereas)\s+(?=(?:the|a|an|it|they|he|she|we|you|i|there|this|these|its|their|his|her|our|your|my)\b|[A-Z])"
 )
 _SHORTEST_CLAUSE = 4  # words
 _DECLINES = re.compile(

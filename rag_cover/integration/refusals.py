@@ -47,7 +47,8 @@ def refuse_below(least: int, **counts: int) -> None:
     for name, value in counts.items():
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         if not is_whole or value < least:
-            message = f"{name} is {value!r}; it is at least {least}{'' if is_whole else ', and a whole number'}"
+            must = f"it is at least {least}" if is_whole else f"it must be a whole number of at least {least}"
+            message = f"{name} is {value!r}; {must}"
             raise InvalidValueError(message)
 
 

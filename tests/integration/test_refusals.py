@@ -18,7 +18,7 @@ def test_counts_below_what_they_must_be_are_refused(value: int) -> None:
 
 @pytest.mark.parametrize("value", [2.5, float("nan"), float("inf"), "5", True, None])
 def test_counts_that_are_no_whole_numbers_are_refused(value: Any) -> None:
-    with pytest.raises(InvalidValueError, match=f"^top_n is {value!r}; it is at least 1, and a whole number$"):
+    with pytest.raises(InvalidValueError, match=f"^top_n is {value!r}; it must be a whole number of at least 1$"):
         refuse_below(1, top_n=value)
 
 

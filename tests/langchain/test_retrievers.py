@@ -302,7 +302,7 @@ def test_a_chat_model_judges_and_its_runs_belong_to_the_retrieval(store: InMemor
     [
         ({"mode": "end-to-end"}, r"other modes write the answer's prompt, too: rag_cover.coverage.augment\(…, mode=…\)"),
         ({"k": 0}, "k is 0; it is at least 1"),
-        ({"k": "5"}, "k is '5'; it is at least 1"),
+        ({"k": "5"}, "k is '5'; it must be a whole number of at least 1"),
         ({"threshold": 2.0}, "threshold is 2.0"),
         ({"judge": object()}, "'object' cannot serve as judge"),
     ],
@@ -433,7 +433,7 @@ def test_what_should_have_been_a_question_is_refused_in_a_sentence(store: InMemo
     for retriever in (SubQuestionRetriever(store), RagCoverRetriever.from_documents(corpus_documents())):
         with pytest.raises(InvalidValueError, match=f"asked by a text, not by '{given}'; .* such as by itemgetter"):
             retriever.invoke(asked)
-        with pytest.raises(InvalidValueError, match="k is '5'; it is at least 1"):
+        with pytest.raises(InvalidValueError, match="k is '5'; it must be a whole number of at least 1"):
             retriever.invoke(TWO, k="5")
 
 

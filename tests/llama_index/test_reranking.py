@@ -245,7 +245,7 @@ class TestCoverageRerank:
         ],
     )
     def test_numbers_out_of_range_are_refused(self, arguments: dict[str, Any]) -> None:
-        with pytest.raises(InvalidValueError, match="it is at least"):
+        with pytest.raises(InvalidValueError, match="at least"):
             CoverageRerank(**arguments)
 
     def test_an_object_that_cannot_judge_is_refused(self) -> None:
