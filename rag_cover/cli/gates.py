@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
 import typer
 
@@ -195,8 +194,8 @@ def exit_code_for(summary: Summary, results: Sequence[GateResult], *, strict: bo
 def print_failures(summary: Summary, *, strict: bool) -> None:
     """Print on stderr what failed, where the command ends with an exit code that says so."""
     if unmeasured := summary.unmeasured:
-        reasons = Counter(chain.from_iterable(summary.outcomes[name].reasons for name in unmeasured))
-        (reason, _), *_ = reasons.most_common(1)
+        reasons = sum((Counter(summary.outcomes[name].reasons) for name in unmeasured), Counter[str]())
+        ((reason, _),) = reasons.most_common(1)
         warn(f"Error: nothing was measured for {join_words(unmeasured)}: {one_line(reason, limit=200)}", style="red")
     elif strict and summary.failed:
         warn(f"Error: {format_count(summary.failed, 'measurement')} failed; --resume repeats them.", style="red")
