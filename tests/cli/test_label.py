@@ -125,6 +125,13 @@ def test_an_export_of_one_annotator_holds_no_other_labels(command: Command, stor
     assert "holds no label of bib. Did you mean 'bob'?" in nobody.stderr
 
 
+def test_an_export_before_any_label_says_how_to_label(command: Command, store: Path) -> None:
+    given = command("label", store, "--export", "labels.csv")
+
+    assert given.exit_code == 3
+    assert "does not exist: nothing was labelled yet. 'rag-cover label " in given.stderr
+
+
 def test_an_export_writes_over_nothing(command: Command, store: Path, folder: Path) -> None:
     append_labels(folder / "run.labels.jsonl", [LABEL])
     (folder / "labels.csv").write_text("mine", "utf-8")

@@ -71,6 +71,16 @@ def test_a_table_with_names_of_its_own_is_converted(command: Callable[..., Any],
     assert (trace.question.text, trace.answer) == ("Warum ist der Himmel blau?", "Streuung")
 
 
+def test_a_column_that_is_kept_as_metadata_is_named(command: Callable[..., Any], folder: Path) -> None:
+    (folder / "table.csv").write_text("question,anwser\nIs it blue?,It is.\n", encoding="utf-8")
+    (folder / "right.csv").write_text("question,answer\nIs it blue?,It is.\n", encoding="utf-8")
+
+    misspelt, right = command("convert", "table.csv", "a.jsonl"), command("convert", "right.csv", "b.jsonl")
+
+    assert "Kept as metadata, which no measure reads: anwser." in misspelt.stdout
+    assert "metadata" not in right.stdout
+
+
 def test_another_format_may_be_evaluated_directly(command: Callable[..., Any], folder: Path) -> None:
     (folder / "table.csv").write_text("question,answer\nIs the sky blue?,The sky is blue.\n", encoding="utf-8")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +16,13 @@ from rag_cover.cli.options import INPUT, Force, Limit, Quiet
 from rag_cover.cli.outputs import refuse_existing
 from rag_cover.cli.parameters import expand_options
 from rag_cover.cli.run import warn_skipped_traces
+from rag_cover.reports.sanitise import one_line
 from rag_cover.stores import write_traces
+from rag_cover.traces import Trace
 
 __all__ = ["ConvertOptions", "convert_traces"]
+
+_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +54,19 @@ def convert_traces(options: ConvertOptions) -> None:
     """
     refuse_existing(options.target, force=options.force, inputs=[options.source])
     file, target = options.file.trace_file(options.source, options.limit, user_ids=options.user_ids), options.target
-    count = write_traces(target, file)
+    others: dict[str, None] = {}
+    count = write_traces(target, _noting_metadata(file, others))
     warn_skipped_traces(file)
     traces = "1 trace" if count == 1 else f"{count:,} traces"
     say(f"{traces} written to {target}. Next: rag-cover evaluate {target}", quiet=options.quiet)
+    if others:
+        more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+        names = ", ".join(one_line(name, limit=40) for name in islice(others, _LISTED))
+        say(f"Kept as metadata, which no measure reads: {names}{more}.", quiet=options.quiet)
+
+
+def _noting_metadata(traces: Iterable[Trace], names: dict[str, None]) -> Iterator[Trace]:
+    """Pass on traces, and note what their metadata is called."""
+    for trace in traces:
+        names.update(dict.fromkeys(trace.metadata))
+        yield trace

@@ -262,8 +262,12 @@ def _export(options: LabelOptions, table: Path) -> None:
     """Write the labels that stand, all or one annotator's.
 
     Raises:
+        InputError: nothing was labelled yet, or the labels cannot be read.
         InvalidValueError: the annotator that is given gave none.
     """
+    if not options.labels.exists():
+        message = f"{options.labels} does not exist: nothing was labelled yet. 'rag-cover label {options.store}' opens the page"
+        raise InputError(message)
     labels = read_label_file(options.labels)
     if options.annotator is not None and options.import_file is None:
         names = sorted({each.annotator for each in labels if each.annotator})
