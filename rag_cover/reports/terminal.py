@@ -78,7 +78,11 @@ def summary_panel(summary: Summary) -> RenderableType:
         *([Text(searched)] if (searched := corpus_sentence(summary.corpus)) else []),
         *([Text(advice)] if (advice := loss_advice(summary.losses, summary.corpus)) else []),
         *([Text(declining)] if (declining := abstentions_sentence(summary.answers, noun)) else []),
-        *([Text(standings_sentence(found.standings, "trace"))] if (found := summary.complexity) else []),
+        *(
+            [Text(f"Retrieval complexity: {standings_sentence(found.standings, 'trace')}")]
+            if (found := summary.complexity)
+            else []
+        ),
         *_outcome_lines(summary),
         *(Text(f"· {one_line(note, limit=400)}", style="dim") for note in summary.notes),
     ]
