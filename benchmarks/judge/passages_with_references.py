@@ -14,18 +14,16 @@ Data: shared folder.
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.support.datasets import lines, part_of
+from benchmarks.judge.natural_texts import test_rows
+from benchmarks.support.datasets import lines, part_of, squad_articles
 from benchmarks.support.tables import arguments, percent, show
 from rag_cover import Role, ScoringItem, open_scorer
 from rag_cover.backends import Mode, Scorer, reply_threshold_of
@@ -74,11 +72,8 @@ def load_musique(data: Path, limit: int, draw: random.Random) -> list[Row]:
 
 def load_squad(data: Path, limit: int, draw: random.Random) -> list[Row]:
     """Pair questions with their paragraph and with the one before it."""
-    articles = json.loads((data / "reading/squad2_dev_part.json").read_text(encoding="utf-8"))
     found: list[list[Row]] = []
-    for article in part_of(
-        articles["data"] if isinstance(articles, dict) else articles, "test", key=lambda each: each["title"]
-    ):
+    for article in squad_articles(data, "test"):
         texts = [each["context"] for each in article["paragraphs"]]
         for place, paragraph in enumerate(article["paragraphs"]):
             for asked in paragraph["qas"]:
@@ -93,23 +88,17 @@ def load_others(source: str) -> Callable[[Path, int, random.Random], list[Row]]:
 
     def load(data: Path, limit: int, draw: random.Random) -> list[Row]:
         answers: dict[str, list[str]] = defaultdict(list)
-        for row in read_zipped(data / "judge/equivalence.jsonl.gz", source):
+        for row in (each for each in test_rows(data / "judge/equivalence.jsonl.gz") if each["source"] == source):
             answers[row["question"]] += [*row["references"], *([row["answer"]] if row["label"] else [])]
         rows: list[Row] = []
-        for row in read_zipped(data / "judge/answers.jsonl.gz", source):
+        for row in (each for each in test_rows(data / "judge/answers.jsonl.gz") if each["source"] == source):
             given = list(dict.fromkeys(answers[row["question"]]))
-            if given and row["split"] == "test" and len(row["text"].split()) > _LEAST_WORDS:
+            if given and len(row["text"].split()) > _LEAST_WORDS:
                 unquoted = [each for each in given if not quotes_any(row["text"], [each])]
                 rows.append((row["question"], (draw.choice(unquoted or given),), row["text"], bool(row["label"])))
         return draw.sample(rows, min(limit, len(rows)))
 
     return load
-
-
-def read_zipped(path: Path, source: str) -> Iterator[Mapping[str, Any]]:
-    """Read a source's rows."""
-    with gzip.open(path, "rt", encoding="utf-8") as opened:
-        yield from (row for row in map(json.loads, opened) if row["source"] == source)
 
 
 def labelled(question: str, references: tuple[str, ...], right: str, wrong: Sequence[str]) -> list[Row]:

@@ -180,14 +180,14 @@ class SearchedCorpus:
         """Put together what was found for a sub-question, with the probabilities of `nearest`."""
         if (error := self.error(query)) is not None:
             return CorpusSearch(error=error)
+        nearest = self.nearest(query)
         found = [
             CorpusPassage(
                 passage.key, passage.text[:_EXCERPT], passage.title, passage.id, probability, rank, self.rank(question, passage)
             )
-            for rank, (passage, probability) in enumerate(zip(self.nearest(query), probabilities, strict=True), 1)
+            for rank, (passage, probability) in enumerate(zip(nearest, probabilities, strict=True), 1)
         ]
         likeliest = sorted(found, key=lambda each: (-each.probability, each.rank))
-        nearest = self.nearest(query)
         agreed = ways_agree(nearest, self._agreed)
         return CorpusSearch(tuple(likeliest), retrieved, covers_from(nearest, self._agreed), agreed=agreed)
 

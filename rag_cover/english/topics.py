@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rag_cover.english.lexicon import ARTICLES, DEMONSTRATIVES, POSSESSIVES, one_of
 from rag_cover.english.noun_phrases import head_noun, is_noun_phrase, is_plural, split_list
 from rag_cover.english.words import words_of
 
@@ -21,7 +22,7 @@ _ATTRIBUTES = frozenset(
     )
 )
 """Nouns that ask for one thing of another: who types "wifi password" wants the password, not all about it."""
-_MADE_DEFINITE = re.compile(r"(?:the|a|an|my|your|our|his|her|its|their|this|that|these|those)\b|\S+['’]s?\s", re.IGNORECASE)
+_MADE_DEFINITE = re.compile(rf"{one_of(ARTICLES | POSSESSIVES | DEMONSTRATIVES)}\b|\S+['’]s?\s", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?:please )?(?:tell me (?:something |more )?about|what about|info(?:rmation)? (?:on|about))\s+", re.IGNORECASE
 )
