@@ -110,17 +110,28 @@ class UnfitModelError(RagCoverError, ValueError):
 class NothingLearnedError(RagCoverError, ValueError):
     """Skills that predict held-out questions not clearly better than each pipeline's mean; figures are nats per response.
 
-    ``gain`` is the means' log-loss less the skills', ``lower`` and ``upper`` its 95% interval over questions.
+    ``gain`` is the means' log-loss less the skills', ``lower`` and ``upper`` its 95% interval over questions. ``area`` is the
+    area under the ROC curve, in [0, 1]; 0.5 is guessing.
     """
 
-    def __init__(
-        self, *, log_loss: float, means_log_loss: float, gain: float, lower: float | None, upper: float | None, questions: int
+    def __init__(  # all by name
+        self,
+        *,
+        log_loss: float,
+        means_log_loss: float,
+        gain: float,
+        lower: float | None,
+        upper: float | None,
+        questions: int,
+        area: float | None = None,
     ) -> None:
+        than = "guessing does" if lower is not None and lower > 0 else "each pipeline's mean does"
+        told = "" if area is None else f", ROC-AUC {area:.2f}"
         sure = "" if lower is None or upper is None else f" (95% interval {lower:+.3f} to {upper:+.3f})"
         super().__init__(
-            f"Nothing was learned: on {questions:,} held-out questions the skills' log-loss, {log_loss:.3f}, is not clearly "
-            f"below that of each pipeline's mean, {means_log_loss:.3f}: a gain of {gain:+.3f}{sure}. Take the pipeline that is "
-            "best on average, give more questions, or keep such skills with require_gain=False (--force)."
+            f"Nothing was learned: on {questions:,} held-out questions the skills predict not clearly better than {than}: "
+            f"log-loss {log_loss:.3f}, of the means {means_log_loss:.3f}, a gain of {gain:+.3f}{sure}{told}. Take the pipeline "
+            "that is best on average, give more questions, or keep such skills with require_gain=False (--force)."
         )
         self.log_loss, self.means_log_loss, self.gain, self.lower, self.upper = log_loss, means_log_loss, gain, lower, upper
         self.questions = questions

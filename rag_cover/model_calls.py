@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
 from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_outside
 from rag_cover.backends import (
     Abstention,
     AbstentionDetector,
@@ -20,7 +20,7 @@ from rag_cover.backends import (
     Span,
     fingerprint_of,
 )
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import ModelFailedError
 
 __all__ = ["abstentions", "ask_probabilities", "ask_relations", "bisect_failures", "fragments", "threshold_in_range"]
 
@@ -34,9 +34,7 @@ _ROUNDING = 1e-5  # a softmax in single precision may add up to a hair above 1
 
 def threshold_in_range(threshold: float) -> float:
     """Return a threshold that is a probability, and refuse any other."""
-    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-        message = f"threshold is {threshold!r}; a threshold is a probability, in [0, 1]"
-        raise InvalidValueError(message)
+    refuse_outside(0, 1, threshold=threshold)
     return float(threshold)
 
 

@@ -157,10 +157,20 @@ class Value(BaseModel):
             known = cls.__pydantic_fields__
             for name in data:
                 if name not in known and name != "schema":
-                    hint = nearest(str(name), list(known))
-                    msg = f"unknown field {name!r} of {cls.__name__}.{hint} Data of your own goes in 'metadata'."
+                    hint = _PLACES.get(str(name)) or f"{nearest(str(name), list(known))} Data of your own goes in 'metadata'."
+                    msg = f"unknown field {name!r} of {cls.__name__}.{hint}"
                     raise ValueError(msg)
         return data
+
+
+_PLACES = dict.fromkeys(
+    ("reference", "references", "expected_answer", "ground_truth", "ground_truths", "gold_answer", "gold_answers"),
+    ' Gold answers belong to the question: {"question": {"text": "…", "references": ["…"]}}.',
+) | dict.fromkeys(
+    ("context", "contexts", "passages", "retrieved_contexts"),
+    ' Retrieved passages belong to a step: {"steps": [{"passages": ["…"]}]}.',
+)
+"""Where what others call so stands in a trace."""
 
 
 class Textual(Value):

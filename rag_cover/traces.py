@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -37,6 +38,7 @@ __all__ = [
     "assign_ids",
     "content_hash",
     "content_of",
+    "describe_pipeline_failure",
     "distinct",
     "name_of",
     "trace_schema",
@@ -256,6 +258,21 @@ def distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     for passage in passages:
         found.setdefault(passage.key, passage)
     return tuple(found.values())
+
+
+def describe_pipeline_failure(trace: Trace) -> str | None:
+    """Say that a pipeline failed on a question, by the kind of its error; None where it gave an answer or no error is known.
+
+    The error's own words stay in ``metadata["error"]``: they may hold texts that are to be redacted.
+
+    >>> describe_pipeline_failure(Trace(question="Why?", metadata={"error": "ValueError: no key"}))
+    'the pipeline failed (ValueError) and gave no answer'
+    """
+    error = trace.metadata.get("error")
+    if trace.answer is not None or error is None:
+        return None
+    kind = re.match(r"[\w.]+(?=:|$)", error) if isinstance(error, str) else None
+    return f"the pipeline failed{f' ({kind[0]})' if kind else ''} and gave no answer"
 
 
 class Identities:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar, Unpack
@@ -36,6 +37,7 @@ __all__ = ["HANDLER_OPTIONS", "RagCoverCallbackHandler", "RunCallbacks"]
 
 HANDLER_OPTIONS = ("only_retrieval", "run_filter", "feedback")
 """The options of a handler that other frameworks' recordings do not have."""
+_LOG = logging.getLogger(__name__)
 
 
 Found = TypeVar("Found")
@@ -228,11 +230,15 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
         super().__init__(models=models_of(**models), **recording_options)
         if sender is not None:
             self.send_scores(sender)
+        self._has_warned = False
         self._recorders: tuple[RunRecorder, ...] = (RunRecorder(self, run_filter, only_retrieval=only_retrieval),)
 
     @property
     def recorders(self) -> Sequence[RunRecorder]:
-        """Return its run recorder; none once the handler is closed."""
+        """Return its run recorder; none once the handler is closed, of which the log then warns once."""
+        if not self._recorders and not self._has_warned:
+            self._has_warned = True
+            _LOG.warning("this RagCoverCallbackHandler is closed: what runs with it is not recorded; make a new one")
         return self._recorders
 
     def retrieval(self, documents: Found, *, query: str | None = None, name: str = "retrieval") -> Found:
@@ -257,6 +263,7 @@ class RagCoverCallbackHandler(Recording, RunCallbacks):
 
     def detach(self) -> None:
         """Stop listening: runs that begin or end from now on are not recorded. Finished runs are still measured."""
+        self._has_warned = bool(self.gathering.under_way)  # what is still under way may end after it
         self._recorders = ()
         super().detach()
 

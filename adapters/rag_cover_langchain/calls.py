@@ -54,8 +54,8 @@ Records = Sequence[Mapping[str, Any]]
 class Run(Call):
     """A run as a call; ``inputs`` are kept until it ends, to recognise what is new in its output.
 
-    ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state. A run
-    ``has_context`` where it was given some as a text, ``has_history`` where it was given earlier turns of a conversation, and
+    ``found`` names the passages that were found for a question so far, on its outermost run. A graph keeps a state. A run was
+    ``given`` contexts as texts, ``has_history`` where it was given earlier turns of a conversation, and
     ``is_evaluation`` where it was given an answer beside its question. ``said`` is what a run inside another one would answer,
     were it asked alone. ``system`` is a chat model's system prompt. The run of a graph's node ``is_interrupted`` where the
     graph waits for somebody.
@@ -63,7 +63,7 @@ class Run(Call):
 
     inputs: Any = None
     is_graph: bool = False
-    has_context: bool = False
+    given: tuple[str, ...] = ()
     has_history: bool = False
     is_evaluation: bool = False
     said: str | None = None
@@ -81,13 +81,12 @@ def read_inputs(run: Run, inputs: object) -> None:
     """Note what a chain was given: a question, and documents where there are some."""
     run.inputs = inputs
     run.query = question_in(inputs)
-    run.consumed, context = records_of(inputs), contexts_in(inputs)
-    run.has_context = bool(context)
+    run.consumed, run.given = records_of(inputs), tuple(contexts_in(inputs))
     run.joins = bool(run.consumed) and count_lists(inputs) > 1
     if run.kind == "question":
         run.has_history, run.is_evaluation = has_history(inputs), has_answer(inputs)
     if run.kind == "question" and not run.consumed:  # further in, they are what was found, written out
-        run.consumed = [{"text": text} for text in context]
+        run.consumed = [{"text": text} for text in run.given]
 
 
 def read_state(run: Run, graph: Run, root: Run) -> None:

@@ -71,7 +71,7 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
         judge: decides whether a passage answers the question; a chat model judges, too.
         relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many documents to look at.
-        cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
+        cut: send a question the complex way from this P(complex) on; None: as the rule decides.
         default: the demand to assume where probing or judging fails; None: the agent's own model and tools, with a warning in
             the log.
 

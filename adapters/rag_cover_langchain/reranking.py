@@ -25,12 +25,13 @@ from rag_cover.coverage import Decomposer, RankedPassage
 from rag_cover.integration import (
     OnRerankError,
     refuse_below,
+    refuse_negative,
     refuse_on_error,
     refuse_other_than,
-    refuse_utility,
-    refuse_weight,
+    refuse_outside,
     rerank_passages,
     select_useful,
+    without_none,
 )
 from rag_cover.measures import ModelKind
 from rag_cover_langchain.models import Writer, models_of
@@ -113,7 +114,7 @@ class CoverageCompressor(ModelCompressor):
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
         refuse_below(0, seed=seed)
-        refuse_weight(retrieval_weight)
+        refuse_negative(**without_none(retrieval_weight=retrieval_weight))
         refuse_on_error(on_error)
         models: dict[str, Any] = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
         super().__init__(
@@ -166,7 +167,8 @@ class UtilityFilter(ModelCompressor):
     ones for useful.
 
     - ``leave-one-out`` (default): the belief with all documents less that without this one. Strictly negative: the receiver is
-      surer of its own answers without it. Of two documents that say the same, each is worth 0: do not ask for more than 0.
+      surer of its own answers without it. Of two documents that say the same, each is worth 0, so documents are dropped one
+      at a time, the least useful first, and the others are measured again.
     - ``add-one-in``: the belief with this document alone less that without any. With a ``min_utility`` above 0 it drops
       documents that say nothing to the matter, too.
 
@@ -189,7 +191,8 @@ class UtilityFilter(ModelCompressor):
     Args:
         min_utility: in [-1, 1]; a document is dropped whose utility is below.
         receiver: the model whose belief is measured: a name, one of rag_cover's, or a chat model, which is sampled
-            ``samples`` · (documents + 2) times for the question and each core sub-question.
+            ``samples`` · (documents + 2) times for the question and each core sub-question, and again after each document
+            dropped.
         entailer: decides whether the receiver's answers mean the same, by name or as one of rag_cover's.
         decomposer: splits questions: ``rules``, a file, a function, or a chat model.
         attribution: ``leave-one-out`` or ``add-one-in``.
@@ -230,7 +233,7 @@ class UtilityFilter(ModelCompressor):
     ) -> None:
         refuse_below(1, keep=keep, samples=samples)
         refuse_below(0, seed=seed)
-        refuse_utility(min_utility)
+        refuse_outside(-1, 1, min_utility=min_utility)
         refuse_on_error(on_error)
         refuse_other_than(get_args(Attribution), attribution=attribution)
         models: dict[str, Any] = {"receiver": receiver, "entailer": entailer, "decomposer": decomposer}

@@ -62,7 +62,7 @@ class ComplexityRouterRunnable(RoutedChain[Input, Output]):
         judge: decides whether a passage answers the question; a chat model judges, too.
         relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many documents to look at.
-        cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
+        cut: send a question the complex way from this P(complex) on; None: as the rule decides.
         default: the route, by its name, or the chain to take where probing or judging fails; None: the error is raised.
 
     Raises:
@@ -119,7 +119,7 @@ class SkillRouterRunnable(RoutedChain[Input, Output]):
             rag_cover's.
         routes: the chain for each agent that may be chosen.
         embedder: the embedder that the skills were fitted with; a router of rag_cover's has its own.
-        costs: cost of one question, by agent.
+        costs: cost of one question, by agent; None: those that were kept with the skills, where any were.
         target: the predicted success that the cheapest agent must reach.
         budget: maximum cost of a question.
         exchange: probability of success that a unit of cost is worth.

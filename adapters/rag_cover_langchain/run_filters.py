@@ -78,9 +78,7 @@ def has_retrieved(draft: TraceDraft) -> bool:
         return False
     old = names_of(draft.root.remembered) - (draft.root.found if isinstance(draft.root, Run) else set())
     return any(
-        call.kind in _RETRIEVING
-        or (isinstance(call, Run) and call.has_context)
-        or names_of([*call.passages, *call.consumed]) - old
+        call.kind in _RETRIEVING or (isinstance(call, Run) and call.given) or names_of([*call.passages, *call.consumed]) - old
         for call in draft.calls
     )
 

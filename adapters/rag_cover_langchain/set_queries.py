@@ -21,9 +21,10 @@ from rag_cover.integration import (
     answer_set_query,
     answer_set_query_if_possible,
     refuse_below,
-    refuse_confidence,
     refuse_on_error,
+    refuse_outside,
     set_answerer_by,
+    without_none,
 )
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswer, SetAnswerer
 from rag_cover_langchain.configs import call_under_config
@@ -123,8 +124,8 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
         metadata: dict[str, Any] | None = None,
     ) -> None:
         refuse_on_error(on_error)
-        refuse_confidence(min_confidence)
-        refuse_below(1, k=1 if k is None else k)
+        refuse_outside(0, 1, min_confidence=min_confidence)
+        refuse_below(1, **without_none(k=k))
         names = EntityNames(entity)
         models: dict[str, Any] = {"judge": judge, "generator": generator}
         settings: dict[str, Any] = {"depth": depth, "max_pairs": max_pairs, "threshold": threshold, "explain": explain}
@@ -155,7 +156,7 @@ class SetQueryRetriever(Reconstructible, BaseRetriever):
     ) -> list[Document]:
         refuse_no_text(query)
         most = self.k if k is None else k
-        refuse_below(1, k=1 if most is None else most)
+        refuse_below(1, **without_none(k=most))
         retriever = to_retriever(self.retriever)
         config: RunnableConfig = {"callbacks": run_manager.get_child()}
 

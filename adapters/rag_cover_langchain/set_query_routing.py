@@ -18,7 +18,7 @@ from langchain_core.runnables.utils import Input, Output
 from pydantic import SkipValidation
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
+from rag_cover.integration import MIN_CONFIDENCE, OTHERWISE, SET, refuse_outside, set_route
 from rag_cover.routing import Route
 from rag_cover_langchain.payloads import question_in
 from rag_cover_langchain.routed_chains import Default, RoutedChain, chain_of, chains_of
@@ -58,7 +58,7 @@ class SetQueryRouter(RoutedChain[Input, Output]):
         routes: Mapping[str, RunnableLike[Any, Any]] | None = None,  # noqa: ARG002  # copies are made with all fields
         name: str | None = None,
     ) -> None:
-        refuse_confidence(min_confidence)
+        refuse_outside(0, 1, min_confidence=min_confidence)
         given: dict[str, Any] = {"set_retriever": set_retriever, "otherwise": otherwise}
         chains = {
             route: _take_any_input(chain) for route, chain in chains_of({SET: set_retriever, OTHERWISE: otherwise}).items()

@@ -113,6 +113,8 @@ def _begin(
     resume: bool,
     progress: bool | Watcher,
 ) -> PipelineRun[Recording]:
+    if inspect.isroutine(engine) and "pipeline" not in options:  # by one name, whatever it calls and whether it fails
+        options["pipeline"] = _name_of(engine)
     return PipelineRun(
         questions,
         options,
@@ -163,7 +165,8 @@ def _note_answer(recording: Recording, answer: object) -> object:
 
 
 def _name_of(engine: object) -> str:
-    return str(getattr(engine, "__name__", type(engine).__name__))
+    name = str(getattr(engine, "__name__", type(engine).__name__))
+    return "function" if name == "<lambda>" else name
 
 
 def _asking_of(engine: object) -> _Asking:

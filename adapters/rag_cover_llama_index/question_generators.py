@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rag_cover.backends import Embedder, Generator
 from rag_cover.coverage import Decomposer, decompose
 from rag_cover.errors import InvalidValueError, ModelFailedError, nearest
-from rag_cover.integration import refuse_blank
+from rag_cover.integration import refuse_below, refuse_blank
 from rag_cover.questions import Question, Role
 from rag_cover.questions import SubQuestion as TypedText
 from rag_cover_llama_index.models import embedder_of, models_of
@@ -75,9 +75,7 @@ class RagCoverQuestionGenerator(BaseQuestionGenerator):
                     f"no role is called {role!r}.{nearest(role, [each.value for each in Role])} There are: {', '.join(Role)}."
                 )
                 raise InvalidValueError(message)
-        if max_sub_questions < 1:
-            message = f"max_sub_questions is {max_sub_questions}; it is at least 1"
-            raise InvalidValueError(message)
+        refuse_below(1, max_sub_questions=max_sub_questions)
         self._roles = frozenset(map(Role, roles))
         self._most, self._fan_out = max_sub_questions, fan_out
         self._decomposer: Decomposer | None = models_of(decomposer=decomposer).open(["decomposer"]).get("decomposer")

@@ -24,12 +24,13 @@ from rag_cover.coverage import Decomposer, RankedPassage
 from rag_cover.integration import (
     OnRerankError,
     refuse_below,
+    refuse_negative,
     refuse_on_error,
     refuse_other_than,
-    refuse_utility,
-    refuse_weight,
+    refuse_outside,
     rerank_passages,
     select_useful,
+    without_none,
 )
 from rag_cover.measures import ModelKind
 from rag_cover_llama_index.host_terms import take_host_term
@@ -103,7 +104,7 @@ class CoverageRerank(ModelPostprocessor):
     ) -> None:
         refuse_below(1, top_n=top_n, samples=samples)
         refuse_below(0, seed=seed)
-        refuse_weight(retrieval_weight)
+        refuse_negative(**without_none(retrieval_weight=retrieval_weight))
         refuse_on_error(on_error)
         judge = take_host_term(judge, "judge", "embedded", llm=llm)
         given = {"judge": judge, "decomposer": decomposer, "receiver": receiver}
@@ -213,7 +214,7 @@ class UtilityFilter(ModelPostprocessor):
     ) -> None:
         refuse_below(1, keep=keep, samples=samples)
         refuse_below(0, seed=seed)
-        refuse_utility(min_utility)
+        refuse_outside(-1, 1, min_utility=min_utility)
         refuse_on_error(on_error)
         refuse_other_than(get_args(Attribution), attribution=attribution)
         receiver = take_host_term(receiver, "receiver", "embedded", llm=llm)

@@ -18,8 +18,14 @@ from rag_cover import build_retriever
 from rag_cover.augmentation import FEEDBACK
 from rag_cover.backends import Generator, Receiver, Retriever, Scorer
 from rag_cover.coverage import Decomposer
-from rag_cover.errors import InvalidValueError
-from rag_cover.integration import OnRerankError, augment_if_possible, explain_by_search, refuse_mode, refuse_on_error
+from rag_cover.integration import (
+    OnRerankError,
+    augment_if_possible,
+    explain_by_search,
+    refuse_below,
+    refuse_mode,
+    refuse_on_error,
+)
 from rag_cover_llama_index.augmentations import augmenter_of
 from rag_cover_llama_index.host_terms import take_host_term
 from rag_cover_llama_index.passages import add_metadata, passage_of
@@ -156,9 +162,7 @@ class RagCoverRetriever(BaseRetriever):
     ) -> None:
         self._kept_in: Path | str | None = None
         self._is_indexed_here = False
-        if similarity_top_k < 1:
-            message = f"similarity_top_k is {similarity_top_k}; it is at least 1"
-            raise InvalidValueError(message)
+        refuse_below(1, similarity_top_k=similarity_top_k)
         self._nodes, self._retriever = dict(nodes), retriever
         self.similarity_top_k = similarity_top_k
         super().__init__(callback_manager, object_map, objects, verbose)

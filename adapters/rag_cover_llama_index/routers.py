@@ -110,7 +110,7 @@ class RetrievalComplexitySelector(RoutingSelector):
         judge: decides whether a passage answers the question; a language model judges, too.
         relevance: decides which words of the question a passage is about; None: the judge, where it can.
         k: how many passages to look at.
-        cut: send a question the complex way from this P(complex) on; None: as the thresholds decide.
+        cut: send a question the complex way from this P(complex) on; None: as the rule decides.
         default: the tool to take where probing or judging fails; None: the error is raised.
 
     Raises:
@@ -143,7 +143,7 @@ class SkillSelector(RoutingSelector):
         skills: what ``rag-cover skills fit`` or `Caimira.save` kept, or a router.
         tools: the tool for each agent that may be chosen, by name or place; None: tools are called as the agents are.
         embedder: the embedder that the skills were fitted with; a router has its own.
-        costs: cost of one question, by agent.
+        costs: cost of one question, by agent; None: those that were kept with the skills, where any were.
         target: the predicted success that the cheapest agent must reach.
         budget: maximum cost of a question.
         exchange: probability of success that a unit of cost is worth.

@@ -26,9 +26,10 @@ from rag_cover.integration import (
     answer_set_query,
     answer_set_query_if_possible,
     refuse_below,
-    refuse_confidence,
     refuse_on_error,
+    refuse_outside,
     set_answerer_by,
+    without_none,
 )
 from rag_cover.setqueries import DEPTH, MOST_PAIRS, Modifiers, SetAnswer
 from rag_cover_llama_index.models import models_of, retriever_of
@@ -100,8 +101,8 @@ class SetQueryRetriever(BaseRetriever):
         verbose: bool = False,
     ) -> None:
         refuse_on_error(on_error)
-        refuse_confidence(min_confidence)
-        refuse_below(1, k=1 if k is None else k)
+        refuse_outside(0, 1, min_confidence=min_confidence)
+        refuse_below(1, **without_none(k=k))
         self._names = EntityNames(_of_found(entity), source_of=lambda found: found.node.ref_doc_id)
         self._whole = _as_it_is(retriever, k)
         self._searched = retriever

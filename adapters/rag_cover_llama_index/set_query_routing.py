@@ -12,7 +12,7 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools.types import ToolMetadata
 
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration import MIN_CONFIDENCE, OTHERWISE, SET, describe_argument, refuse_blank, refuse_confidence, set_route
+from rag_cover.integration import MIN_CONFIDENCE, OTHERWISE, SET, describe_argument, refuse_blank, refuse_outside, set_route
 from rag_cover.questions import Role
 from rag_cover_llama_index.question_generators import RagCoverQuestionGenerator, TypedSubQuestion
 from rag_cover_llama_index.routers import Choice, RoutingSelector, place_of
@@ -62,7 +62,7 @@ class SetQueryQuestionGenerator(BaseQuestionGenerator):
         otherwise: BaseQuestionGenerator | str | None = None,
         min_confidence: float = MIN_CONFIDENCE,
     ) -> None:
-        refuse_confidence(min_confidence)
+        refuse_outside(0, 1, min_confidence=min_confidence)
         if not isinstance(otherwise, BaseQuestionGenerator | str | None):
             message = (
                 f"{describe_argument(otherwise)} makes no sub-questions: give a BaseQuestionGenerator or the name of a tool"
@@ -129,5 +129,5 @@ class SetQuerySelector(RoutingSelector):
         min_confidence: float = MIN_CONFIDENCE,
         default: Choice | None = None,
     ) -> None:
-        refuse_confidence(min_confidence)
+        refuse_outside(0, 1, min_confidence=min_confidence)
         super().__init__(partial(set_route, min_confidence=min_confidence), {SET: set_tool, OTHERWISE: otherwise}, default)

@@ -31,9 +31,9 @@ from benchmarks.support.tables import arguments, show
 from rag_cover import Passage, open_scorer
 from rag_cover.backends import Failure
 from rag_cover.complexity import complexities_of
+from rag_cover.question_keys import normalise_question
 from rag_cover.routing import Caimira, Responses, complexity_evidence, fit_adjustment
 from rag_cover.routing.irt import probabilities
-from rag_cover.routing.responses import normalise_question
 from rag_cover.stats.folds import folds_of
 from rag_cover.stats.logistic import logits_of
 

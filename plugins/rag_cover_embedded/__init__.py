@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rag_cover.errors import InvalidValueError, needs_extra
+from rag_cover.argument_checks import refuse_below, without_none
+from rag_cover.errors import needs_extra
 from rag_cover.hooks import hook
 from rag_cover_embedded.devices import DEVICE
 
@@ -62,7 +63,7 @@ def open_judge(
     ``"embedded:cuda"`` (``cuda:1``, ``mps``) is the shipped judge on a GPU, by torch; ``device`` names one for any judge.
     Opening it again with the same options gives the same object, so that scorer, locator and entailer share one network.
     """
-    _refuse_none(threads)
+    refuse_below(1, **without_none(threads=threads))
     model, device = _split_device(model, device)
     return _judge(*_place(model), threads, exhaustive, device)
 
@@ -80,7 +81,7 @@ def open_receiver(model: str = "", *, threads: int | None = None, device: str | 
 
     It is a receiver without prior knowledge (`rag_cover_embedded.reader`). Opening it again gives the same object.
     """
-    _refuse_none(threads)
+    refuse_below(1, **without_none(threads=threads))
     model, device = _split_device(model, device)
     return _reader(*_place(model), threads, device)
 
@@ -95,12 +96,6 @@ def build_retriever(corpus: Iterable[Passage], index: Path | None = None) -> Emb
 def _split_device(model: str, device: str | None) -> tuple[str, str | None]:
     """Take a device of torch for what it is where a judge's name stands."""
     return ("", device or model) if DEVICE.fullmatch(model) else (model, device)
-
-
-def _refuse_none(threads: int | None) -> None:
-    if threads is not None and threads < 1:
-        message = f"threads is at least 1, not {threads}"
-        raise InvalidValueError(message)
 
 
 def _place(model: str) -> tuple[Path | None, int]:

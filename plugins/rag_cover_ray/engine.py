@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from rag_cover.argument_checks import refuse_below, refuse_negative, without_none
 from rag_cover.engines import Accountable
-from rag_cover.errors import InvalidValueError, needs_extra
+from rag_cover.errors import needs_extra
 from rag_cover_ray.environment import prepare
 
 __all__ = ["RayEngine"]
@@ -47,11 +48,8 @@ class RayEngine:
 
     def __post_init__(self) -> None:
         """Refuse numbers that cannot be."""
-        for name, least in (("workers", 1), ("window", 1), ("cpus", 0.0), ("gpus", 0.0)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                message = f"{name} is at least {least}, not {value}"
-                raise InvalidValueError(message)
+        refuse_below(1, **without_none(workers=self.workers, window=self.window))
+        refuse_negative(**without_none(cpus=self.cpus, gpus=self.gpus))
 
     def run(self, function: Callable[[Item], Made], items: Iterable[Item]) -> Iterator[Made]:
         """Yield what is made of each item, in order; Ray is started at the first, and stopped where it was not running.

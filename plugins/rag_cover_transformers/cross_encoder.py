@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_outside
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.batches import logistic
@@ -52,9 +53,7 @@ def probability_cut(threshold: float) -> float:
     Raises:
         InvalidValueError: it is none.
     """
-    if not 0 <= threshold <= 1:
-        message = f"threshold is a probability, 0 to 1, not {threshold}"
-        raise InvalidValueError(message)
+    refuse_outside(0, 1, threshold=threshold)
     return threshold
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from rag_cover.argument_checks import refuse_below, refuse_other_than, without_none
 from rag_cover.errors import InvalidValueError
 
 __all__ = ["BATCH_TOKENS", "CACHED_TOKENS", "Placement", "choose_placement"]
@@ -36,12 +37,8 @@ def choose_placement(
     device: str, precision: str, batch_tokens: int | None, *, model_type: str = "", usual: Mapping[str, int] = BATCH_TOKENS
 ) -> Placement:
     """Choose what ``"auto"`` leaves open: the GPU where there is one, half precision there, and float32 on the CPU."""
-    if precision not in ("auto", *PRECISIONS):
-        message = f"precision is one of {', '.join(('auto', *PRECISIONS))}, not {precision!r}"
-        raise InvalidValueError(message)
-    if batch_tokens is not None and batch_tokens < 1:
-        message = f"batch_tokens is at least 1, not {batch_tokens}"
-        raise InvalidValueError(message)
+    refuse_other_than(("auto", *PRECISIONS), precision=precision)
+    refuse_below(1, **without_none(batch_tokens=batch_tokens))
     chosen = _device(device)
     dtype = _half(model_type) if precision == "auto" and chosen.type == "cuda" else PRECISIONS.get(precision, torch.float32)
     return Placement(chosen, dtype, batch_tokens or usual.get(chosen.type, usual["cpu"]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import get_args
 
+from rag_cover.argument_checks import refuse_below, refuse_outside, without_none
 from rag_cover.augmentation.adaptive import confident_threshold, search_uncovered
 from rag_cover.augmentation.chains import Chain
 from rag_cover.augmentation.core import decompose_question
@@ -87,14 +87,10 @@ class Augmenter:
         if self.generator is None and self.mode == "end-to-end":
             message = "augmentation by 'end-to-end' writes answers: give it a generator, such as open_generator('openai:…')"
             raise InvalidValueError(message)
-        _refuse_unless_whole(1, k=self.k, rounds=self.rounds, workers=self.workers, samples=self.samples)
-        limits = {"depth": self.depth, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
-        _refuse_unless_whole(1, **{name: value for name, value in limits.items() if value is not None})
-        _refuse_unless_whole(0, feedback=self.feedback)
-        for name, share in {"fair_share": self.fair_share, "threshold": self.threshold, "sure": self.sure}.items():
-            if share is not None and (not isinstance(share, Real) or not 0 <= share <= 1):
-                message = f"{name} is {share!r}; it is in [0, 1]"
-                raise InvalidValueError(message)
+        refuse_below(1, k=self.k, rounds=self.rounds, workers=self.workers, samples=self.samples)
+        refuse_below(1, **without_none(depth=self.depth, max_tokens=self.max_tokens, max_calls=self.max_calls))
+        refuse_below(0, feedback=self.feedback)
+        refuse_outside(0, 1, **without_none(fair_share=self.fair_share, threshold=self.threshold, sure=self.sure))
 
     def augment(self, question: Question | str, *, sub_questions: Sequence[SubQuestion | str] | None = None) -> Augmentation:
         """Augment one question, as `rag_cover.coverage.augment` does.
@@ -184,12 +180,3 @@ class Augmenter:
 
 def _marginals(utility: TraceUtility) -> dict[str, float]:
     return {step.step: step.marginal.value for step in utility.steps}
-
-
-def _refuse_unless_whole(least: int, **counts: object) -> None:
-    """Refuse what is not a whole number from ``least`` on."""
-    for name, value in counts.items():
-        if not isinstance(value, Integral) or value < least:
-            whole = "" if isinstance(value, Integral) else "a whole number, "
-            message = f"{name} is {value!r}; it is {whole}at least {least}"
-            raise InvalidValueError(message)

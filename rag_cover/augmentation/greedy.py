@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_below, without_none
 from rag_cover.errors import InvalidValueError
 
 __all__ = ["Pick", "coverage_probabilities", "greedy_marginal_coverage", "reciprocal_ranks"]
@@ -80,9 +81,7 @@ def reciprocal_ranks(passages: int, *, weight: float) -> list[float]:
 
 
 def _refuse_unless_in_range(probabilities: NDArray[np.float64], prior: Sequence[float], k: int | None) -> None:
-    if k is not None and k < 1:
-        message = f"k is {k}; at least one passage is kept"
-        raise InvalidValueError(message)
+    refuse_below(1, **without_none(k=k))
     if probabilities.ndim != 2 or probabilities.shape[1] != len(prior):  # noqa: PLR2004  # sub-questions by passages
         message = f"there are {len(prior)} priors for probabilities of shape {probabilities.shape}; give one for each passage"
         raise InvalidValueError(message)

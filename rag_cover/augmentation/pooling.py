@@ -33,7 +33,7 @@ class PassagePool:
 
 
 def pool_passages(steps: Sequence[RetrievalStep]) -> PassagePool:
-    """PassagePool the passages of searches; those of a single one stay as they are, repetitions in other words among them."""
+    """Pool the passages of searches; those of a single one stay as they are, repetitions in other words among them."""
     best: dict[str, float] = {}
     first: dict[str, Passage] = {}
     for step in steps:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rag_cover.argument_checks import refuse_below, refuse_negative, without_none
 from rag_cover.augmentation.adaptive import search_uncovered
 from rag_cover.augmentation.chains import Chain, searchable
 from rag_cover.augmentation.core import decompose_question
@@ -28,7 +29,6 @@ from rag_cover.augmentation.retrieving import Retrieval
 from rag_cover.backends import Failure, Receiver, Scorer
 from rag_cover.decomposition.multihop.slots import slots_in
 from rag_cover.decomposition.strategies import Decomposer
-from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Passage, Question, Role, SubQuestion, as_question
 from rag_cover.searching import Searches
 from rag_cover.traces import distinct
@@ -220,10 +220,5 @@ def _default_weight(core: int) -> float:
 
 
 def _refuse_unless_in_range(k: int | None, retrieval_weight: float | None, samples: int) -> None:
-    for name, count in {"k": k, "samples": samples}.items():
-        if count is not None and count < 1:
-            message = f"{name} is {count}; it is at least 1"
-            raise InvalidValueError(message)
-    if retrieval_weight is not None and not 0 <= retrieval_weight < np.inf:
-        message = f"retrieval_weight is {retrieval_weight}; it is a finite number of at least 0"
-        raise InvalidValueError(message)
+    refuse_below(1, samples=samples, **without_none(k=k))
+    refuse_negative(**without_none(retrieval_weight=retrieval_weight))

@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.errors import InvalidValueError
+from rag_cover.argument_checks import refuse_below, refuse_outside
 
 __all__ = ["FAIR_SHARE", "select_passages"]
 
@@ -53,9 +53,8 @@ def select_passages(
     Raises:
         InvalidValueError: k below 1, or a fair share outside [0, 1].
     """
-    if k < 1 or not 0 <= fair_share <= 1:
-        message = f"k is at least 1 and a fair share in [0, 1], not {k} and {fair_share}"
-        raise InvalidValueError(message)
+    refuse_below(1, k=k)
+    refuse_outside(0, 1, fair_share=fair_share)
     open_, room = np.ones(len(covers), dtype=bool), math.inf if most is None else float(most)
     left, kept = list(range(len(scores))), list[int]()
     owed = min(len(own), math.floor(fair_share * k + _ROUNDING))

@@ -38,7 +38,8 @@ def in_context(question: str, text: str) -> str:
     >>> in_context("Name the capital of France", "Paris")
     'Name the capital of France? Paris'
     """
-    return f"{question if question.endswith('?') else question + '?'} {text}"
+    asked = question.strip()
+    return f"{asked if asked.endswith('?') else asked + '?'} {text}"
 
 
 def cluster_by_meaning(

@@ -14,10 +14,11 @@ from typing import Self
 
 import numpy as np
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Generation, Generator, Message, Prompt, Sampling, fingerprint_of
 from rag_cover.belief.readings import Reading, answers_in
 from rag_cover.belief.stepwise_reading import Item, answer_in_steps
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import ModelFailedError
 from rag_cover.llm.prompt_safety import escape_markup, fence
 from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.questions import Passage
@@ -47,9 +48,7 @@ class GeneratorReceiver:
     """
 
     def __init__(self, generator: Generator, *, max_tokens: int = 128) -> None:
-        if max_tokens < 1:
-            message = f"max_tokens is {max_tokens}; an answer has at least 1 token"
-            raise InvalidValueError(message)
+        refuse_below(1, max_tokens=max_tokens)
         self._generator, self._max_tokens = generator, max_tokens
 
     @property
@@ -107,9 +106,7 @@ class ReadingReceiver(ABC):
         Raises:
             InvalidValueError: n is below 1.
         """
-        if n < 1:
-            message = f"n is {n}; at least 1 answer is sampled"
-            raise InvalidValueError(message)
+        refuse_below(1, n=n)
         return [
             _draw_samples(answers, question, n, seed) for (question, _), answers in zip(items, self.answers(items), strict=True)
         ]

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rag_cover.argument_checks import refuse_below, refuse_other_than, without_none
 from rag_cover.belief.entailment import approximations_of
 from rag_cover.belief.estimation import kind_in_range
 from rag_cover.belief.result import Approximation, Attribution, BeliefKind, Preset, ReferenceSource
@@ -39,13 +40,12 @@ class UtilitySettings:
     def __post_init__(self) -> None:
         """Refuse what no utility can be measured by."""
         kind_in_range(self.kind)
-        _one_of("preset", self.preset, ("official", "paper", "unbiased", None))
-        _one_of("references", self.references, ("gold", "answer"))
-        _one_of("per_passage", self.per_passage, ("leave-one-out", "add-one-in", None))
+        refuse_other_than(("official", "paper", "unbiased"), **without_none(preset=self.preset))
+        refuse_other_than(("gold", "answer"), references=self.references)
+        refuse_other_than(("leave-one-out", "add-one-in"), **without_none(per_passage=self.per_passage))
         object.__setattr__(self, "approximations", approximations_of(self.approximations))
-        if self.n < 1 or self.seed < 0:
-            message = f"n is {self.n} and seed {self.seed}; n is at least 1, a seed at least 0"
-            raise InvalidValueError(message)
+        refuse_below(1, n=self.n)
+        refuse_below(0, seed=self.seed)
         if self.adaptive is not None and not self.adaptive > 0:
             message = f"adaptive is {self.adaptive}; it is the half width that intervals may have, above 0"
             raise InvalidValueError(message)
@@ -61,9 +61,3 @@ class UtilitySettings:
             return (self.n,)
         starts = [0, *range(_FIRST, self.n, _NEXT), self.n]
         return tuple(stop - start for start, stop in pairwise(starts))
-
-
-def _one_of(name: str, value: str | None, known: tuple[str | None, ...]) -> None:
-    if value not in known:
-        message = f"{name} is {value!r}; it is one of {', '.join(map(repr, known))}"
-        raise InvalidValueError(message)

@@ -75,11 +75,12 @@ class UtilitySummary:
 
 @dataclass(slots=True)
 class _Group:
-    """Sums by question: marginal utilities and their number, utilities alone and their number."""
+    """Sums by question: marginal utilities and their number, utilities alone and their number; ``low`` bounds the former."""
 
     rows: QuestionRows = field(default_factory=lambda: QuestionRows(4))
     hurt: int = 0
     clearly_hurt: int = 0
+    low: float = -1.0
 
     def add(self, question: str, marginal: float, interval: Interval | None, alone: float | None = None) -> None:
         row = np.array([marginal, 1.0, alone or 0.0, alone is not None], dtype=np.float64)
@@ -89,7 +90,7 @@ class _Group:
 
     def summary(self, name: str) -> UtilityGroup:
         rows = self.rows.matrix()
-        marginal = jackknife(rows[:, :2], _mean, low=-1.0, high=1.0)
+        marginal = jackknife(rows[:, :2], _mean, low=self.low, high=1.0)
         if marginal is None:  # a group begins with its first member
             message = f"the group {name!r} is empty"
             raise ValueError(message)
@@ -104,8 +105,8 @@ class UtilitySums:
 
     query_type: str = "query_type"
     totals: _Group = field(default_factory=_Group)
-    priors: _Group = field(default_factory=_Group)
-    posteriors: _Group = field(default_factory=_Group)
+    priors: _Group = field(default_factory=lambda: _Group(low=0.0))
+    posteriors: _Group = field(default_factory=lambda: _Group(low=0.0))
     positions: dict[str, _Group] = field(default_factory=dict)
     retrievers: dict[str, _Group] = field(default_factory=dict)
     query_types: dict[str, _Group] = field(default_factory=dict)

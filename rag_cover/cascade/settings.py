@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rag_cover.argument_checks import refuse_below, refuse_negative, refuse_outside, without_none
 from rag_cover.backends import ScoringItem
 from rag_cover.errors import InvalidValueError
 from rag_cover.llm.usage import Price
@@ -47,15 +47,9 @@ class CascadeSettings:
 
     def __post_init__(self) -> None:
         """Refuse what no cascade can go by."""
-        if self.max_calls is not None and self.max_calls < 0:
-            message = f"max_calls is at least 0, not {self.max_calls}"
-            raise InvalidValueError(message)
-        if self.max_cost is not None and not 0 <= self.max_cost < math.inf:
-            message = f"max_cost is a finite number of at least 0, not {self.max_cost}"
-            raise InvalidValueError(message)
-        if not 0 <= self.audit <= 1:
-            message = f"audit is a share, in [0, 1], not {self.audit}"
-            raise InvalidValueError(message)
+        refuse_below(0, **without_none(max_calls=self.max_calls))
+        refuse_negative(**without_none(max_cost=self.max_cost))
+        refuse_outside(0, 1, audit=self.audit)
         if self.max_cost is not None and self.price is None:
             message = "max_cost needs the price of the model that is asked; give a table of prices that has it (--prices)"
             raise InvalidValueError(message)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_below, without_none
 from rag_cover.citations.judging import judge_citations
 from rag_cover.citations.result import CitationsResult
 from rag_cover.errors import InvalidValueError
@@ -93,9 +94,7 @@ class CitationsMeasure:
     def __post_init__(self) -> None:
         """Refuse a threshold that is no probability, and numbers that citations do not have."""
         threshold_in_range(self.threshold)
-        if self.most_citations is not None and self.most_citations < 1:
-            message = f"most_citations is {self.most_citations}; at least one citation of a statement counts (None: all)"
-            raise InvalidValueError(message)
+        refuse_below(1, **without_none(most_citations=self.most_citations))
         if self.first_number not in (0, 1):
             message = f"first_number is {self.first_number}; the first passage of a prompt has the number 1 or 0"
             raise InvalidValueError(message)

@@ -160,7 +160,10 @@ class GateOutcome:
             if len(self.worse) > SHOWN:
                 yield f"- and {len(self.worse) - SHOWN} more"
         if self.flaky:
-            yield from ("", f"{format_count(len(self.flaky), 'question')} differ between two runs of the baseline.")
+            yield from ("", f"**{format_count(len(self.flaky), 'question')} differ between two runs of the baseline**", "")
+            yield from (f"- {_code(each[:_QUESTION])}" for each in self.flaky[:SHOWN])
+            if len(self.flaky) > SHOWN:
+                yield f"- and {len(self.flaky) - SHOWN} more"
 
 
 def _lost(changed: ChangedQuestion) -> tuple[str, str]:

@@ -180,14 +180,14 @@ def _fewest_questions(level: float) -> int:
 
 
 def read_worse_gates(options: Iterable[str] | None) -> list[WorseGate]:
-    """Read ``--fail-if-worse`` options: ``core_coverage``, or ``core_coverage=0.05``.
+    """Read ``--fail-if-worse`` options: ``core_coverage``, or ``core_coverage=0.05``. What is repeated is one gate.
 
     Raises:
         BadParameter: there is no such metric, nothing about it is better or worse, or its margin is no number from 0 on, or
             as wide as the metric's range, so that nothing fails it.
     """
     known = metrics_of_installed() if options else {}
-    return [_gate(option, known) for option in options or ()]
+    return list(dict.fromkeys(_gate(option, known) for option in options or ()))
 
 
 def end_with_gates(results: Sequence[WorseGateResult], *, cause: str | None = None, quiet: bool) -> None:

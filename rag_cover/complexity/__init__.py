@@ -4,11 +4,12 @@ Gabburo et al., "Measuring retrieval complexity in question answering systems" (
 """
 
 from rag_cover.complexity.calibration import Calibration
+from rag_cover.complexity.choices import AnswerSource, CompletenessMethod, Constraints
 from rag_cover.complexity.fitting import CalibrationResult, Labelled, calibrate
 from rag_cover.complexity.measure import ComplexityMeasure
 from rag_cover.complexity.probing import complexities_of, complexity_of, probe
 from rag_cover.complexity.question_types import Kind, kinds_of
-from rag_cover.complexity.result import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
+from rag_cover.complexity.result import Complexity, DocumentEvidence
 from rag_cover.complexity.rrcp import Evidence
 from rag_cover.complexity.shipped_calibrations import calibration_for
 from rag_cover.complexity.standing import Standing, description_of, hardness, standing_of

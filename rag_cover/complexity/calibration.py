@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
-from rag_cover.complexity.completeness import ReadingName
-from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, ConstraintName, Evidential, SourceName, verdict_of
-from rag_cover.errors import InvalidValueError
+from rag_cover.argument_checks import refuse_other_than, refuse_outside
+from rag_cover.complexity.choices import AnswerSource, CompletenessMethod, Constraints
+from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, Evidential, verdict_of
 from rag_cover.stats.calibrations import read_calibration
 from rag_cover.stats.logistic import PROBABILITY_EDGE, logit_of, probabilities_of
 
 __all__ = ["Calibration", "complexity_features"]
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
-    "reading": get_args(ReadingName),
-    "constraints": get_args(ConstraintName),
-    "references": get_args(SourceName),
+    "reading": get_args(CompletenessMethod),
+    "constraints": get_args(Constraints),
+    "references": get_args(AnswerSource),
 }
 
 
@@ -36,17 +36,17 @@ class Calibration:
         constraints: which of the two decide.
         references: what told right answers from wrong in what it was fitted on.
         twofold: whether the scorer is to be asked with references and without (`rag_cover.complexity.evidence`).
-        weights: of the probability of being complex: the intercept, then one for each of `features_of`; empty: not fitted.
+        weights: of the probability of being complex: the intercept, then one for each of `complexity_features`; empty: none.
         name: what it was fitted on; empty: on nothing.
         n: on how many questions.
     """
 
     t_ans: float = T_ANS
     t_com: float = T_COM
-    reading: ReadingName = "token-entropy"
+    reading: CompletenessMethod = "token-entropy"
     temperature: float | None = None
-    constraints: ConstraintName = "both"
-    references: SourceName = "none"
+    constraints: Constraints = "both"
+    references: AnswerSource = "none"
     twofold: bool = False
     weights: tuple[float, ...] = ()
     name: str = ""
@@ -54,14 +54,9 @@ class Calibration:
 
     def __post_init__(self) -> None:
         """Refuse thresholds outside [0, 1], and names of nothing."""
-        for name in ("t_ans", "t_com"):
-            if not 0 <= getattr(self, name) <= 1:
-                message = f"{name} is {getattr(self, name)}; a threshold lies in [0, 1]"
-                raise InvalidValueError(message)
+        refuse_outside(0, 1, t_ans=self.t_ans, t_com=self.t_com)
         for name, known in _NAMES.items():
-            if getattr(self, name) not in known:
-                message = f"{getattr(self, name)!r} is none of the {name}; they are {', '.join(known)}"
-                raise InvalidValueError(message)
+            refuse_other_than(known, **{name: getattr(self, name)})
 
     def verdict(self, evidence: Evidential) -> ComplexityDecision:
         """Decide whether a question is complex; without relevance, answerability decides alone."""
@@ -97,7 +92,7 @@ class Calibration:
         return read_calibration(cls, data, name="calibration")
 
 
-def complexity_features(answer: float, completeness: float, constraints: ConstraintName) -> list[float]:
+def complexity_features(answer: float, completeness: float, constraints: Constraints) -> list[float]:
     """Return what the probability is read from: the highest answer probability as log-odds, and completeness.
 
     >>> complexity_features(0.5, 0.8, "both"), complexity_features(0.5, 0.8, "completeness")

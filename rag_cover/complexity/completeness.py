@@ -24,24 +24,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.complexity.choices import CompletenessMethod
 from rag_cover.errors import InvalidValueError
 
-__all__ = ["READINGS", "UNPEAKED", "ReadingName", "completeness_of", "document_entropies", "relevance_matrix", "sharpen"]
+__all__ = ["READINGS", "UNPEAKED", "completeness_of", "document_entropies", "relevance_matrix", "sharpen"]
 
 Floats = NDArray[np.float64]
-ReadingName = Literal["token-entropy", "document-entropy", "token-over-documents", "weighted", "joint", "covered"]
 
 
 def completeness_of(
     relevance: ArrayLike,
     *,
     documents: int | None = None,
-    reading: ReadingName = "token-entropy",
+    reading: CompletenessMethod = "token-entropy",
     temperature: float | None = None,
 ) -> float:
     """Return S_D in [0, 1]; 1 without documents, of which nothing can be said against their being about all of it.
@@ -162,7 +161,7 @@ def _masses(relevance: Floats) -> Floats:
     return masses
 
 
-READINGS: Mapping[ReadingName, Callable[[Floats], float]] = {
+READINGS: Mapping[CompletenessMethod, Callable[[Floats], float]] = {
     "token-entropy": _token_entropy,
     "document-entropy": _document_entropy,
     "token-over-documents": _token_over_documents,
@@ -172,5 +171,5 @@ READINGS: Mapping[ReadingName, Callable[[Floats], float]] = {
 }
 """The readings: from (D, Q) relevance, D and Q at least 1, to completeness."""
 
-UNPEAKED: frozenset[ReadingName] = frozenset({"joint", "covered"})
+UNPEAKED: frozenset[CompletenessMethod] = frozenset({"joint", "covered"})
 """Those that take relevance for probabilities, which a softmax over the tokens would undo."""

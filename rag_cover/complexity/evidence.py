@@ -21,6 +21,7 @@ from rag_cover.complexity.result import DocumentEvidence
 from rag_cover.errors import ModelFailedError
 from rag_cover.model_calls import ask_probabilities, bisect_failures
 from rag_cover.questions import Passage, prepend_title
+from rag_cover.traces import distinct
 
 __all__ = ["Case", "Read", "read_documents"]
 
@@ -51,8 +52,7 @@ class Case:
     @classmethod
     def of(cls, question: str, passages: Iterable[Passage], references: Sequence[str], *, twofold: bool = False) -> Case:
         """Make a case in which every passage stands once; without references nothing is asked twice."""
-        distinct = tuple({passage.key: passage for passage in passages}.values())
-        return cls(question, distinct, tuple(references), twofold and bool(references))
+        return cls(question, distinct(passages), tuple(references), twofold and bool(references))
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.complexity.calibration import Calibration, complexity_features
-from rag_cover.complexity.completeness import READINGS, UNPEAKED, ReadingName, completeness_of
-from rag_cover.complexity.rrcp import ConstraintName, Evidential
+from rag_cover.complexity.choices import CompletenessMethod, Constraints
+from rag_cover.complexity.completeness import READINGS, UNPEAKED, completeness_of
+from rag_cover.complexity.rrcp import Evidential
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InvalidValueError
 from rag_cover.stats.folds import folds_of
@@ -63,7 +64,7 @@ class CalibrationResult:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    reading: ReadingName
+    reading: CompletenessMethod
     temperature: float | None
 
 
@@ -80,7 +81,7 @@ class _Measured:
         completeness = {setting: values[kept] for setting, values in self.completeness.items()}
         return _Measured(self.answers[kept], completeness, self.truth[kept], self.groups[kept])
 
-    def fit(self, constraints: ConstraintName) -> Calibration:
+    def fit(self, constraints: Constraints) -> Calibration:
         """Fit the thresholds under every setting, and keep the best; the first of equally good ones."""
         found = {
             setting: best_thresholds(self.answers, values, self.truth, constraints)
@@ -116,8 +117,8 @@ class _Measured:
 def calibrate(
     labelled: Sequence[Labelled],
     *,
-    constraints: ConstraintName = "both",
-    readings: Sequence[ReadingName] = ("token-entropy",),
+    constraints: Constraints = "both",
+    readings: Sequence[CompletenessMethod] = ("token-entropy",),
     temperatures: Sequence[float | None] = TEMPERATURES,
     folds: int = 5,
     seed: int = 0,
@@ -158,7 +159,7 @@ def calibrate(
 
 
 def _settings(
-    constraints: ConstraintName, readings: Sequence[ReadingName], temperatures: Sequence[float | None]
+    constraints: Constraints, readings: Sequence[CompletenessMethod], temperatures: Sequence[float | None]
 ) -> list[_Setting]:
     if unknown := [reading for reading in readings if reading not in READINGS]:
         message = f"{unknown[0]!r} is no reading of completeness; there are {', '.join(READINGS)}"
@@ -229,7 +230,7 @@ def _refuse_too_few(labelled: Sequence[Labelled], folds: int) -> None:
         raise InvalidValueError(message)
 
 
-def _refuse_mixed(labelled: Sequence[Labelled], constraints: ConstraintName) -> None:
+def _refuse_mixed(labelled: Sequence[Labelled], constraints: Constraints) -> None:
     found = [each.evidence for each in labelled if each.evidence.answer_probabilities]
     ways = {(each.references, each.twofold) for each in found}
     if len(ways) > 1:

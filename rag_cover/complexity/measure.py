@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
+from rag_cover.argument_checks import refuse_other_than, refuse_outside, without_none
 from rag_cover.complexity.calibration import Calibration
+from rag_cover.complexity.choices import Constraints
 from rag_cover.complexity.probing import complexities_of
-from rag_cover.complexity.result import Complexity, Constraints
+from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.standing import Standing, standing_of
 from rag_cover.english.topics import ASKS_NOTHING, is_small_talk
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric
-from rag_cover.model_calls import threshold_in_range
 from rag_cover.traces import Trace
 
 __all__ = ["ComplexityMeasure"]
@@ -59,14 +60,12 @@ class ComplexityMeasure:
             "traces whose passages are about all of the question, though none of them answers it alone / traces with retrieval",
             _complex,
             higher_is_better=None,
-            undefined_because=_NO_RELEVANCE,
         ),
         SummaryMetric(
             "answerable_questions",
             "questions a single passage answers",
             "traces of which one retrieved passage answers the question by itself / traces with retrieval",
             _answerable,
-            undefined_because=_NO_RELEVANCE,
         ),
         SummaryMetric(
             "completeness",
@@ -79,10 +78,9 @@ class ComplexityMeasure:
     )
 
     def __post_init__(self) -> None:
-        """Refuse thresholds outside [0, 1]."""
-        for threshold in (self.t_ans, self.t_com):
-            if threshold is not None:
-                threshold_in_range(threshold)
+        """Refuse thresholds outside [0, 1], and constraints that are none."""
+        refuse_outside(0, 1, **without_none(t_ans=self.t_ans, t_com=self.t_com))
+        refuse_other_than(get_args(Constraints), **without_none(constraints=self.constraints))
 
     @property
     def parameters(self) -> Mapping[str, Any]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Failure, Relevance, Retriever, Scorer, fingerprint_of
 from rag_cover.cascade import CascadeJudge
 from rag_cover.complexity.calibration import Calibration
+from rag_cover.complexity.choices import AnswerSource, Constraints
 from rag_cover.complexity.evidence import Case, Read, read_documents
-from rag_cover.complexity.result import AnswerSource, Complexity, Constraints
+from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.shipped_calibrations import calibration_for
 from rag_cover.complexity.verdicts import complexity_from
 from rag_cover.errors import InvalidValueError
@@ -44,9 +46,7 @@ def probe(  # noqa: PLR0913  # one question; every argument but three has a defa
         InvalidValueError: k below 1, or as `complexity_of`.
         ModelFailedError: the scorer failed on every passage.
     """
-    if k < 1:
-        message = f"k is {k}; a probe retrieves at least one passage"
-        raise InvalidValueError(message)
+    refuse_below(1, k=k)
     passages = retriever.retrieve(_text(question), k=k)
     return complexity_of(
         question,
@@ -122,6 +122,9 @@ def complexities_of(  # as `complexity_of`
     """Judge many questions as `complexity_of` does, in one call to the scorer; one that nothing could be judged of fails alone.
 
     Where a question is given no gold answers beside it, it is judged by its own, and without any reference-free.
+
+    Raises:
+        InvalidValueError: a threshold outside [0, 1], or constraints that are none.
     """
     asked = [
         _Asked(_text(question), passages, gold, "gold" if gold else "none")
@@ -184,8 +187,10 @@ class _Settings:
         found = self.calibration or self._preset(source, wanted) or Calibration()
         t_ans = found.t_ans if self.t_ans is None else self.t_ans
         t_com = found.t_com if self.t_com is None else self.t_com
+        if wanted != found.constraints:  # its weights are of other features
+            found = replace(found, constraints=wanted, weights=(), name="")
         fitted = (t_ans, t_com) == (found.t_ans, found.t_com)
-        return replace(found, t_ans=t_ans, t_com=t_com, constraints=wanted, name=found.name if fitted else "")
+        return replace(found, t_ans=t_ans, t_com=t_com, name=found.name if fitted else "")
 
     def _preset(self, source: AnswerSource, constraints: Constraints) -> Calibration | None:
         """Find what ships for the scorer, which holds only where it tells relevance itself."""

@@ -7,21 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from rag_cover.backends import Failure
+from rag_cover.complexity.choices import AnswerSource, CompletenessMethod, Constraints
 from rag_cover.measures.texts import ModelName, PassageKey, Text
 
-__all__ = ["AnswerSource", "CompletenessMethod", "Complexity", "Constraints", "DocumentEvidence"]
-
-AnswerSource = Literal["gold", "draft", "none"]
-"""What right answers were judged by: gold references, a draft answer in their place, or nothing (reference-free)."""
-
-Constraints = Literal["both", "answerability", "completeness"]
-"""Which constraints decide: complex iff not answerable and complete, iff not answerable, iff complete."""
-
-CompletenessMethod = Literal["token-entropy", "document-entropy", "token-over-documents", "weighted", "joint", "covered"]
-"""How completeness is read from relevance; the first is the adopted reading of the paper's eq. 2."""
+__all__ = ["Complexity", "DocumentEvidence"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,22 +13,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rag_cover.complexity.completeness import ReadingName, completeness_of, relevance_matrix
+from rag_cover.complexity.choices import AnswerSource, CompletenessMethod, Constraints
+from rag_cover.complexity.completeness import completeness_of, relevance_matrix
 from rag_cover.errors import InvalidValueError
 
 __all__ = [
     "T_ANS",
     "T_COM",
     "ComplexityDecision",
-    "ConstraintName",
     "Evidence",
     "Evidential",
-    "SourceName",
     "refuse_improbable",
     "verdict_of",
 ]
@@ -36,9 +35,6 @@ __all__ = [
 T_ANS = 0.15
 T_COM = 0.80
 """The paper's thresholds, which hold for its own model: with relevance that is nearly flat, nearly all sets are complete."""
-
-ConstraintName = Literal["both", "answerability", "completeness"]
-SourceName = Literal["gold", "draft", "none"]
 
 
 class Evidential(Protocol):
@@ -55,7 +51,7 @@ class Evidential(Protocol):
         ...
 
     @property
-    def references(self) -> SourceName:
+    def references(self) -> AnswerSource:
         """Return what right answers were judged by."""
         ...
 
@@ -74,7 +70,7 @@ class Evidence:
 
     answer_probabilities: tuple[float, ...]
     relevance: tuple[tuple[float, ...], ...] | None = None
-    references: SourceName = "none"
+    references: AnswerSource = "none"
     twofold: bool = False
 
     def __post_init__(self) -> None:
@@ -101,9 +97,9 @@ def verdict_of(
     *,
     t_ans: float = T_ANS,
     t_com: float = T_COM,
-    reading: ReadingName = "token-entropy",
+    reading: CompletenessMethod = "token-entropy",
     temperature: float | None = None,
-    constraints: ConstraintName = "both",
+    constraints: Constraints = "both",
 ) -> ComplexityDecision:
     """Decide whether a question is complex.
 
@@ -137,7 +133,7 @@ def verdict_of(
     return ComplexityDecision(best, answerable, completeness, complete, _decide(answerable, complete, constraints))
 
 
-def _decide(answerable: bool, complete: bool | None, constraints: ConstraintName) -> bool:  # noqa: FBT001  # the two facts
+def _decide(answerable: bool, complete: bool | None, constraints: Constraints) -> bool:  # noqa: FBT001  # the two facts
     match constraints:
         case "both":
             return not answerable and complete is not False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rag_cover.backends import numbers_for
 from rag_cover.complexity.calibration import Calibration
-from rag_cover.complexity.result import AnswerSource, Constraints
+from rag_cover.complexity.choices import AnswerSource, Constraints
 from rag_cover.stats.calibrations import read_shipped_numbers
 
 __all__ = ["NUMBERS", "calibration_for", "load_calibrations"]

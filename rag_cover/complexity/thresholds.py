@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.complexity.rrcp import T_ANS, T_COM, ConstraintName
+from rag_cover.complexity.choices import Constraints
+from rag_cover.complexity.rrcp import T_ANS, T_COM
 from rag_cover.stats.thresholds import cuts_between
 
 __all__ = ["Thresholds", "best_thresholds"]
@@ -32,7 +33,7 @@ class Thresholds:
     f1: float
 
 
-def best_thresholds(answers: Floats, completeness: Floats, truth: Truth, constraints: ConstraintName) -> Thresholds:
+def best_thresholds(answers: Floats, completeness: Floats, truth: Truth, constraints: Constraints) -> Thresholds:
     """Choose the thresholds with the highest F1 of the complex questions; of equally good ones those in the middle.
 
     A constraint that does not decide keeps the paper's threshold. With both, completeness may turn out to add nothing, or less

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rag_cover.complexity.calibration import Calibration
+from rag_cover.complexity.choices import AnswerSource, CompletenessMethod, Constraints
 from rag_cover.complexity.completeness import document_entropies, sharpen
-from rag_cover.complexity.result import AnswerSource, CompletenessMethod, Complexity, Constraints, DocumentEvidence
+from rag_cover.complexity.result import Complexity, DocumentEvidence
 from rag_cover.complexity.rrcp import T_ANS, T_COM, ComplexityDecision, Evidence, verdict_of
 
 __all__ = ["complexity_from", "retrieval_complexity"]

@@ -86,7 +86,10 @@ class JudgedText:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the models said, and the cut from which it counts; ``fates`` tell how a cascade came to its verdicts."""
+    """What the models said, and the cut from which it counts; ``fates`` tell how a cascade came to its verdicts.
+
+    The judge ``entails`` statements where it cannot judge them otherwise (`StatementJudge`).
+    """
 
     cuts: Mapping[Mode, float]
     statement_cut: float
@@ -96,6 +99,7 @@ class Bench:
     partial: frozenset[StatementItem] = frozenset()
     abstentions: Mapping[ScoringItem, Abstention] = field(default_factory=dict)
     fates: Mapping[Item, VerdictFate] = field(default_factory=dict)
+    entails: bool = False
 
     def judging(self, scorer: Scorer, items: Iterable[Item]) -> Bench:
         """Return what is known once these are judged, too."""

@@ -41,16 +41,17 @@ from rag_cover.cascade import CascadeJudge
 from rag_cover.coverage.cascade_counts import CascadeCounts
 from rag_cover.coverage.corpus_search import SearchedCorpus
 from rag_cover.coverage.judged_texts import Bench, CoverageFacet, Item, JudgedText
-from rag_cover.coverage.ratings import RATING_WEIGHTS, rating
+from rag_cover.coverage.ratings import RATING_WEIGHTS, check_weights, rating
 from rag_cover.coverage.replies import count_words, repeats
 from rag_cover.coverage.result import Controls, CoverageResult, Loss, LossEvidence, SubQuestionCoverage, Verdict
 from rag_cover.coverage.tables import CoverageRow, CoverageTable, addressing_position
 from rag_cover.decomposition.embedded_roles import Untyped, assign_roles
+from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.strategies import Decomposer, decompose, source_of
 from rag_cover.llm.session import Remote
 from rag_cover.model_calls import abstentions, fragments, threshold_in_range
 from rag_cover.questions import Passage, Role, RoleSource, SubQuestion, plain_query, prepend_title
-from rag_cover.statements import STATED
+from rag_cover.statements import STATED, StatementJudge
 from rag_cover.traces import Trace
 
 __all__ = ["coverage_table", "judge_coverage", "tiers_of"]
@@ -128,9 +129,11 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
         weights: of the rating.
 
     Raises:
+        InvalidValueError: a threshold outside [0, 1], or weights that are not finite numbers of roles.
         ModelFailedError: a model returned something that is no verdict, or nuggets have no question and the judge cannot judge
             statements.
     """
+    weights = check_weights(weights)
     cuts: dict[Mode, float] = {
         "passage": threshold_in_range(scorer.threshold if threshold is None else threshold),
         "reply": threshold_in_range(reply_threshold_of(scorer) if threshold is None else threshold),
@@ -142,9 +145,9 @@ def judge_coverage(  # noqa: PLR0913  # one model or option each
     if not isinstance(scorer, Remote):  # two more questions for each core sub-question, which somebody would pay for
         cases = [_with_controls(case, trace) for case, trace in zip(cases, traces, strict=True)]
     certain = {mode: pair for mode, pair in certain_cuts_of(scorer).items() if threshold is None or mode == "reference"}
-    bench = Bench(cuts, STATED if threshold is None else cuts["passage"], certain).judging(
-        scorer, (item for case in cases for item in case.items())
-    )
+    bench = Bench(
+        cuts, STATED if threshold is None else cuts["passage"], certain, entails=not isinstance(scorer, StatementJudge)
+    ).judging(scorer, (item for case in cases for item in case.items()))
     bench = replace(bench, abstentions=_abstentions(abstention, cases, bench))
     if locator is not None:
         located = fragments(locator, _items_to_locate(cases, bench))
@@ -413,6 +416,8 @@ def _evidence(case: _Case, bench: Bench, facet: CoverageFacet) -> LossEvidence |
         highest(case.prompt),
         highest(left_out),
         contradicted=_is_contradicted(case, bench, facet),
+        nested=facet.question is not None and bool(hops_of(facet.question)),
+        entails=facet.question is None and bench.entails,
     )
 
 

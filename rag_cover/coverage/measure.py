@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_other_than
 from rag_cover.backends import Failure, ScoringItem
 from rag_cover.coverage.judging import coverage_table, judge_coverage, tiers_of
 from rag_cover.coverage.metrics import METRICS, statistics_as_rated
 from rag_cover.coverage.notes import declines_in_words
-from rag_cover.coverage.ratings import RATING_WEIGHTS
+from rag_cover.coverage.ratings import RATING_WEIGHTS, check_weights
 from rag_cover.coverage.result import CoverageResult
 from rag_cover.decomposition.embedded_roles import Untyped
 from rag_cover.decomposition.given_nuggets import add_nuggets
 from rag_cover.decomposition.strategies import split_failures
 from rag_cover.english.topics import ASKS_NOTHING, is_small_talk
-from rag_cover.errors import InvalidValueError
 from rag_cover.measures import ModelKind, Outcome, Score, SummaryMetric, Unit
 from rag_cover.model_calls import threshold_in_range
 from rag_cover.questions import Role
@@ -192,13 +191,8 @@ class CoverageMeasure:
         """Refuse what no rating can be made from; keep the weights as a plain dict, which travels between processes."""
         if self.threshold is not None:
             threshold_in_range(self.threshold)
-        if unknown := [role for role in self.weights if role not in set(Role)]:
-            message = f"weights: {unknown[0]!r} is no role; roles are {', '.join(Role)}"
-            raise InvalidValueError(message)
-        if bad := [weight for weight in self.weights.values() if not math.isfinite(weight)]:
-            message = f"weights: {bad[0]} is not a finite number"
-            raise InvalidValueError(message)
-        object.__setattr__(self, "weights", {Role(role): float(weight) for role, weight in self.weights.items()})
+        refuse_other_than(get_args(Untyped), untyped=self.untyped)
+        object.__setattr__(self, "weights", check_weights(self.weights))
 
     @property
     def parameters(self) -> Mapping[str, Any]:

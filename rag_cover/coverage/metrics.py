@@ -266,7 +266,7 @@ METRICS: Mapping[str, Metric] = _by_name(
     Metric(
         "rating",
         "rating",
-        "mean over questions of 1·c_core + 0.5·c_background - 1·c_follow-up",
+        "mean over questions of the weighted coverage, by default 1·c_core + 0.5·c_background - 1·c_follow-up",
         partial(_mean, kind="rating"),
         higher_is_better=True,
         low=-1.0,

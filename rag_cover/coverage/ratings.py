@@ -6,6 +6,7 @@ Xie et al., "Do RAG systems cover what matters?" (NAACL 2025), §5: the rating i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
@@ -14,7 +15,7 @@ from rag_cover.coverage.tables import CoverageTable
 from rag_cover.errors import InvalidValueError
 from rag_cover.questions import Role
 
-__all__ = ["RATING_WEIGHTS", "pairwise_accuracy", "rating", "win_rate"]
+__all__ = ["RATING_WEIGHTS", "check_weights", "pairwise_accuracy", "rating", "win_rate"]
 
 RATING_WEIGHTS: Mapping[Role, float] = MappingProxyType({Role.CORE: 1.0, Role.BACKGROUND: 0.5, Role.FOLLOW_UP: -1.0})
 """The paper's weights: what the rating gives for covering all sub-questions of a role."""
@@ -35,6 +36,21 @@ def rating(table: CoverageTable, *, weights: Mapping[Role, float] = RATING_WEIGH
     if not shares:
         return None
     return sum(weights.get(role, 0.0) * share for role, share in shares.items())
+
+
+def check_weights(weights: Mapping[Role, float]) -> dict[Role, float]:
+    """Return the weights of a rating by role, as numbers.
+
+    Raises:
+        InvalidValueError: a key that is no role, or a weight that is not finite.
+    """
+    if unknown := [role for role in weights if role not in set(Role)]:
+        message = f"weights: {unknown[0]!r} is no role; roles are {', '.join(Role)}"
+        raise InvalidValueError(message)
+    if bad := [weight for weight in weights.values() if not math.isfinite(weight)]:
+        message = f"weights: {bad[0]} is not a finite number"
+        raise InvalidValueError(message)
+    return {Role(role): float(weight) for role, weight in weights.items()}
 
 
 def pairwise_accuracy(pairs: Sequence[tuple[float, float, Literal["A", "B"]]]) -> float | None:
@@ -60,9 +76,16 @@ def win_rate(judgements: Sequence[Sequence[str]], *, side: str = "X") -> float |
 
     Each comparison is the mean of its judgements, and the win rate the mean of the comparisons; None without any.
 
+    Raises:
+        InvalidValueError: the judgements name more than one other side.
+
     >>> win_rate([["X", "X"], ["X", "Y"], ["tie", "X"]])
     0.75
     """
+    others = {winner for votes in judgements for winner in votes} - {side, "tie"}
+    if len(others) > 1:
+        message = f"a judgement names {side!r}, the other side, or 'tie', not all of {', '.join(map(repr, sorted(others)))}"
+        raise InvalidValueError(message)
     rates = [sum(_win_score(winner, side) for winner in votes) / len(votes) for votes in judgements if votes]
     return sum(rates) / len(rates) if rates else None
 

@@ -18,6 +18,7 @@ from rag_cover.questions import Role, RoleSource
 __all__ = ["CLEAR_LOSS", "Controls", "CoverageResult", "Loss", "LossEvidence", "SubQuestionCoverage", "Verdict"]
 
 
+_FIGURES = 4  # of a loss's evidence that are always written
 CLEAR_LOSS = 0.5
 """The probability from which a loss is named: it is at least as likely right as not."""
 
@@ -57,13 +58,17 @@ class LossEvidence:
 
     ``answer`` that the answer covers the sub-question; ``prompt`` and ``retrieved`` the highest of the prompt's passages and of
     the chunks that the prompt has not, 0 where there are none. ``contradicted`` tells that the answer, which answers something
-    else, declines to answer the sub-question, while no verdict that a prompt passage covers it is certain.
+    else, declines to answer the sub-question, while no verdict that a prompt passage covers it is certain. A ``nested``
+    question asks about what another one answers, so that no single passage need answer it. A nugget's statement is judged by
+    whether a text ``entails`` it, which misses much of what texts say in other words.
     """
 
     answer: float
     prompt: float
     retrieved: float
     contradicted: bool = False
+    nested: bool = False
+    entails: bool = False
 
     def probability_of(self, loss: Loss) -> float:
         """Return the probability of the verdicts that a loss follows from, those on answer and passages taken as independent.
@@ -84,13 +89,23 @@ class LossEvidence:
         """Return whether a loss is at least as likely right as not, and nothing contradicts it.
 
         Whoever wrote an answer in part and says that the rest is not in the documents has read them: that stands against an
-        unsure verdict that the prompt has it.
+        unsure verdict that the prompt has it. That no passage answers a nested question is no sign that one was not retrieved.
 
         >>> LossEvidence(0.1, 0.8, 0.0).is_clear(Loss.UNUSED), LossEvidence(0.1, 0.8, 0.0, True).is_clear(Loss.UNUSED)
         (True, False)
+        >>> LossEvidence(0.1, 0.2, 0.0, nested=True).is_clear(Loss.NOT_RETRIEVED)
+        False
         """
         contradicted = self.contradicted and loss is Loss.UNUSED
-        return not contradicted and self.probability_of(loss) >= CLEAR_LOSS
+        unseen = self.nested and loss is not Loss.UNUSED
+        return not (contradicted or unseen or self.entails) and self.probability_of(loss) >= CLEAR_LOSS
+
+    def to_list(self) -> list[float | bool]:
+        """Write as JSON data, without flags at the end that are not set."""
+        values = list(astuple(self))
+        while values[-1] is False and len(values) > _FIGURES:
+            values.pop()
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +213,7 @@ class SubQuestionCoverage:
             "chunks": None if self.chunks is None else [verdict.to_dict() for verdict in self.chunks],
             "in_prompt": self.in_prompt,
             "loss": self.loss,
-            **({"evidence": list(astuple(self.evidence))} if self.evidence else {}),
+            **({"evidence": self.evidence.to_list()} if self.evidence else {}),
             **({} if self.lost_by is None else {"lost_by": self.lost_by}),
             **({"question": self.question} if self.question else {}),
             **({"corpus": self.corpus.to_dict()} if self.corpus else {}),

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Self, TypedDict
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Embedder, Failure, Generator, fingerprint_of
 from rag_cover.decomposition.deduplication import ALIKE, distinct_questions
 from rag_cover.decomposition.prompts import DecompositionPrompts
 from rag_cover.decomposition.replies import SubQuestionsReply, TypesReply, roles_in, sub_questions_in
-from rag_cover.errors import InvalidValueError, MalformedReplyError
+from rag_cover.errors import MalformedReplyError
 from rag_cover.llm.memory import Memory
 from rag_cover.llm.session import LLMSession, bind_models
 from rag_cover.llm.structured import replies_to
@@ -59,9 +60,7 @@ class GeneratedDecomposer:
         max_sub_questions: int = MOST,
         run: LLMSession | None = None,
     ) -> None:
-        if max_sub_questions < 1:
-            message = f"max_sub_questions is {max_sub_questions}; a question has at least one sub-question"
-            raise InvalidValueError(message)
+        refuse_below(1, max_sub_questions=max_sub_questions)
         self._generator, self._embedder = generator, embedder
         self._prompts = prompts or DecompositionPrompts.read()
         self._most = max_sub_questions

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Self, TypedDict
 
+from rag_cover.argument_checks import refuse_below, without_none
 from rag_cover.backends import Failure, Generator, fingerprint_of
-from rag_cover.errors import InvalidValueError, MalformedReplyError
+from rag_cover.errors import MalformedReplyError
 from rag_cover.llm.memory import Memory
 from rag_cover.llm.nugget_prompts import NuggetPrompts
 from rag_cover.llm.nugget_replies import ImportanceReply, NuggetsReply, WrittenNugget, importance_in, nuggets_in
@@ -93,9 +94,7 @@ class Nuggetizer:
         keep: int | None = None,
         run: LLMSession | None = None,
     ) -> None:
-        if min(window, max_nuggets, 1 if keep is None else keep) < 1:
-            message = f"window, max_nuggets and keep are at least 1; got {window}, {max_nuggets} and {keep}"
-            raise InvalidValueError(message)
+        refuse_below(1, window=window, max_nuggets=max_nuggets, **without_none(keep=keep))
         self._generator = generator
         self._prompts = prompts or NuggetPrompts.read()
         self._window, self._most, self._keep = window, max_nuggets, keep

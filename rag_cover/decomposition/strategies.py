@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
+from rag_cover.argument_checks import refuse_below, without_none
 from rag_cover.backends import Embedder, Failure, Generator
 from rag_cover.decomposition.generated import MOST, GeneratedDecomposer
 from rag_cover.decomposition.prompts import DecompositionPrompts
@@ -64,9 +65,7 @@ def decompose(
         InvalidValueError: ``max_sub_questions`` is less than 1.
         ModelFailedError: the model failed, or what it wrote could not be read even when it was asked again.
     """
-    if max_sub_questions is not None and max_sub_questions < 1:
-        message = f"max_sub_questions is {max_sub_questions}; a question has at least itself as sub-question"
-        raise InvalidValueError(message)
+    refuse_below(1, **without_none(max_sub_questions=max_sub_questions))
     text = question if isinstance(question, str) else question.text
     if generator is None or not text.strip():
         return decompose_by_rules(text, most=max_sub_questions or MOST_BY_RULES)

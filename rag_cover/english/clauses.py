@@ -81,6 +81,8 @@ _TELLS_WHICH = (
 """What makes a "one" after it another than what was spoken of: "a bigger one", "which one"."""
 _LAST_IT = re.compile(rf"\bit[\s{MARKS}]*$", re.IGNORECASE)
 """What a last "it" means after "why did the pipe burst": in "who could prevent it" not the pipe."""
+_SPECIFIES = ALL_PREPOSITIONS | {"that", "which", "who", "whose", "where", "when", "called", "named"}
+"""What follows a noun of which more is said: "the museum of glass"."""
 _LINKS = ALL_PREPOSITIONS | {
     "and",
     "but",
@@ -417,11 +419,22 @@ def _referent(subject: str, question: str, *, asks_who: bool) -> str | None:
 
 def _leans_on(first: str, later: str) -> bool:
     """Check whether a later question speaks of what only the first one names in full: "the game", "that", what happened."""
-    if any(noun in content_words(first) for noun in re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower())):
+    nouns = re.findall(r"\b(?:the|this|that|these|those) (\w+)", later.lower())
+    if any(noun in content_words(first) and not _is_named_alike(noun, first) for noun in nouns):
         return True
     if (_EVENT.match(first) and _LAST_IT.search(later)) or _UNFINISHED.search(first) or not content_words(later):
         return True
     return bool(_ELLIPTIC.search(later) or _DEMONSTRATIVE.search(later))
+
+
+def _is_named_alike(noun: str, question: str) -> bool:
+    """Check whether a question says no more of a noun than "the museum" does.
+
+    >>> _is_named_alike("museum", "What does the museum ticket cost"), _is_named_alike("game", "Who won the 2014 game")
+    (True, False)
+    """
+    named = re.search(rf"\b(?:the|an?) {re.escape(noun)}(?: (\S+)|$)", question.rstrip(f" {MARKS}"), re.IGNORECASE)
+    return named is not None and not (named[1] and (named[1][0].isupper() or named[1].lower() in _SPECIFIES))
 
 
 def _instead(pronoun: str, subject: str) -> str:

@@ -13,7 +13,7 @@ from rag_cover.errors import EvaluationError, InvalidValueError, ModelFailedErro
 from rag_cover.evaluation.languages import unread_language
 from rag_cover.known_measures import DEFAULT_MEASURES, measure_named, own_measure_names
 from rag_cover.measures import RESULT_SCHEMA, Measure, ModelKind, NotApplicable, Outcome, TraceResult
-from rag_cover.traces import Trace, content_hash, content_of
+from rag_cover.traces import Trace, content_hash, content_of, describe_pipeline_failure
 
 __all__ = [
     "LONGEST_TEXT",
@@ -265,9 +265,13 @@ def _named_texts(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _inapplicable(measure: Measure, trace: Trace, on_error: OnFailure) -> str | Failure | None:
-    """Ask a measure whether it applies; what it raises is the failure of that trace."""
+    """Ask a measure whether it applies; what it raises is the failure of that trace.
+
+    Where the pipeline failed, that is the reason.
+    """
     try:
-        return measure.not_applicable_reason(trace)
+        reason = measure.not_applicable_reason(trace)
+        return reason and (describe_pipeline_failure(trace) or reason)
     except Exception as error:  # per item in evaluation: recorded, or raised
         if on_error == "raise":
             message = f"{measure.name} failed: {error}"

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import CalibrationShift, Mode, calibration_shifts_of
 from rag_cover.belief import UtilityMeasure
 from rag_cover.cascade import CascadeJudge, CascadePlan
 from rag_cover.engines import Block
-from rag_cover.errors import EvaluationError, InvalidValueError
+from rag_cover.errors import EvaluationError
 from rag_cover.evaluation.blocks import (
     LONGEST_TEXT,
     OnFailure,
@@ -89,9 +90,7 @@ class EvaluationPlan:
                 ``longest_text`` below 1.
             BackendNotFoundError, NotOfferedError: no backend answers to a model's name.
         """
-        if longest_text < 1:
-            message = f"longest_text is at least 1 character, not {longest_text}"
-            raise InvalidValueError(message)
+        refuse_below(1, longest_text=longest_text)
         chosen = select_measures(measures)
         asked = DEFAULT_MEASURES if measures is None else measures
         without_gold = select_measures([_against_answer(each) for each in asked]) if self_consistency else None

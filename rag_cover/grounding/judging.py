@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import AbstentionDetector, Entailer, Span
 from rag_cover.english.words import content_words
-from rag_cover.errors import InvalidValueError
 from rag_cover.grounding.result import GroundednessResult, SentenceSupport
 from rag_cover.grounding.statements import Statement, leave_out_refusals, normalise, normalise_sentences, statements_of
 from rag_cover.model_calls import ask_relations, threshold_in_range
@@ -86,9 +86,7 @@ def groundedness(
         ModelFailedError: the entailer returned something that is no probability.
     """
     threshold = threshold_in_range(threshold)
-    if max_windows < 1:
-        message = f"max_windows is {max_windows}; a sentence needs at least one window to be held against"
-        raise InvalidValueError(message)
+    refuse_below(1, max_windows=max_windows)
     statements = [_statements(trace) for trace in traces]
     if abstention is not None:
         statements = leave_out_refusals(statements, [trace.question.text for trace in traces], abstention)

@@ -25,8 +25,8 @@ from rag_cover.errors import IncomparableError, InputError
 from rag_cover.importers.records import Record, Row, json_records
 from rag_cover.importers.row_values import present, row_question, row_texts, text_in
 from rag_cover.importers.tabular_files import TABLE_ENDINGS, TableKind, csv_records, parquet_records, table_kind
+from rag_cover.question_keys import normalise_question
 from rag_cover.routing import Outcomes, Responses
-from rag_cover.routing.responses import normalise_question
 from rag_cover.routing.subjects import agreed_subjects
 from rag_cover.stores.files import require_file
 from rag_cover.stores.validation import describe_value, json_path

@@ -1,5 +1,13 @@
 """What the adapters of all frameworks share: everything they do that does not depend on the framework."""
 
+from rag_cover.argument_checks import (
+    describe_argument,
+    refuse_below,
+    refuse_negative,
+    refuse_other_than,
+    refuse_outside,
+    without_none,
+)
 from rag_cover.evaluation.loop import Progress, Watcher
 from rag_cover.integration.alternatives import entailment_probability, entailment_shares
 from rag_cover.integration.augmenting import (
@@ -28,15 +36,7 @@ from rag_cover.integration.options import (
 )
 from rag_cover.integration.pipeline_runs import PipelineInterruptedError, PipelineRun
 from rag_cover.integration.reconstructible import Reconstructible
-from rag_cover.integration.refusals import (
-    describe_argument,
-    refuse_below,
-    refuse_blank,
-    refuse_on_error,
-    refuse_other_than,
-    refuse_utility,
-    refuse_weight,
-)
+from rag_cover.integration.refusals import refuse_blank, refuse_on_error
 from rag_cover.integration.replays import Replay
 from rag_cover.integration.routing import (
     Decision,
@@ -67,7 +67,7 @@ from rag_cover.integration.set_queries import (
     explain_empty_result,
     set_answerer_by,
 )
-from rag_cover.integration.set_routes import MIN_CONFIDENCE, OTHERWISE, SET, refuse_confidence, set_route
+from rag_cover.integration.set_routes import MIN_CONFIDENCE, OTHERWISE, SET, set_route
 from rag_cover.integration.vectors import unit_vectors
 from rag_cover.spans.field_aliases import ANSWERED, ASKED, CITED, DOCUMENTS
 
@@ -132,15 +132,14 @@ __all__ = [
     "identity_of",
     "refuse_below",
     "refuse_blank",
-    "refuse_confidence",
     "refuse_misspelt",
     "refuse_mode",
+    "refuse_negative",
     "refuse_on_error",
     "refuse_other_than",
+    "refuse_outside",
     "refuse_unknown_models",
     "refuse_unknown_route",
-    "refuse_utility",
-    "refuse_weight",
     "rerank_or_keep",
     "rerank_passages",
     "sample_from_completion",
@@ -152,4 +151,5 @@ __all__ = [
     "split_options",
     "trace_of_inputs",
     "unit_vectors",
+    "without_none",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_cover.backends import Embedder, Entailer
+from rag_cover.model_calls import ask_relations
 
 __all__ = ["entailment_probability", "entailment_shares"]
 
@@ -28,13 +29,17 @@ def entailment_shares(
     >>> from rag_cover.testing import KeywordEntailer
     >>> entailment_shares("It rains.", ["It rains.", "Snow melts."], entailer=KeywordEntailer()).round(2).tolist()
     [1.0, 0.0]
+
+    Raises:
+        ModelFailedError: the entailer returned something that is no probability.
     """
     if not statements:
         return np.zeros(0)
-    entailed = entailer.entail([(text, statement) for statement in statements])[:, 0]
-    weights = np.log(np.maximum(entailed.astype(np.float64), _LEAST))
+    pairs = [(text, statement) for statement in statements]
+    found = ask_relations(entailer, pairs)
+    weights = np.log(np.maximum([found[pair][0] for pair in pairs], _LEAST))
     if embedder is not None:
-        of_text, *of_statements = embedder.embed([text, *statements]).astype(np.float64)
+        of_text, *of_statements = np.asarray(embedder.embed([text, *statements]), dtype=np.float64)
         weights += _SHARPNESS * (np.array(of_statements) @ of_text)
     raised = np.exp(weights - weights.max())
     shares: NDArray[np.float64] = raised / raised.sum()
@@ -45,6 +50,9 @@ def entailment_probability(text: str, statement: str, *, entailer: Entailer) -> 
     """Return P(entailment) / (P(entailment) + P(contradiction)): whether a text supports a statement rather than denies it.
 
     A text that is unrelated to the statement gives a value near 0.5.
+
+    Raises:
+        ModelFailedError: the entailer returned something that is no probability.
     """
-    entailed, _, contradicted = entailer.entail([(text, statement)])[0].astype(np.float64) + _LEAST
-    return float(entailed / (entailed + contradicted))
+    entailed, _, contradicted = (each + _LEAST for each in ask_relations(entailer, [(text, statement)])[text, statement])
+    return entailed / (entailed + contradicted)

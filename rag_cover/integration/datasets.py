@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rag_cover.argument_checks import describe_argument
 from rag_cover.errors import InputError, InvalidValueError, StoreError
 from rag_cover.importers import import_traces
-from rag_cover.integration.refusals import describe_argument
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Question
 from rag_cover.recording import QuestionContext
@@ -146,13 +146,23 @@ def _as_trace(given: object, number: int) -> Trace:
             return Trace(question=given)
         case str() | Mapping():
             try:
-                return trace_from({"question": given} if isinstance(given, str) else given)
+                return trace_from({"question": given} if isinstance(given, str) else _with_references(given))
             except InputError as wrong:
                 problem = f"question {number}: {wrong}"
                 raise InputError(problem) from wrong
         case _:
             message = f"question {number} is {describe_argument(given)}; give a text, a Question, or a trace"
             raise InvalidValueError(message)
+
+
+def _with_references(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Put gold answers that stand beside a question's text into the question."""
+    name = next((name for name in ("references", "reference") if name in given), None)
+    if name is None or not isinstance(given.get("question"), str):
+        return given
+    references = [given[name]] if isinstance(given[name], str) else given[name]
+    rest = {key: value for key, value in given.items() if key != name}
+    return rest | {"question": {"text": given["question"], "references": references}}
 
 
 def _from_trace(trace: Trace) -> QuestionContext:

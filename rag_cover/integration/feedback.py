@@ -61,6 +61,11 @@ def feedback_on_complexity(result: Complexity) -> str:
     lines = [f"{standing_of(result).capitalize()}: {best} (one answers from {result.t_ans:.2f}), and {_completeness(result)}."]
     if result.probability is None:
         lines.append("No P(complex) was fitted for this judge: the score is how little the best passage answers.")
+    else:
+        lines.append(
+            f"The score is P(complex) = {result.probability:.2f}, fitted: how likely one passage is not enough. Thresholds of "
+            "their own decide between answerable, complex and unanswerable, so that the two may differ."
+        )
     return "\n".join([*lines, *(f"Note: {note}." for note in result.notes)])
 
 

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Failure, Generation, Message, Prompt, Sampling
-from rag_cover.errors import InvalidValueError, ModelFailedError
+from rag_cover.errors import ModelFailedError
 from rag_cover.integration.completions import Written
 from rag_cover.traces import Sample
 
@@ -63,9 +64,7 @@ class GeneratorByCalls:
     """
 
     def __init__(self, model: CallableModel, *, workers: int = 4) -> None:
-        if workers < 1:
-            message = f"workers is {workers}; it is at least 1"
-            raise InvalidValueError(message)
+        refuse_below(1, workers=workers)
         self._model, self._workers = model, workers
         self._refused: dict[str, str] = {}  # parameter to note; assigning is atomic
 

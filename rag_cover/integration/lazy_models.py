@@ -21,6 +21,7 @@ _KINDS: Mapping[str, ModelKind] = {
     "decomposer": "decomposer",
     "embedder": "embedder",
     "abstention": "abstention",
+    "nuggets": "nuggets",
     "corpus": "corpus",
 }
 

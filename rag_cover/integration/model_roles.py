@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from rag_cover.argument_checks import describe_argument
 from rag_cover.backends import (
     AbstentionDetector,
     Embedder,
@@ -24,7 +25,6 @@ from rag_cover.backends import (
 )
 from rag_cover.belief import GeneratorReceiver
 from rag_cover.errors import InvalidValueError
-from rag_cover.integration.refusals import describe_argument
 from rag_cover.llm.judge import PromptedJudge
 from rag_cover.recording import UnrecordedRetriever
 from rag_cover.registry import Models, open_embedder, open_generator

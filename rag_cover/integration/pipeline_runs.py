@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
+from rag_cover.argument_checks import describe_argument, refuse_below
 from rag_cover.errors import InvalidValueError, StoreInUseError, refuse_unknown_options
 from rag_cover.evaluation import Evaluation
 from rag_cover.evaluation.loop import Progress, Watcher
 from rag_cover.integration.datasets import Dataset, Questions, refuse_used_store
 from rag_cover.integration.options import AttachOptions
 from rag_cover.integration.progress_bars import show_asking_progress
-from rag_cover.integration.refusals import describe_argument, refuse_below
+from rag_cover.question_keys import normalise_question
 from rag_cover.recording import Call, QuestionContext, Recording
 from rag_cover.recording.notifications import LOG, FailureLog
 from rag_cover.redaction import Redaction
@@ -87,6 +88,7 @@ class PipelineRun(Generic[RecordingType]):
         redaction = Redaction.from_option(options.get("redact", False))
         self._dataset = Dataset(questions, redaction)
         self._store = None if (store := options.get("store")) is None else Path(store)
+        _refuse_foreign(options.get("references"), self._dataset)
         self._left = self._choose_questions(options.get("pipeline"), resume=resume)
         self._name, self._concurrency, self._progress = name, concurrency, progress
         kept = max(1, len(self._dataset))
@@ -323,6 +325,20 @@ def _refuse_awaitable(answer: object) -> object:
     return answer
 
 
+def _refuse_foreign(references: Mapping[str, object] | None, dataset: Dataset) -> None:
+    """Refuse gold answers to other questions alone: their keys are misspelt.
+
+    Raises:
+        InvalidValueError: some are given, and none to a question of the dataset.
+    """
+    if not references or not isinstance(references, Mapping):
+        return
+    asked = {normalise_question(each.text or "") for each in dataset.questions}
+    if asked.isdisjoint(map(normalise_question, references)):
+        message = f"references has no gold answer to any of the questions; its first key is {next(iter(references))!r:.80}"
+        raise InvalidValueError(message)
+
+
 def _refuse_unusable(options: Mapping[str, Any], concurrency: object, *, resume: object, progress: object) -> None:
     """Refuse what cannot be meant, before anything is asked.
 
@@ -330,9 +346,6 @@ def _refuse_unusable(options: Mapping[str, Any], concurrency: object, *, resume:
         InvalidValueError: an argument out of range, options that a dataset decides, or nothing to measure or to go on with.
         UnknownOptionError: there is no such option.
     """
-    if not isinstance(concurrency, int) or isinstance(concurrency, bool):
-        message = f"concurrency is {describe_argument(concurrency)}; give a whole number from 1"
-        raise InvalidValueError(message)
     refuse_below(1, concurrency=concurrency)
     known = [name for name in AttachOptions.__annotations__ if name not in _OWN]
     refuse_unknown_options("evaluate_pipeline", options, known)

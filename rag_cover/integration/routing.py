@@ -11,6 +11,7 @@ from rag_cover.backends import Retriever, fingerprint_of
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.registry import Models
 from rag_cover.routing import Caimira, ComplexityRouter, Demand, Probe, Route, SkillRecord, SkillRouter
+from rag_cover.routing.skill_report import record_path
 
 __all__ = ["Decision", "complexity_router_by", "decide_or_default", "for_agents", "refuse_unknown_route", "skill_router_by"]
 
@@ -79,7 +80,7 @@ def skill_router_by(
     Args:
         skills: what ``rag-cover skills fit`` or `Caimira.save` kept, or a router.
         models: the embedder that the skills were fitted with; a router has its own.
-        costs: cost of one question, by agent.
+        costs: cost of one question, by agent; None: those that were kept with the skills.
         target: the predicted success that the cheapest agent must reach.
         budget: what a question may cost at most.
         exchange: what a unit of cost is worth in probability of success.
@@ -96,8 +97,12 @@ def skill_router_by(
         _refuse_settings(costs=costs, target=target, budget=budget, exchange=exchange, probe=probe)
         return skills
     embedder = models.open(["embedder"])["embedder"]
-    record = SkillRecord.load(Path(skills)) if probe is not None else None
+    is_priced = any(each is not None for each in (target, budget, exchange))
+    is_needed = probe is not None or (is_priced and costs is None and record_path(Path(skills)).exists())
+    record = SkillRecord.load(Path(skills)) if is_needed else None
     adjustment = record.adjustment if record else None
+    if is_priced and costs is None and record is not None:
+        costs = record.costs or None
     return SkillRouter(
         Caimira.load(Path(skills), encoder=fingerprint_of(embedder)),
         costs,

@@ -1,6 +1,6 @@
 """How evaluators score: what a trace must have, which measure is applied, and how its result becomes a score or a reason.
 
-Every framework's evaluators score by these; they call no model themselves (`rag_cover.integration.scored` does).
+Every framework's evaluators score by these; they call no model themselves (`rag_cover.integration.scored_traces` does).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self, TypeVar
 
+from rag_cover.argument_checks import refuse_outside, without_none
 from rag_cover.backends import Failure
 from rag_cover.belief import ReferenceSource, TraceUtility, UtilityMeasure
 from rag_cover.complexity import Complexity, ComplexityMeasure
@@ -131,7 +132,7 @@ class CoverageScoring:
 
     def __post_init__(self) -> None:
         """Refuse a limit out of range."""
-        _refuse_out_of_range("fail_under", self.fail_under, 0)
+        refuse_outside(0, 1, **without_none(fail_under=self.fail_under))
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
         """List what a trace lacks."""
@@ -170,7 +171,7 @@ class RatingScoring:
         """Refuse a limit out of range."""
         weights = self.measure.weights.values()
         lowest, highest = sum(min(weight, 0) for weight in weights), sum(max(weight, 0) for weight in weights)
-        _refuse_out_of_range("fail_under", self.fail_under, lowest, highest)
+        refuse_outside(lowest, highest, **without_none(fail_under=self.fail_under))
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
         """List what a trace lacks."""
@@ -207,7 +208,7 @@ class GroundednessScoring:
 
     def __post_init__(self) -> None:
         """Refuse a limit out of range."""
-        _refuse_out_of_range("fail_under", self.fail_under, 0)
+        refuse_outside(0, 1, **without_none(fail_under=self.fail_under))
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
         """List what a trace lacks."""
@@ -244,7 +245,7 @@ class UtilityScoring:
         if self.references is None and self.measure.references == "answer":
             object.__setattr__(self, "references", "answer")
         object.__setattr__(self, "measure", replace(self.measure, references=self.references or "gold"))
-        _refuse_out_of_range("fail_under", self.fail_under, -1)
+        refuse_outside(-1, 1, **without_none(fail_under=self.fail_under))
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
         """List what a trace lacks: contexts, or the references that beliefs are measured against."""
@@ -288,7 +289,7 @@ class ComplexityScoring:
 
     def __post_init__(self) -> None:
         """Refuse a limit out of range."""
-        _refuse_out_of_range("fail_over", self.fail_over, 0)
+        refuse_outside(0, 1, **without_none(fail_over=self.fail_over))
 
     def lacking(self, trace: Trace, terms: Terms) -> Sequence[str]:
         """List what a trace lacks."""
@@ -320,9 +321,3 @@ def _no_answer(trace: Trace, terms: Terms) -> Sequence[str]:
 def _no_contexts(trace: Trace, terms: Terms) -> Sequence[str]:
     there = bool(trace.steps) or trace.prompt is not None
     return [] if there else [f"there are no contexts; give {terms.give_contexts}"]
-
-
-def _refuse_out_of_range(name: str, limit: float | None, lowest: float, highest: float = 1) -> None:
-    if limit is not None and (not isinstance(limit, int | float) or not lowest <= limit <= highest):
-        message = f"{name} is {limit!r}; scores lie in [{lowest:g}, {highest:g}]"
-        raise InvalidValueError(message)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from rag_cover.argument_checks import describe_argument
 from rag_cover.backends import Retriever
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.integration.choosing import OnRerankError
-from rag_cover.integration.refusals import describe_argument
 from rag_cover.integration.searches import Search
 from rag_cover.integration.set_routes import why_left_alone
 from rag_cover.questions import Passage

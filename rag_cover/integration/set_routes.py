@@ -6,7 +6,7 @@ from rag_cover.errors import InvalidValueError
 from rag_cover.routing import Route
 from rag_cover.setqueries import ParsedQuery, parse
 
-__all__ = ["MIN_CONFIDENCE", "OTHERWISE", "SET", "refuse_confidence", "set_route", "why_left_alone"]
+__all__ = ["MIN_CONFIDENCE", "OTHERWISE", "SET", "set_route", "why_left_alone"]
 
 MIN_CONFIDENCE = 0.2
 """The confidence from which a question that was read as a set query is answered as one, by default.
@@ -40,14 +40,3 @@ def why_left_alone(parsed: ParsedQuery, min_confidence: float) -> str | None:
     if parsed.confidence < min_confidence:
         return f"its reading as {parsed.query} is too unsure ({parsed.confidence:.2f}, below {min_confidence:.2f})"
     return None
-
-
-def refuse_confidence(min_confidence: float) -> None:
-    """Refuse a minimum confidence out of range.
-
-    Raises:
-        InvalidValueError: the number is outside [0, 1].
-    """
-    if not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:
-        message = f"min_confidence is {min_confidence!r}; a confidence is a probability, in [0, 1]"
-        raise InvalidValueError(message)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_cover.errors import InvalidValueError
+from rag_cover.argument_checks import refuse_outside
 from rag_cover.labelling.items import LabelItem
 
 __all__ = ["RANDOM_SHARE", "Draw", "LabelSampling"]
@@ -47,9 +47,7 @@ class LabelSampling:
     """
 
     def __init__(self, items: Iterable[LabelItem], *, random_share: float = RANDOM_SHARE, seed: int = 0) -> None:
-        if not 0 <= random_share <= 1:
-            message = f"the share of labels drawn at random is {random_share}; it lies between 0 and 1"
-            raise InvalidValueError(message)
+        refuse_outside(0, 1, random_share=random_share)
         every = tuple(items)
         self._share = random_share
         drawn = [item.key for item in every if item.counts_in_headline]

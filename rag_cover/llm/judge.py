@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_below, refuse_outside
 from rag_cover.backends import Failure, Generation, Generator, Sampling, ScoringItem, Span, fingerprint_of
-from rag_cover.errors import InvalidValueError
 from rag_cover.llm.judge_prompt import PROMPTS, JudgePrompt, Judgment, ParsedVerdict, Verdicts, best_of, reading_of
 from rag_cover.llm.nugget_assigner import NuggetAssigner
 from rag_cover.llm.session import LLMSession, Remote
@@ -55,9 +55,8 @@ class PromptedJudge:
         questions: int = 40,
         run: LLMSession | None = None,
     ) -> None:
-        if not 0 <= threshold <= 1 or longest < 1 or questions < 1:
-            message = f"threshold is in [0, 1], longest and questions are at least 1; got {threshold}, {longest}, {questions}"
-            raise InvalidValueError(message)
+        refuse_outside(0, 1, threshold=threshold)
+        refuse_below(1, longest=longest, questions=questions)
         self.threshold = threshold
         self._generator, self._longest, self._questions = generator, longest, questions
         self._run = run

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Failure, Generator, Span, fingerprint_of
-from rag_cover.errors import InvalidValueError, MalformedReplyError
+from rag_cover.errors import MalformedReplyError
 from rag_cover.llm.nugget_prompts import NuggetPrompts
 from rag_cover.llm.nugget_replies import AssignmentsReply, WrittenAssignment, assignments_in
 from rag_cover.llm.prompt_safety import Quotable
@@ -60,9 +61,7 @@ class NuggetAssigner:
         longest: int = 60_000,
         run: LLMSession | None = None,
     ) -> None:
-        if at_once < 1 or longest < 1:
-            message = f"at_once and longest are at least 1; got {at_once} and {longest}"
-            raise InvalidValueError(message)
+        refuse_below(1, at_once=at_once, longest=longest)
         self._generator, self._prompts = generator, prompts or NuggetPrompts.read()
         self._at_once, self._longest, self._run = at_once, longest, run
         self._lock = threading.Lock()

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from pydantic import ValidationError
 
+from rag_cover.argument_checks import refuse_below, refuse_outside, without_none
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
@@ -155,11 +156,8 @@ def refuse_unusable(*, sampling: object, capacity: object, keep: object, referen
     Raises:
         InvalidValueError: a share outside [0, 1], a number below 1, references that are no mapping to texts, or no function.
     """
-    numbers = isinstance(sampling, int | float) and isinstance(capacity, int | None) and isinstance(keep, int)
-    too_small = numbers and (keep < 1 or (capacity is not None and capacity < 1))  # type: ignore[operator]  # numbers by now
-    if not numbers or too_small or not 0 <= sampling <= 1:  # type: ignore[operator]  # a number by now
-        message = f"sampling is a number in [0, 1], capacity and keep at least 1; got {sampling!r}, {capacity!r} and {keep!r}"
-        raise InvalidValueError(message)
+    refuse_outside(0, 1, sampling=sampling)
+    refuse_below(1, keep=keep, **without_none(capacity=capacity))
     if references is not None and not isinstance(references, Mapping):
         message = f"references is a {type(references).__name__}; give a mapping of each question to its gold answers"
         raise InvalidValueError(message)

@@ -45,7 +45,7 @@ from rag_cover.recording.sendable import pack_plan
 from rag_cover.recording.shutdown import close_at_exit, unregister
 from rag_cover.recording.sinks import RecordingSinks
 from rag_cover.recording.telemetry import place
-from rag_cover.recording.trace_builder import References, TraceBuilder
+from rag_cover.recording.trace_builder import References, TraceBuilder, references_by_spelling
 from rag_cover.recording.worker import Worker, WorkerThread
 from rag_cover.recording.worker_process import WorkerProcess
 from rag_cover.redaction import Redaction
@@ -104,7 +104,7 @@ class Recording:
         refuse_unmeasured(measuring, measures=measures, store=store, redact=redact, on_result=on_result)
         redaction = Redaction.from_option(redact)
         self._plan = _plan(measures, models, redaction)
-        self._assembly = TraceBuilder(references or {}, pipeline, own_sub_questions, user_ids)
+        self._assembly = TraceBuilder(references_by_spelling(references or {}), pipeline, own_sub_questions, user_ids)
         names = self._plan.names if self._plan else ()
         self._store = store
         kept_here = store if measuring == "thread" else None

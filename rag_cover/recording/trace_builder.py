@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_cover.errors import InputError
+from rag_cover.question_keys import normalise_question
 from rag_cover.questions import Question, json_value, legible
 from rag_cover.recording.calls import QuestionContext, TraceDraft
 from rag_cover.recording.telemetry import NAME
@@ -18,22 +19,34 @@ from rag_cover.spans.shown import find_shown
 from rag_cover.spans.traces import trace_of_tree
 from rag_cover.traces import Trace
 
-__all__ = ["References", "TraceBuilder"]
+__all__ = ["References", "TraceBuilder", "references_by_spelling"]
 
 References = Mapping[str, str | Sequence[str]]
-"""Gold answers by the text of their question."""
+"""Gold answers by the text of their question, up to case, white space and the points at its end."""
+
+
+def references_by_spelling(references: References) -> dict[str, tuple[str, ...]]:
+    """Return gold answers by what the spellings of their question share (`normalise_question`).
+
+    >>> references_by_spelling({"Who wrote Emma?": "Jane Austen"})
+    {'who wrote emma': ('Jane Austen',)}
+    """
+    return {
+        normalise_question(question): (given,) if isinstance(given, str) else tuple(given)
+        for question, given in references.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class TraceBuilder:
     """How drafts become traces.
 
-    ``references`` are gold answers by question; ``pipeline`` names the traces' pipeline, the outermost call's own name unless
-    given. With ``own_sub_questions``, those that the pipeline took its question apart into are the trace's. Who asked is left
-    out without ``user_ids``.
+    ``references`` are gold answers by question (`references_by_spelling`); ``pipeline`` names the traces' pipeline, the
+    outermost call's own name unless given. With ``own_sub_questions``, those that the pipeline took its question apart into are
+    the trace's. Who asked is left out without ``user_ids``.
     """
 
-    references: References
+    references: Mapping[str, tuple[str, ...]]
     pipeline: str | None = None
     own_sub_questions: bool = True
     user_ids: bool = False
@@ -72,8 +85,8 @@ class TraceBuilder:
     def _with_what_was_said(self, trace: Trace, asked: QuestionContext) -> Trace:
         text = asked.text or trace.question.text
         names = (text, trace.question.text, str(trace.metadata.get("asked", text)))
-        known = next((self.references[name] for name in names if name in self.references), ())
-        references = asked.references or ((known,) if isinstance(known, str) else tuple(known))
+        known = (self.references.get(normalise_question(name), ()) for name in names)
+        references = asked.references or next(filter(None, known), ())
         if not references and asked == QuestionContext():  # nothing was said: the trace is checked already
             return trace
         changes: dict[str, Any] = {"question": Question(text, id=asked.id, references=references)}

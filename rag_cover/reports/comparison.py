@@ -84,15 +84,21 @@ def _headline(comparison: Comparison) -> Headline:
 
 
 def _basis_of(metric: MetricComparison, difference: float) -> str:
-    clear = "no clear difference" if verdict_on(metric) == "unclear" else difference_text(difference, SHARE)
-    return ", ".join([clear, p_value_text(metric.p_value), format_count(metric.questions, "question"), *_with_errors(metric)])
+    is_clear = verdict_on(metric) != "unclear"
+    said = difference_text(difference, SHARE) if is_clear else "no clear difference"
+    counts = (p_value_text(metric.p_value), format_count(metric.questions, "question"))
+    return ", ".join([said, *counts, *_with_errors(metric, is_clear=is_clear)])
 
 
-def _with_errors(metric: MetricComparison) -> list[str]:
+def _with_errors(metric: MetricComparison, *, is_clear: bool) -> list[str]:
+    """Say how large the difference may be with the judge's errors, and how large it is at best, beside one that is named."""
     found = metric.with_judge_error
     if found is None or found.lower is None or found.upper is None:
         return []
-    low, high = (difference_text(end, SHARE).removesuffix(" points") for end in (found.lower, found.upper))
+    ends = (found.estimate, found.lower, found.upper)
+    best, low, high = (difference_text(end, SHARE).removesuffix(" points") for end in ends)
+    if is_clear:
+        return [f"corrected for the judge’s errors {best} points, 95% interval {low} to {high}"]
     return [f"with the judge’s errors {low} to {high} points"]
 
 

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rag_cover.judge_check import Agreement, CanaryVerdict, JudgeCheck, JudgeThreshold, SharesCovered
+from rag_cover.judge_check import Agreement, CanaryVerdict, JudgeCheck, SharesCovered
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, format_count, interval_text, percent
@@ -19,6 +19,7 @@ from rag_cover.stats.intervals import Interval
 __all__ = ["check_headline", "check_panels"]
 
 _BAR = 20
+_GUESSING = 0.5  # area under the ROC curve
 
 
 def check_panels(check: JudgeCheck) -> RenderableType:
@@ -62,7 +63,7 @@ def _canary_lines(canaries: Sequence[CanaryVerdict]) -> Iterator[Text]:
     yield Text(f"Canaries: {passed} of {len(canaries)} plain cases are judged rightly.")
     for canary in canaries:
         if not canary.passed:
-            yield Text(f"  wrong: {canary.given} {canary.text} ({canary.said})", style="dim")
+            yield Text(f"  wrong: “{canary.text}” to “{canary.given}” is judged as {canary.said}", style="dim")
 
 
 def _block(block: Agreement, rows: str) -> Iterator[RenderableType]:
@@ -74,7 +75,7 @@ def _block(block: Agreement, rows: str) -> Iterator[RenderableType]:
     )
     if block.labelled:
         yield _figures(block)
-        yield Text(_threshold_sentence(block.threshold, passed_on=rows == "no references"))
+        yield Text(_threshold_sentence(block, passed_on=rows == "no references"))
         yield _reliability(block)
     yield _shares(block.shares)
     yield from _share_lines(block)
@@ -108,7 +109,13 @@ def _cells(interval: Interval | None, *, is_share: bool) -> tuple[Text, str]:
     return Text(value, style="bold"), f"{interval.lower:.2f} to {interval.upper:.2f}"
 
 
-def _threshold_sentence(fit: JudgeThreshold, *, passed_on: bool) -> str:
+def _threshold_sentence(block: Agreement, *, passed_on: bool) -> str:
+    fit = block.threshold
+    if block.area_under_roc is not None and block.area_under_roc.estimate < _GUESSING:
+        return (
+            f"ROC-AUC {block.area_under_roc.estimate:.2f} is below that of guessing, 0.5: are 0 and 1 exchanged in the labels? "
+            "No threshold is fitted to them."
+        )
     if fit.fitted is None or fit.agreement is None or fit.gain is None:
         return "No threshold can be fitted: that takes labels of both kinds, of two questions or more."
     gain = f"{_points(fit.gain.estimate)} points{_sure_points(fit.gain)}"

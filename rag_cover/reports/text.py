@@ -146,7 +146,7 @@ _PLAIN: Mapping[str, str] = {
     "refusal_coverage": "What an answer would score that declines to answer: a check of the judge.",
     "unsure_answers": "How often the judge cannot tell whether an answer covers a sub-question.",
     "unsure_passages": "How often the judge cannot tell whether a passage covers a sub-question.",
-    "rating": "Core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
+    "rating": "By default core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
     "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
     "utility": "How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
     "hurting_steps": "How many steps moved it away from the right answer.",

@@ -112,7 +112,7 @@ def fit_adjustment(
     Args:
         logits: (n, a) of a skill model that did not see these questions.
         values: (n, a) success in [0, 1], NaN where it was not observed.
-        evidence: (n, f) as `evidence_of` gives it; questions whose rows are NaN throughout are left out.
+        evidence: (n, f) as `complexity_evidence` gives it; questions whose rows are NaN throughout are left out.
         agents: (a,) names.
         folds: of the cross-validation, by question.
         seed: seed of the random generator (folds).

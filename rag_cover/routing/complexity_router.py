@@ -23,6 +23,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from rag_cover.argument_checks import refuse_below, refuse_negative, refuse_other_than, without_none
 from rag_cover.backends import Relevance, Retriever, Scorer, fingerprint_of
 from rag_cover.complexity import Calibration, Complexity, Constraints, complexity_of
 from rag_cover.errors import InvalidValueError, nearest
@@ -86,6 +87,7 @@ class ComplexityRouter:
         "_constraints",
         "_relevance",
         "_retriever",
+        "_rule",
         "_scorer",
         "_steps_rule",
         "_t_ans",
@@ -111,14 +113,14 @@ class ComplexityRouter:
         rule: RoutingRule | None = None,
     ) -> None:
         _refuse_routes(routes)
-        if k < 1 or (cut is not None and not cut >= 0):
-            message = f"k is at least 1 and a cut at least 0, not {k} and {cut}"
-            raise InvalidValueError(message)
+        refuse_below(1, k=k)
+        refuse_negative(**without_none(cut=cut))
         self.names: Mapping[Demand, str] = MappingProxyType(dict(routes))
         self.k, self.cut = k, cut
         self._retriever, self._scorer, self._relevance = retriever, scorer, relevance
         self._calibration, self._t_ans, self._t_com, self._constraints = calibration, t_ans, t_com, constraints
         is_set = any(each is not None for each in (calibration, t_ans, t_com, constraints, cut))
+        self._rule = rule
         self._steps_rule = _choose_rule(rule, scorer, is_set=is_set)
 
     def complexity(self, question: Question | str) -> Complexity:
@@ -158,7 +160,7 @@ class ComplexityRouter:
 
     def _name(self, complexity: Complexity, demand: Demand, reason: str) -> Route:
         if demand == "unanswerable" and demand not in self.names:
-            demand = "complex"
+            demand, reason = "complex", f"{reason} No route is named for unanswerable questions, so it takes the complex one."
         return Route(self.names[demand], complexity.probability, _scores(complexity, self.cut), reason)
 
     def explain(self, question: Question | str) -> str:
@@ -196,7 +198,10 @@ class ComplexityRouter:
         ]
 
     def with_cut(self, cut: float | None) -> ComplexityRouter:
-        """Return the same router with another cut on P(complex), such as that of a `RoutingThreshold`."""
+        """Return the same router with another cut on P(complex), such as that of a `RoutingThreshold`.
+
+        A cut takes the place of the rule by steps; None takes the cut away.
+        """
         return ComplexityRouter(
             self.names,
             retriever=self._retriever,
@@ -208,6 +213,7 @@ class ComplexityRouter:
             t_com=self._t_com,
             constraints=self._constraints,
             cut=cut,
+            rule=None if cut is not None and self._rule == "steps" else self._rule,
         )
 
     def fit_threshold(
@@ -301,9 +307,7 @@ def _line(text: str) -> str:
 
 def _choose_rule(rule: RoutingRule | None, scorer: Scorer, *, is_set: bool) -> EvidenceRule | None:
     """Return the rule by steps; None where thresholds decide."""
-    if rule is not None and rule not in get_args(RoutingRule):
-        message = f"rule is {rule!r}; it is one of {', '.join(map(repr, get_args(RoutingRule)))}"
-        raise InvalidValueError(message)
+    refuse_other_than(get_args(RoutingRule), **without_none(rule=rule))
     if rule == "thresholds" or (rule is None and is_set):
         return None
     found = evidence_rule_for(fingerprint_of(scorer))

@@ -35,6 +35,7 @@ __all__ = ["complexities_without_references", "learn_skills"]
 Floats = NDArray[np.float64]
 
 _LEAST = 20
+_GUESSING = 0.5  # area under the ROC curve
 
 
 def learn_skills(
@@ -119,13 +120,14 @@ def complexities_without_references(outcomes: Outcomes, scorer: Scorer | None) -
 
 
 def _refuse_no_gain(held_out: HeldOut) -> None:
-    """Refuse skills that predict held-out questions not clearly better than each pipeline's mean does.
+    """Refuse skills that predict held-out questions not clearly better than each pipeline's mean, or no better than guessing.
 
     Raises:
         NothingLearnedError: says how good both are, and what to do.
     """
     gain = held_out.gain
-    if gain.lower is None or gain.lower <= 0:
+    area = None if held_out.area is None else held_out.area.estimate
+    if gain.lower is None or gain.lower <= 0 or (area is not None and area <= _GUESSING):
         raise NothingLearnedError(
             log_loss=held_out.log_loss,
             means_log_loss=held_out.agent_means_log_loss,
@@ -133,6 +135,7 @@ def _refuse_no_gain(held_out: HeldOut) -> None:
             lower=gain.lower,
             upper=gain.upper,
             questions=gain.n,
+            area=area,
         )
 
 

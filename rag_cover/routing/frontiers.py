@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.argument_checks import refuse_other_than
 from rag_cover.errors import InvalidValueError
 from rag_cover.routing.selection_rules import best_trade, cheapest_reaching, cheapest_right
 from rag_cover.stats.intervals import Interval
@@ -99,7 +100,14 @@ def trace_frontier(
         InvalidValueError: arrays that do not fit together, bad costs, fewer than two agents, or no question left.
     """
     right, predictions, prices = _check_tables(success, predicted, costs)
+    refuse_other_than(get_args(Policy), policy=policy)
     names = [f"agent {number}" for number in range(1, len(prices) + 1)] if agents is None else list(agents)
+    if len(names) != len(prices):
+        message = f"{len(prices)} costs need as many names of agents, not {len(names)}"
+        raise InvalidValueError(message)
+    if settings is not None and not len(settings):
+        message = "settings is empty; give some, or leave it out"
+        raise InvalidValueError(message)
     kept = ~np.isnan(right).any(axis=1)
     right, predictions = right[kept], predictions[kept]
     if not len(right):
@@ -270,5 +278,8 @@ def _check_tables(success: ArrayLike, predicted: ArrayLike, costs: ArrayLike) ->
         raise InvalidValueError(message)
     if not np.isfinite(prices).all() or (prices < 0).any() or np.isnan(predictions).any():
         message = "costs are finite and at least 0, predictions are numbers"
+        raise InvalidValueError(message)
+    if (right < 0).any() or (right > 1).any():
+        message = "success is a number from 0 to 1, or NaN where it was not observed"
         raise InvalidValueError(message)
     return right, predictions, prices

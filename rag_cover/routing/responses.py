@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_cover.errors import InvalidValueError
+from rag_cover.question_keys import normalise_question
 from rag_cover.questions import Question
 
-__all__ = ["Responses", "normalise_question"]
+__all__ = ["Responses"]
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +45,10 @@ class Responses:
 
     @classmethod
     def from_observations(cls, observations: Iterable[tuple[str, Question | str, float]]) -> Self:
-        """Build from (agent, question, success); what is repeated, up to case and punctuation, counts as its mean."""
+        """Build from (agent, question, success), NaN where it was not observed; what is repeated counts as its mean.
+
+        Questions are the same by `normalise_question`.
+        """
         observed: dict[tuple[str, str], list[float]] = {}
         agents: dict[str, None] = {}
         texts: dict[str, str] = {}
@@ -52,7 +56,8 @@ class Responses:
             text = question if isinstance(question, str) else question.text
             texts.setdefault(normalise_question(text), text)
             agents.setdefault(agent)
-            observed.setdefault((normalise_question(text), agent), []).append(success)
+            if not math.isnan(success):
+                observed.setdefault((normalise_question(text), agent), []).append(success)
         means = {pair: float(np.mean(values)) for pair, values in observed.items()}
         table = [[means.get((key, agent), np.nan) for agent in agents] for key in texts]
         return cls(tuple(agents), tuple(texts.values()), np.array(table).reshape(len(texts), len(agents)))
@@ -78,15 +83,6 @@ class Responses:
             message = f"no responses of {unknown[0]!r}; there are those of: {', '.join(self.agents)}"
             raise InvalidValueError(message)
         return Responses(names, self.questions, self.values[:, [self.agents.index(name) for name in names]])
-
-
-def normalise_question(text: str) -> str:
-    """Return what two spellings of one question share: its letters and digits after NFKC, in lower case.
-
-    >>> normalise_question("Who wrote  'Emma'?")
-    'whowroteemma'
-    """
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).lower()))
 
 
 def _require(agents: tuple[str, ...], questions: tuple[str, ...], table: Floats) -> None:

@@ -6,12 +6,14 @@ adjustment was fitted and somebody tells complexity (`rag_cover.routing.complexi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.argument_checks import refuse_negative, refuse_outside, without_none
 from rag_cover.backends import Embedder
 from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError, nearest
@@ -72,8 +74,9 @@ class SkillRouter:
         probe: tells complexity, for the adjustment.
 
     Raises:
-        InvalidValueError: an unknown agent, a missing cost, a target outside [0, 1], a budget that no agent meets, a target and
-            an exchange, one of them or a budget without costs, or an adjustment without a probe.
+        InvalidValueError: an agent that is unknown or given twice, a missing cost, a target outside [0, 1], an exchange or a
+            budget that is no finite number from 0 on, a budget that no agent meets, a target and an exchange, one of them or a
+            budget without costs, or an adjustment without a probe.
     """
 
     __slots__ = ("_adjustment", "_caimira", "_embedder", "_probe", "agents", "budget", "costs", "exchange", "priced", "target")
@@ -133,7 +136,7 @@ class SkillRouter:
         """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used.
 
         Raises:
-            InvalidValueError: subjects that are not as many as questions.
+            InvalidValueError: subjects, or complexities, that are not as many as questions.
         """
         if not questions:
             return np.zeros((0, len(self.agents)))
@@ -142,6 +145,9 @@ class SkillRouter:
         if self._adjustment is None:
             return predicted
         known = complexities if complexities is not None else [self._complexity(question) for question in asked]
+        if len(known) != len(asked):
+            message = f"{len(asked)} questions need as many complexities, not {len(known)}"
+            raise InvalidValueError(message)
         return probabilities(
             self._adjustment.adjust(logits_of(predicted, edge=_EDGE), complexity_evidence(known), agents=self.agents)
         )
@@ -228,12 +234,12 @@ class SkillRouter:
         return f"No agent{within} reaches {self.target:g}; {name} comes nearest, with {value:.2f}."
 
     def _refuse_wishes(self) -> None:
-        if self.target is not None and not 0 <= self.target <= 1:
-            message = f"target is {self.target}; a predicted success lies in [0, 1]"
-        elif self.target is not None and self.exchange is not None:
-            message = "give a target or a rate of exchange, not both"
+        refuse_outside(0, 1, **without_none(target=self.target))
+        refuse_negative(**without_none(budget=self.budget, exchange=self.exchange))
+        if self.target is not None and self.exchange is not None:
+            message = "give a target or an exchange, not both"
         elif not self.priced and (self.target, self.budget, self.exchange) != (None, None, None):
-            message = "a target, a budget or a rate of exchange needs the agents' costs"
+            message = "a target, a budget or an exchange needs costs: the cost of one question, by agent"
         elif self.budget is not None and not (self.costs <= self.budget).any():
             cheapest = int(self.costs.argmin())
             message = (
@@ -249,6 +255,9 @@ class SkillRouter:
 def _refuse_agents(agents: Sequence[str], known: Sequence[str]) -> None:
     if not agents:
         message = "a router needs at least one agent to choose"
+        raise InvalidValueError(message)
+    if twice := [agent for agent, times in Counter(agents).items() if times > 1]:
+        message = f"the agent {twice[0]!r} is given twice; name each once"
         raise InvalidValueError(message)
     for agent in agents:
         if agent not in known:

@@ -20,8 +20,9 @@ from rag_cover.complexity import Complexity
 from rag_cover.coverage import CoverageResult
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError, ModelFailedError
 from rag_cover.measures import TraceResult
+from rag_cover.question_keys import normalise_question
 from rag_cover.questions import Passage, Question, Role
-from rag_cover.routing.responses import Responses, normalise_question
+from rag_cover.routing.responses import Responses
 from rag_cover.routing.subjects import agreed_subjects
 from rag_cover.traces import Trace
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Failure, Locator, Retriever, Scorer, fingerprint_of
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.llm.session import Remote
 from rag_cover.searching import Searches
 from rag_cover.setqueries.algebra import MOST_ATOMS, SetQuery
 from rag_cover.setqueries.answers import Candidate, SetAnswer
-from rag_cover.setqueries.calibration import MembershipCalibration, membership_calibration_for
+from rag_cover.setqueries.calibration import MembershipCalibration, membership_calibration_for, refuse_threshold
 from rag_cover.setqueries.candidates import DEPTH, EntityOf, Pooled, depths_of, entity_name, pool_candidates
 from rag_cover.setqueries.deciding import Verdicts, decide
 from rag_cover.setqueries.explanations import budget_note, notes_on_searches, reading_notes
@@ -62,14 +63,11 @@ class SetAnswerer:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anything is searched for."""
-        for name, least in (("depth", 1), ("max_pairs", 1), ("workers", 1), ("explained", 0)):
-            if not isinstance(value := getattr(self, name), int) or value < least:
-                message = f"{name} is {value!r}; it is a whole number, at least {least}"
-                raise InvalidValueError(message)
+        refuse_below(1, depth=self.depth, max_pairs=self.max_pairs, workers=self.workers)
+        refuse_below(0, explained=self.explained)
         demand_modifiers(self.modifiers)
-        if self.threshold is not None and not (isinstance(self.threshold, float | int) and 0 <= self.threshold < 1):
-            message = f"threshold is {self.threshold!r}; a candidate is kept above it, so it lies in [0, 1)"
-            raise InvalidValueError(message)
+        if self.threshold is not None:
+            refuse_threshold(self.threshold)
 
     def answer(self, question: str | ParsedQuery | SetQuery) -> SetAnswer:
         """Answer one question, as `rag_cover.setqueries.answer` does.
@@ -209,7 +207,8 @@ def answer(  # noqa: PLR0913  # all but two by name
             call. By default a candidate that cannot belong any more is not judged further: the entities and their evidence
             are the same, and what was left out has upper bounds for probabilities.
         screen: do not ask the judge about a candidate and an atom whose search did not find it and whose words it does not have
-            (`screening`), where that settles the outcome: fewer pairs, and an answer that may differ. Not with ``exhaustive``.
+            (`screening`), where that settles the outcome: fewer pairs, and an answer that may differ. No pair is left out
+            with ``exhaustive``, nor where a model behind an API judges, which is asked about all atoms at once.
 
     Raises:
         InvalidValueError: a blank question, one that names nothing to start from, over 20 atoms, or a number out of range.

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_outside
 from rag_cover.backends import numbers_for
 from rag_cover.errors import InvalidValueError
 from rag_cover.setqueries.features import word_features
@@ -64,9 +65,7 @@ class MembershipCalibration:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be calibrated by."""
-        if not 0 <= self.threshold < 1:
-            message = f"threshold is {self.threshold}; a candidate is kept above it, so it lies in [0, 1)"
-            raise InvalidValueError(message)
+        refuse_threshold(self.threshold)
         if self.combination not in COMBINATIONS or len(self.weights) not in (0, 1 + len(FEATURES)):
             message = f"a calibration has {1 + len(FEATURES)} weights or none, and one of the combinations "
             raise InvalidValueError(message + ", ".join(COMBINATIONS))
@@ -105,3 +104,15 @@ def membership_calibration_for(fingerprint: str) -> MembershipCalibration | None
 def load_membership_calibrations() -> Mapping[str, MembershipCalibration]:
     """Read the shipped calibrations, by the judge's fingerprint."""
     return {fingerprint: MembershipCalibration.from_dict(each) for fingerprint, each in read_shipped_numbers(NUMBERS).items()}
+
+
+def refuse_threshold(threshold: float) -> None:
+    """Refuse a threshold that no probability of membership, or none but 1, could exceed.
+
+    Raises:
+        InvalidValueError: it is no number in [0, 1).
+    """
+    refuse_outside(0, 1, threshold=threshold)
+    if threshold == 1:
+        message = "threshold is 1, and a candidate is kept above it; give a number below 1"
+        raise InvalidValueError(message)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Generic, TypeVar
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.errors import InvalidValueError
 
 __all__ = [
@@ -263,9 +264,7 @@ def _gold(gold: Collection[str]) -> frozenset[str]:
 
 
 def _first(ranked: Sequence[str], k: int) -> frozenset[str]:
-    if k < 1:
-        message = f"k is {k}; the first k of a ranking are at least 1"
-        raise InvalidValueError(message)
+    refuse_below(1, k=k)
     if not isinstance(ranked, Sequence):
         message = f"a {type(ranked).__name__} has no order to cut at k; pass a list of titles, best first"
         raise InvalidValueError(message)

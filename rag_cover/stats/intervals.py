@@ -91,8 +91,8 @@ def jackknife(sums: ArrayLike, statistic: Statistic, *, low: float = -math.inf, 
     Args:
         sums: (clusters, k), one row of additive quantities per cluster.
         statistic: maps (draws, k) to (draws,).
-        low: the lowest value that the statistic can have.
-        high: the highest.
+        low: the lowest value that the statistic can have: the lower bound is cut off there, unless the estimate lies below it.
+        high: the highest, likewise.
     """
     found = _leave_one_out(sums, statistic)
     if found is None:
@@ -101,7 +101,10 @@ def jackknife(sums: ArrayLike, statistic: Statistic, *, low: float = -math.inf, 
     if math.isnan(variance):
         return Interval(estimate, None, None, clusters)
     half = _student_t(clusters - 1) * math.sqrt(variance)
-    return Interval(estimate, max(low, estimate - half), min(high, estimate + half), clusters)
+    lower, upper = estimate - half, estimate + half
+    return Interval(
+        estimate, lower if estimate < low else max(low, lower), upper if estimate > high else min(high, upper), clusters
+    )
 
 
 def jackknife_share(sums: ArrayLike, statistic: Statistic) -> Interval | None:
@@ -183,7 +186,8 @@ def permutation_p_value(
     """Return the two-sided p-value of statistic(A) - statistic(B) when each cluster's two sides may be swapped.
 
     Where there are no more than ``permutations`` ways to swap them, all are tried and the value is exact. Else the observed
-    arrangement counts among those drawn, so the value is never 0. None where the difference is undefined.
+    arrangement counts among those drawn, so the value is never 0. Arrangements in which the difference is undefined are left
+    out; where it is undefined on the data, the result is None.
 
     Args:
         sums_a: (clusters, k) of the one side.
@@ -191,6 +195,9 @@ def permutation_p_value(
         statistic: maps (..., k) to (...).
         permutations: how many swaps to draw.
         seed: seed of the random generator.
+
+    Raises:
+        InvalidValueError: no clusters, or not the same on both sides.
     """
     a, b = np.asarray(sums_a, dtype=np.float64), np.asarray(sums_b, dtype=np.float64)
     if a.shape != b.shape or not len(a):
@@ -205,7 +212,7 @@ def permutation_p_value(
         swing = signs @ difference
         gaps = statistic((total + swing) / 2) - statistic((total - swing) / 2)
         at_least += int(np.sum(np.abs(gaps) >= abs(observed) - _ROUNDING))
-        tried += len(signs)
+        tried += int(np.sum(~np.isnan(gaps)))
     return at_least / tried
 
 

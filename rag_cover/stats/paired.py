@@ -40,11 +40,14 @@ def mean_intervals(values: ArrayLike) -> list[Interval]:
     [0.5, 0.5]
 
     Raises:
-        InvalidValueError: no questions.
+        InvalidValueError: no questions, or a value that is undefined (NaN).
     """
     table = np.asarray(values, dtype=np.float64)
     if not len(table):
         message = "a mean over questions needs one at least"
+        raise InvalidValueError(message)
+    if np.isnan(table).any():
+        message = "a mean over questions needs a number of each; leave out the questions without one"
         raise InvalidValueError(message)
     rows = np.stack([table.T, np.ones_like(table.T)], axis=2)
     return [interval for each in rows if (interval := jackknife(each, _mean))]
@@ -58,7 +61,13 @@ def compare_pairs(before: ArrayLike, after: ArrayLike, *, permutations: int = 10
     >>> (paired,) = compare_pairs([[0.1], [0.2], [0.3]], [[0.3], [0.4], [0.5]])
     >>> round(paired.interval.estimate, 6), round(paired.p_value, 2)
     (0.2, 0.25)
+
+    Raises:
+        InvalidValueError: tables of two shapes, no questions, or a value that is undefined (NaN).
     """
+    if np.shape(before) != np.shape(after):
+        message = f"both sides need the same questions and pairs, not {np.shape(before)} and {np.shape(after)}"
+        raise InvalidValueError(message)
     differences = np.round(np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64), _DIGITS)
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING
     at_least, tried = np.zeros(differences.shape[1]), 0

@@ -12,6 +12,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.errors import InvalidValueError
+
 __all__ = ["best_cut", "cross_fitted", "cuts_between"]
 
 Floats = NDArray[np.float64]
@@ -25,7 +27,13 @@ def best_cut(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
     >>> best_cut([0.1, 0.2, 0.8, 0.9], [False, False, True, True])
     0.5
+
+    Raises:
+        InvalidValueError: no labels.
     """
+    if not len(np.asarray(labels)):
+        message = "a cut is chosen by labels, and there are none"
+        raise InvalidValueError(message)
     values, places = np.unique(np.asarray(probabilities, dtype=np.float64), return_inverse=True)
     true = np.asarray(labels, dtype=bool)
     positives, negatives = (np.bincount(places[kind], minlength=len(values)) for kind in (true, ~true))

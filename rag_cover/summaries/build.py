@@ -22,7 +22,7 @@ from rag_cover.summaries.accumulators import Sums
 from rag_cover.summaries.judge_error import JudgeError, JudgeKnowledge, VerdictCollector
 from rag_cover.summaries.metrics import OwnedMetric, metrics_of
 from rag_cover.summaries.result import MetricValue, OutcomeCounts, Summary
-from rag_cover.traces import Trace
+from rag_cover.traces import Trace, describe_pipeline_failure
 
 __all__ = ["SummaryBuilder", "summarise"]
 
@@ -188,8 +188,8 @@ def _unknown_in(result: TraceResult) -> Iterator[str]:
 
 def _count_unanswered(trace: Trace) -> Iterator[str]:
     """Say of which traces there is no answer because the pipeline failed, as a recording notes it."""
-    if trace.answer is None and trace.metadata.get("error") is not None:
-        yield "the pipeline failed and gave no answer"
+    if (failure := describe_pipeline_failure(trace)) is not None:
+        yield failure
 
 
 def _state(outcome: object) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
+from rag_cover.argument_checks import refuse_below, refuse_outside, without_none
 from rag_cover.backends import CalibrationShift, Mode, Scorer
 from rag_cover.errors import InvalidValueError, ModelFailedError, nearest
 from rag_cover.evaluation import evaluate
@@ -48,17 +49,8 @@ class Requirements:
             if isinstance(getattr(self, name), str):
                 message = f"{name} is one text; give a list: {name}=[{getattr(self, name)!r}]"
                 raise InvalidValueError(message)
-        for name in ("min_core_coverage", "max_unsupported"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-                message = f"{name} is a number, not {value!r}"
-                raise InvalidValueError(message)
-        if self.min_core_coverage is not None and not 0 <= self.min_core_coverage <= 1:
-            message = f"min_core_coverage is a share, in [0, 1], not {self.min_core_coverage!r}"
-            raise InvalidValueError(message)
-        if self.max_unsupported is not None and self.max_unsupported < 0:
-            message = f"max_unsupported counts sentences, and is at least 0, not {self.max_unsupported!r}"
-            raise InvalidValueError(message)
+        refuse_outside(0, 1, **without_none(min_core_coverage=self.min_core_coverage))
+        refuse_below(0, **without_none(max_unsupported=self.max_unsupported))
         if self.sub_questions is not None and self.nuggets is not None:
             message = "with nuggets no sub-questions are used; leave sub_questions or nuggets out"
             raise InvalidValueError(message)

@@ -20,6 +20,7 @@ from itertools import chain, islice, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Embedder, Retriever, Scorer, ScoringItem, certain_cuts_of
 from rag_cover.decomposition.nuggets.statements import StatementSource, statements_in
 from rag_cover.english.noun_phrases import is_plural
@@ -154,9 +155,7 @@ class TestsetMaker:
             InvalidValueError: n below 1.
             ModelFailedError: the judge failed.
         """
-        if n < 1:
-            message = f"n is {n}; a test set has at least one question"
-            raise InvalidValueError(message)
+        refuse_below(1, n=n)
         singles, multis, unanswerables = (shares or Shares()).counts(n)
         wanted = singles + 2 * multis
         accepted: list[_Accepted] = []

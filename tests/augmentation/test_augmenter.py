@@ -48,7 +48,7 @@ def test_a_mode_that_writes_needs_a_generator() -> None:
 def test_a_number_of_less_than_one_is_refused_by_name(name: str) -> None:
     arguments: dict[str, int] = {name: 0}
 
-    with pytest.raises(InvalidValueError, match=f"^{name} is 0; it is at least 1$"):
+    with pytest.raises(InvalidValueError, match=f"^{name} is 0; give a whole number of at least 1$"):
         augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)  # type: ignore[arg-type]  # by name
 
 
@@ -57,7 +57,7 @@ def test_a_number_of_less_than_one_is_refused_by_name(name: str) -> None:
 def test_what_is_no_whole_number_is_refused_by_name(name: str, value: object) -> None:
     arguments: dict[str, Any] = {name: value}
 
-    with pytest.raises(InvalidValueError, match=f"^{name} is {value!r}; it is a whole number, at least 1$"):
+    with pytest.raises(InvalidValueError, match=f"^{name} is {value!r}; give a whole number of at least 1$"):
         augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)
 
 
@@ -73,7 +73,7 @@ def test_a_question_without_a_text_is_refused(question: Any, said: str) -> None:
 def test_a_share_that_is_no_number_is_refused_by_name(name: str) -> None:
     arguments: dict[str, Any] = {name: "0.5"}
 
-    with pytest.raises(InvalidValueError, match=rf"^{name} is '0.5'; it is in \[0, 1\]$"):
+    with pytest.raises(InvalidValueError, match=f"^{name} is '0.5'; give a number from 0 to 1$"):
         augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)
 
 
@@ -82,7 +82,7 @@ def test_a_share_that_is_no_number_is_refused_by_name(name: str) -> None:
 def test_a_share_outside_0_and_1_is_refused_by_name(name: str, value: float) -> None:
     arguments: dict[str, float] = {name: value}
 
-    with pytest.raises(InvalidValueError, match=rf"^{name} is .*; it is in \[0, 1\]$"):
+    with pytest.raises(InvalidValueError, match=f"^{name} is .*; give a number from 0 to 1$"):
         augment(SKY, ScriptedRetriever(), scorer=KeywordScorer(), **arguments)  # type: ignore[arg-type]  # by name
 
 

@@ -84,7 +84,7 @@ class TestSearching:
 
     @pytest.mark.parametrize("feedback", ["2", None, 1.5, math.nan])
     def test_what_is_no_whole_number_is_refused(self, feedback: Any) -> None:
-        with pytest.raises(InvalidValueError, match="feedback is .*; it is a whole number, at least 0"):
+        with pytest.raises(InvalidValueError, match="feedback is .*; give a whole number of at least 0"):
             make_queries(feedback=feedback)
 
     def test_a_negative_number_of_passages_is_refused(self) -> None:

@@ -398,7 +398,7 @@ def test_a_receiver_that_says_nothing_without_passages_believes_nothing_then() -
     ("wrong", "said"),
     [
         ({"n": 0}, "n is 0"),
-        ({"seed": -1}, "seed -1"),
+        ({"seed": -1}, "seed is -1"),
         ({"adaptive": 0.0}, "half width"),
         ({"kind": "firm"}, "kind is 'firm'"),
         ({"preset": "offical"}, "preset is 'offical'"),

@@ -194,9 +194,9 @@ def test_only_the_first_plus_divides_the_names() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"max_calls": -1}, "max_calls is at least 0"),
-        ({"max_cost": -1.0}, "max_cost is a finite number"),
-        ({"audit": 1.5}, r"audit is a share, in \[0, 1\]"),
+        ({"max_calls": -1}, "max_calls is -1; give a whole number of at least 0"),
+        ({"max_cost": -1.0}, "max_cost is -1.0; give a finite number"),
+        ({"audit": 1.5}, "audit is 1.5; give a number from 0 to 1"),
     ],
 )
 def test_settings_outside_their_range_are_refused(settings: dict[str, float], problem: str) -> None:

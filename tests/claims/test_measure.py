@@ -215,7 +215,7 @@ def test_prompts_can_be_edited_and_are_part_of_the_result_key(tmp_path: Path) ->
 
 
 def test_a_threshold_outside_of_0_and_1_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="a threshold is a probability"):
+    with pytest.raises(InvalidValueError, match="give a number from 0 to 1"):
         ClaimsMeasure(threshold=1.5)
 
 

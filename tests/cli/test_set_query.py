@@ -209,7 +209,7 @@ def test_quiet_prints_nothing_and_writes_all_the_same(command: Command, corpus: 
         (("birds", "--parse-only", "--parser", "gramar"), "Did you mean 'grammar'?"),
         (("birds", "--parse-only", "--parser", "words"), "offers no generator"),
         (("birds", "--corpus", "birds.jsonl", "--threshold", "1.5"), "less than or equal to 1"),
-        (("birds", "--corpus", "birds.jsonl", "--threshold", "1"), "it lies in [0, 1)"),
+        (("birds", "--corpus", "birds.jsonl", "--threshold", "1"), "give a number below 1"),
         (("birds", "--corpus", "birds.jsonl", "--corpus-column", "text"), "is not FIELD=COLUMN"),
     ],
 )

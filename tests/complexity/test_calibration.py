@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_cover.complexity import Calibration, Evidence, Labelled, calibrate, retrieval_complexity
+from rag_cover.complexity.choices import Constraints
 from rag_cover.complexity.fitting import LEAST
-from rag_cover.complexity.result import Constraints
 from rag_cover.complexity.thresholds import best_thresholds
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.stats.logistic import fit_weights, probabilities_of

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rag_cover.backends import Failure, ScoringItem, TokenRelevance
 from rag_cover.complexity import Calibration, complexities_of, complexity_of, probe, shipped_calibrations
-from rag_cover.complexity.result import Complexity, Constraints
+from rag_cover.complexity.choices import Constraints
+from rag_cover.complexity.result import Complexity
 from rag_cover.errors import InvalidValueError, ModelFailedError
 from rag_cover.questions import Passage, Question
 from rag_cover.testing import Counter, KeywordScorer, ScriptedScorer
@@ -90,7 +91,7 @@ def test_k_limits_what_is_judged() -> None:
     found = probe(BORN, Shelf(), KeywordScorer(), k=1)
 
     assert len(found.documents) == 1
-    with pytest.raises(InvalidValueError, match="at least one passage"):
+    with pytest.raises(InvalidValueError, match="give a whole number of at least 1"):
         probe(BORN, Shelf(), KeywordScorer(), k=0)
 
 

@@ -12,9 +12,10 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from rag_cover.complexity import Evidence, retrieval_complexity
-from rag_cover.complexity.completeness import READINGS, ReadingName, completeness_of, sharpen
-from rag_cover.complexity.result import CompletenessMethod, Complexity
-from rag_cover.complexity.rrcp import ConstraintName, verdict_of
+from rag_cover.complexity.choices import CompletenessMethod, Constraints
+from rag_cover.complexity.completeness import READINGS, completeness_of, sharpen
+from rag_cover.complexity.result import Complexity
+from rag_cover.complexity.rrcp import verdict_of
 from rag_cover.errors import InvalidValueError
 
 Floats = NDArray[np.float64]
@@ -55,7 +56,7 @@ def test_without_documents_nothing_answers_and_the_set_is_complete() -> None:
 
 
 @pytest.mark.parametrize(("constraints", "expected"), [("both", False), ("answerability", True), ("completeness", False)])
-def test_one_constraint_alone_decides_when_asked_to(constraints: ConstraintName, *, expected: bool) -> None:
+def test_one_constraint_alone_decides_when_asked_to(constraints: Constraints, *, expected: bool) -> None:
     unanswered_and_incomplete = verdict_of([0.1], [[1.0, 0.0]], constraints=constraints)
 
     assert unanswered_and_incomplete.is_complex is expected
@@ -95,7 +96,7 @@ def test_a_reading_that_there_is_not_is_refused() -> None:
 
 
 def test_the_readings_are_those_that_a_result_may_name() -> None:
-    assert tuple(READINGS) == get_args(CompletenessMethod) == get_args(ReadingName)
+    assert tuple(READINGS) == get_args(CompletenessMethod)
 
 
 def test_what_documents_cover_only_jointly_is_what_the_best_of_them_leaves() -> None:
@@ -138,7 +139,7 @@ def test_a_temperature_is_above_zero(temperature: float) -> None:
 
 @EACH_READING
 @given(relevance=RELEVANCE)
-def test_every_reading_lies_between_0_and_1(reading: ReadingName, relevance: Floats) -> None:
+def test_every_reading_lies_between_0_and_1(reading: CompletenessMethod, relevance: Floats) -> None:
     found = completeness_of(relevance, reading=reading)
 
     assert 0 <= found <= 1
@@ -146,7 +147,7 @@ def test_every_reading_lies_between_0_and_1(reading: ReadingName, relevance: Flo
 
 @EACH_READING
 @given(relevance=RELEVANCE)
-def test_the_order_of_documents_and_tokens_changes_nothing(reading: ReadingName, relevance: Floats) -> None:
+def test_the_order_of_documents_and_tokens_changes_nothing(reading: CompletenessMethod, relevance: Floats) -> None:
     found = completeness_of(relevance[::-1, ::-1], reading=reading)
 
     assert found == pytest.approx(completeness_of(relevance, reading=reading), abs=1e-9)
@@ -154,7 +155,7 @@ def test_the_order_of_documents_and_tokens_changes_nothing(reading: ReadingName,
 
 @pytest.mark.parametrize("reading", ["token-entropy", "document-entropy", "token-over-documents", "weighted"])
 @given(relevance=RELEVANCE, unit=st.sampled_from([1e-3, 8.0, 1e200]))
-def test_the_unit_of_relevance_does_not_change_an_entropy(reading: ReadingName, relevance: Floats, unit: float) -> None:
+def test_the_unit_of_relevance_does_not_change_an_entropy(reading: CompletenessMethod, relevance: Floats, unit: float) -> None:
     coarse = np.round(relevance, 3)  # so that a smaller unit does not lose the smallest values
 
     found = completeness_of(coarse * unit, reading=reading)

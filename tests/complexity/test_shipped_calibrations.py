@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from rag_cover.complexity import calibration_for, complexity_of
-from rag_cover.complexity.result import AnswerSource, Constraints
+from rag_cover.complexity.choices import AnswerSource, Constraints
 from rag_cover.complexity.shipped_calibrations import NUMBERS, load_calibrations
 from rag_cover.questions import Passage
 from rag_cover_embedded.judge import EmbeddedJudge

@@ -4,7 +4,8 @@ import pytest
 
 from rag_cover.backends import Failure
 from rag_cover.complexity import Standing, description_of, hardness, standing_of
-from rag_cover.complexity.result import Complexity, Constraints
+from rag_cover.complexity.choices import Constraints
+from rag_cover.complexity.result import Complexity
 from rag_cover.measures import NotApplicable, Outcome, TraceResult
 from rag_cover.questions import Question
 from rag_cover.traces import Trace

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from rag_cover.complexity import Kind, Standing
-from rag_cover.complexity.result import AnswerSource, Complexity
+from rag_cover.complexity.choices import AnswerSource
+from rag_cover.complexity.result import Complexity
 from rag_cover.complexity.summary import NO_KIND
 from rag_cover.measures import NotApplicable, TraceResult
 from rag_cover.questions import Question

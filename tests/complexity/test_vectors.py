@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from rag_cover.complexity import retrieval_complexity
-from rag_cover.complexity.completeness import ReadingName, completeness_of
+from rag_cover.complexity.choices import CompletenessMethod
+from rag_cover.complexity.completeness import completeness_of
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "rrcp.json").read_text(encoding="utf-8"))
 TOLERANCE = VECTORS["meta"]["tolerance"]
@@ -48,7 +49,7 @@ def test_completeness_and_entropies_are_those_of_the_vectors(case: dict[str, Any
         ("document-entropy", "document_mass_entropy"),
     ],
 )
-def test_rival_readings_are_those_of_the_vectors(case: dict[str, Any], reading: ReadingName, rival: str) -> None:
+def test_rival_readings_are_those_of_the_vectors(case: dict[str, Any], reading: CompletenessMethod, rival: str) -> None:
     found = completeness_of(case["relevance"], reading=reading)
 
     assert found == pytest.approx(case["rivals"][rival], abs=TOLERANCE)

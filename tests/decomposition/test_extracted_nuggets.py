@@ -147,7 +147,7 @@ def test_nuggets_do_not_depend_on_the_order_of_the_traces() -> None:
 
 @pytest.mark.parametrize(("depth", "most"), [(0, 12), (50, 0)])
 def test_numbers_that_leave_nothing_to_do_are_refused(depth: int, most: int) -> None:
-    with pytest.raises(InvalidValueError, match="at least 1"):
+    with pytest.raises(InvalidValueError, match="give a whole number of at least 1"):
         NuggetMaker(WordEmbedder(), KeywordEntailer(), depth=depth, most=most)
 
 

@@ -97,7 +97,7 @@ def test_a_nuggetizer_travels_between_processes() -> None:
 
 @pytest.mark.parametrize("wrong", [{"window": 0}, {"max_nuggets": 0}, {"keep": 0}])
 def test_settings_below_one_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidValueError, match="are at least 1"):
+    with pytest.raises(InvalidValueError, match="is 0; give a whole number of at least 1"):
         nuggetizer(**wrong)
 
 

@@ -171,7 +171,7 @@ def test_reading_every_window_is_another_judge_by_its_fingerprint(new_judge: Jud
 
 
 def test_no_threads_are_refused() -> None:
-    with pytest.raises(InvalidValueError, match="threads is at least 1, not 0"):
+    with pytest.raises(InvalidValueError, match="threads is 0; give a whole number of at least 1"):
         open_judge(threads=0)
 
 

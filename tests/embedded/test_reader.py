@@ -133,7 +133,7 @@ def test_no_samples_are_refused(reader: EmbeddedReader) -> None:
 
 
 def test_no_threads_are_refused() -> None:
-    with pytest.raises(InvalidValueError, match="threads is at least 1, not 0"):
+    with pytest.raises(InvalidValueError, match="threads is 0; give a whole number of at least 1"):
         open_receiver(threads=0)
 
 

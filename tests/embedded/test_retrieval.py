@@ -108,7 +108,7 @@ def test_an_empty_corpus_is_refused() -> None:
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_a_k_below_one_is_refused(rivers: EmbeddedRetriever, k: int) -> None:
-    with pytest.raises(InvalidValueError, match="k is at least 1"):
+    with pytest.raises(InvalidValueError, match=f"k is {k}; give a whole number of at least 1"):
         rivers.retrieve("river", k=k)
 
 

@@ -53,7 +53,7 @@ def test_a_long_text_stops_a_run_that_stops_at_failures() -> None:
 
 
 def test_no_limit_below_one_is_taken() -> None:
-    with pytest.raises(InvalidValueError, match="at least 1 character, not 0"):
+    with pytest.raises(InvalidValueError, match="longest_text is 0; give a whole number"):
         evaluate([TRACES["the answer"]], models=MODELS, longest_text=0)
 
 

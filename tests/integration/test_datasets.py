@@ -20,3 +20,18 @@ def test_one_question_is_no_file(text: str) -> None:
 def test_a_path_stays_one(path: str) -> None:
     with pytest.raises(InputError, match="no such file"):
         Dataset(path)
+
+
+@pytest.mark.parametrize("name", ["references", "reference"])
+def test_gold_answers_may_stand_beside_a_question(name: str) -> None:
+    (question,) = Dataset([{"question": "What is the deposit?", name: "50 euros"}]).questions
+
+    assert question.references == ("50 euros",)
+
+
+@pytest.mark.parametrize(
+    ("field", "told"), [("ground_truth", "Gold answers belong to the question"), ("contexts", "belong to a step")]
+)
+def test_what_others_call_so_is_told_its_place(field: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        Dataset([{"question": "What is the deposit?", field: "50 euros"}])

@@ -177,7 +177,7 @@ def test_a_schema_is_told_in_the_one_system_message() -> None:
 
 
 def test_fewer_than_one_worker_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="workers is 0; it is at least 1"):
+    with pytest.raises(InvalidValueError, match="workers is 0; give a whole number of at least 1"):
         GeneratorByCalls(Speaker(), workers=0)
 
 

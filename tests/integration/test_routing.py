@@ -6,6 +6,7 @@ import pytest
 
 from rag_cover import Models, Passage
 from rag_cover.backends import Retriever
+from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError
 from rag_cover.integration import complexity_router_by, decide_or_default, for_agents, refuse_unknown_route
 from rag_cover.routing import Route
@@ -65,3 +66,12 @@ def test_a_default_is_a_route_that_there_is() -> None:
 
     with pytest.raises(InvalidValueError, match="no route is called 'direkt'. Did you mean 'direct'.* direct, complex"):
         refuse_unknown_route("direkt", ["direct", "complex"])
+
+
+def test_what_no_route_is_named_for_takes_the_complex_one_and_says_so() -> None:
+    router = complexity_router_by(OnePassage(), Models(judge=KeywordScorer()), ["direct", "complex"], k=1, cut=None)
+
+    unanswered = Complexity(0.01, answerable=False, completeness=0.1, complete=False, is_complex=False, t_ans=0.15, t_com=0.8)
+    route = router.route_of(unanswered)
+
+    assert (route.name, route.reason.count("No route is named for unanswerable questions")) == ("complex", 1)

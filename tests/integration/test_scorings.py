@@ -136,7 +136,7 @@ class TestScores:
         assert RatingScoring(fail_under=-1).fail_under == -1
         assert RatingScoring(CoverageMeasure(weights={"core": 4}), 4).fail_under == 4  # type: ignore[dict-item]
 
-        with pytest.raises(InvalidValueError, match=r"fail_under is 1.6; scores lie in \[-1, 1.5\]"):
+        with pytest.raises(InvalidValueError, match="fail_under is 1.6; give a number from -1 to 1.5"):
             RatingScoring(fail_under=1.6)
 
     def test_a_refusal_is_no_failure_and_a_bug_is_one(self) -> None:

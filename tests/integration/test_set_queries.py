@@ -334,7 +334,7 @@ def test_what_names_no_entity_is_refused(entity: Any) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"depth": 0}, "depth is 0"), ({"max_pairs": 0}, "max_pairs is 0"), ({"threshold": 1.0}, "threshold is 1.0")],
+    [({"depth": 0}, "depth is 0"), ({"max_pairs": 0}, "max_pairs is 0"), ({"threshold": 1.0}, "threshold is 1")],
 )
 def test_numbers_out_of_range_are_refused_when_it_is_set_up(settings: dict[str, Any], message: str) -> None:
     given_: dict[str, Any] = {"depth": 3, "max_pairs": 5, "threshold": None, "explain": True} | settings

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from rag_cover.errors import InvalidValueError
-from rag_cover.integration import OTHERWISE, SET, refuse_confidence, set_route
+from rag_cover.integration import OTHERWISE, SET, set_route
 
 DIFFERENCE = "birds of Chile but not birds of Peru"
 INTERSECTION = "birds of Chile that are also birds of Peru"
@@ -46,11 +43,3 @@ def test_a_reading_that_is_too_unsure_takes_the_other_way() -> None:
 
     assert route.name == OTHERWISE
     assert "too unsure" in route.reason
-
-
-@pytest.mark.parametrize("min_confidence", [-0.1, 1.1, float("nan"), "0.5"])
-def test_a_confidence_is_a_probability(min_confidence: Any) -> None:
-    refuse_confidence(0.5)
-
-    with pytest.raises(InvalidValueError, match="a confidence is a probability, in \\[0, 1\\]"):
-        refuse_confidence(min_confidence)

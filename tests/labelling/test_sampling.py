@@ -65,7 +65,7 @@ def test_the_share_of_random_verdicts_is_kept(items: list[LabelItem], share: flo
 
 
 def test_a_share_that_is_none_is_refused(items: list[LabelItem]) -> None:
-    with pytest.raises(InvalidValueError, match="lies between 0 and 1"):
+    with pytest.raises(InvalidValueError, match="random_share is 1.5; give a number from 0 to 1"):
         LabelSampling(items, random_share=1.5)
 
 

@@ -242,12 +242,12 @@ def test_a_tool_that_the_agent_does_not_have_is_named_with_the_nearest(store: In
     [
         ({}, "there is nothing to choose; give models="),
         ({"models": {"direkt": small()}}, "Did you mean 'direct'"),
-        ({"depths": {"direct": 0}}, "the depth of 'direct' is 0; it is at least 1"),
+        ({"depths": {"direct": 0}}, "the depth of 'direct' is 0; give a whole number of at least 1"),
         ({"depths": {"direct": 2}, "default": "unanswerable"}, "no route is called 'unanswerable'"),
         ({"tools": {"direct": "search"}}, "the tools of a route are 'str'; give a list of names or tools"),
         ({"models": {"direct": 5}}, "'int' is no model for an agent; give a chat model, or what init_chat_model takes"),
         ({"models": {"direct": ScriptedAgentModel}}, "the class 'ScriptedAgentModel' itself is no model for an agent"),
-        ({"depths": {"direct": 2}, "k": 0}, "k is at least 1"),
+        ({"depths": {"direct": 2}, "k": 0}, "k is 0; give a whole number of at least 1"),
         ({"depths": {"direct": 2}, "judge": object()}, "'object' cannot serve as judge"),
     ],
 )

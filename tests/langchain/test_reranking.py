@@ -344,7 +344,7 @@ class TestUtilityFilter:
 
     @pytest.mark.parametrize("least", [1.5, float("nan")])
     def test_what_is_no_utility_is_refused(self, least: float) -> None:
-        with pytest.raises(InvalidValueError, match="a utility is in"):
+        with pytest.raises(InvalidValueError, match="give a number from -1 to 1"):
             UtilityFilter(least)
 
 

@@ -144,7 +144,7 @@ def test_a_vector_store_is_searched_as_deep_as_is_asked(store: InMemoryVectorSto
     assert len(retriever.invoke(TWO)) == 5
     assert len(retriever.invoke(TWO, k=7)) == 7
     assert len(asyncio.run(retriever.ainvoke(TWO, k=2))) == 2
-    with pytest.raises(InvalidValueError, match="k is 0; it is at least 1"):
+    with pytest.raises(InvalidValueError, match="k is 0; give a whole number of at least 1"):
         retriever.invoke(TWO, k=0)
 
 
@@ -242,7 +242,7 @@ def test_where_the_judge_fails_the_retrievers_own_documents_are_returned_and_tha
 def test_where_the_judge_fails_there_is_an_error_if_that_is_wanted(store: InMemoryVectorStore) -> None:
     with pytest.raises(ModelFailedError, match="server is down"):
         SubQuestionRetriever(store, judge=DownScorer(), decomposer=two, on_error="raise").invoke(TWO)
-    with pytest.raises(InvalidValueError, match="on_error is 'keep' or 'raise', not 'ignore'"):
+    with pytest.raises(InvalidValueError, match="on_error is 'ignore'; give 'keep' or 'raise'"):
         SubQuestionRetriever(store, on_error="ignore")  # type: ignore[arg-type]  # that is the test
 
 
@@ -301,8 +301,8 @@ def test_a_chat_model_judges_and_its_runs_belong_to_the_retrieval(store: InMemor
     ("settings", "message"),
     [
         ({"mode": "end-to-end"}, r"other modes write the answer's prompt, too: rag_cover.coverage.augment\(…, mode=…\)"),
-        ({"k": 0}, "k is 0; it is at least 1"),
-        ({"k": "5"}, "k is '5'; it must be a whole number of at least 1"),
+        ({"k": 0}, "k is 0; give a whole number of at least 1"),
+        ({"k": "5"}, "k is '5'; give a whole number of at least 1"),
         ({"threshold": 2.0}, "threshold is 2.0"),
         ({"judge": object()}, "'object' cannot serve as judge"),
     ],
@@ -433,7 +433,7 @@ def test_what_should_have_been_a_question_is_refused_in_a_sentence(store: InMemo
     for retriever in (SubQuestionRetriever(store), RagCoverRetriever.from_documents(corpus_documents())):
         with pytest.raises(InvalidValueError, match=f"asked by a text, not by '{given}'; .* such as by itemgetter"):
             retriever.invoke(asked)
-        with pytest.raises(InvalidValueError, match="k is '5'; it must be a whole number of at least 1"):
+        with pytest.raises(InvalidValueError, match="k is '5'; give a whole number of at least 1"):
             retriever.invoke(TWO, k="5")
 
 
@@ -447,9 +447,9 @@ def test_it_writes_itself_without_its_documents() -> None:
 def test_nothing_to_find_is_refused() -> None:
     with pytest.raises(InvalidValueError):
         RagCoverRetriever.from_documents([])
-    with pytest.raises(InvalidValueError, match="k is 0; it is at least 1"):
+    with pytest.raises(InvalidValueError, match="k is 0; give a whole number of at least 1"):
         RagCoverRetriever.from_documents(corpus_documents(), k=0)
-    with pytest.raises(InvalidValueError, match="k is -1; it is at least 1"):
+    with pytest.raises(InvalidValueError, match="k is -1; give a whole number of at least 1"):
         RagCoverRetriever.from_documents(corpus_documents()).invoke(TWO, k=-1)
 
 

@@ -352,7 +352,7 @@ def test_a_failure_of_the_chosen_chain_is_its_own(store: InMemoryVectorStore) ->
     [
         ({"routes": {"direkt": answering("plain"), "complex": answering("split")}}, "Did you mean 'direct'"),
         ({"routes": {"complex": answering("split")}}, "name a route for 'direct' questions"),
-        ({"k": 0}, "k is at least 1"),
+        ({"k": 0}, "k is 0; give a whole number of at least 1"),
         (
             {"default": "complx"},
             "no route is called 'complx'. Did you mean 'complex'.* are: direct, complex, unanswerable",

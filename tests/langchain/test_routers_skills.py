@@ -128,3 +128,20 @@ def test_a_failing_embedder_leads_to_the_default() -> None:
 
     assert said == "sorry"
     assert tree.events[0][2]["error"].startswith("ModelFailedError")
+
+
+def test_costs_that_were_kept_with_the_skills_serve_a_target(tmp_path: Path) -> None:
+    skills().save(tmp_path / "skills")
+    with pytest.raises(InvalidValueError, match="needs costs"):
+        SkillRouterRunnable(tmp_path / "skills", agents(), embedder=TopicEmbeddings(), target=0.7)
+    held_out = HeldOut(0.4, 0.5, Interval(0.1, 0.0, 0.2, 2), None)
+    responses = Responses(["plain", "split"], ["a", "b"], [[1, 0], [0, 1]])
+    of_dimension, of_agents = np.zeros((2, 1)), np.zeros((2, 2))
+    record = SkillRecord(
+        "correct", responses, of_dimension, of_dimension, of_agents, held_out, costs={"plain": 1.0, "split": 4.0}
+    )
+    record.save(tmp_path / "skills")
+
+    made = SkillRouterRunnable[Any, Any](tmp_path / "skills", agents(), embedder=TopicEmbeddings(), target=0.7)
+
+    assert made.route("Why is the sky blue?").reason.startswith("plain is the cheapest")

@@ -202,7 +202,7 @@ def test_at_most_k_documents_are_returned_the_likeliest_first(birds: InMemoryVec
     assert [document.id for document in retriever.invoke(DIFFERENCE, k=2)] == whole[:2]
     retriever.k = 1
     assert [document.id for document in retriever.invoke(DIFFERENCE)] == whole[:1]
-    with pytest.raises(InvalidValueError, match="k is 0; it is at least 1"):
+    with pytest.raises(InvalidValueError, match="k is 0; give a whole number of at least 1"):
         retriever.invoke(DIFFERENCE, k=0)
 
 
@@ -365,13 +365,13 @@ def test_pairs_that_nothing_speaks_for_need_not_be_judged(birds: InMemoryVectorS
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"k": 0}, "k is 0; it is at least 1"),
+        ({"k": 0}, "k is 0; give a whole number of at least 1"),
         ({"depth": 0}, "depth is 0"),
         ({"max_pairs": 0}, "max_pairs is 0"),
         ({"threshold": 1.5}, "threshold is 1.5"),
         ({"min_confidence": 2}, "min_confidence is 2"),
         ({"modifiers": "glued"}, "modifiers cannot be 'glued'"),
-        ({"on_error": "ignore"}, "on_error is 'keep' or 'raise', not 'ignore'"),
+        ({"on_error": "ignore"}, "on_error is 'ignore'; give 'keep' or 'raise'"),
         ({"entity": 5}, "entity is 'int'; give the key of the metadata"),
         ({"judge": object()}, "'object' cannot serve as judge"),
         ({"generator": 5}, "'int' cannot serve as generator"),

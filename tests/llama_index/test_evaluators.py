@@ -338,7 +338,7 @@ class TestThresholds:
             lambda: utility(fail_under=-1.1),
             lambda: RetrievalComplexityEvaluator(fail_over=float("nan")),
         ):
-            with pytest.raises(InvalidValueError, match="scores lie in"):
+            with pytest.raises(InvalidValueError, match="give a number from -?[01] to 1"):
                 make()
 
     def test_arguments_that_cannot_serve_are_refused_when_they_are_given(self) -> None:

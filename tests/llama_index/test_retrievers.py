@@ -196,7 +196,7 @@ def test_where_the_judge_fails_the_retrievers_own_nodes_are_returned_and_that_is
 def test_where_the_judge_fails_there_is_an_error_if_that_is_wanted(index: VectorStoreIndex) -> None:
     with pytest.raises(ModelFailedError, match="server is down"):
         SubQuestionRetriever(index, judge=DownScorer(), decomposer=_two, on_error="raise").retrieve(TWO)
-    with pytest.raises(InvalidValueError, match="on_error is 'keep' or 'raise', not 'ignore'"):
+    with pytest.raises(InvalidValueError, match="on_error is 'ignore'; give 'keep' or 'raise'"):
         SubQuestionRetriever(index, on_error="ignore")  # type: ignore[arg-type]  # that is the test
 
 
@@ -264,7 +264,7 @@ def test_a_language_model_judges(index: VectorStoreIndex) -> None:
     ("settings", "message"),
     [
         ({"mode": "end-to-end"}, r"CoverageQueryEngine\(retriever, llm, mode=…\)"),
-        ({"k": 0}, "k is 0; it is at least 1"),
+        ({"k": 0}, "k is 0; give a whole number of at least 1"),
         ({"threshold": 2.0}, "threshold is 2.0"),
         ({"judge": object()}, "'object' cannot serve as judge"),
     ],

@@ -342,13 +342,13 @@ def test_pairs_that_nothing_speaks_for_need_not_be_judged(birds: VectorStoreInde
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"k": 0}, "k is 0; it is at least 1"),
+        ({"k": 0}, "k is 0; give a whole number of at least 1"),
         ({"depth": 0}, "depth is 0"),
         ({"max_pairs": 0}, "max_pairs is 0"),
         ({"threshold": 1.5}, "threshold is 1.5"),
         ({"min_confidence": 2}, "min_confidence is 2"),
         ({"modifiers": "glued"}, "modifiers cannot be 'glued'"),
-        ({"on_error": "ignore"}, "on_error is 'keep' or 'raise', not 'ignore'"),
+        ({"on_error": "ignore"}, "on_error is 'ignore'; give 'keep' or 'raise'"),
         ({"entity": 5}, "entity is 'int'; give the key of the metadata"),
         ({"judge": object()}, "'object' cannot serve as judge"),
         ({"generator": 5}, "'int' cannot serve as generator"),

@@ -86,5 +86,5 @@ def test_a_failure_costs_no_other_text_its_verdicts_and_is_remembered_within_a_r
 
 
 def test_settings_below_one_are_refused() -> None:
-    with pytest.raises(InvalidValueError, match="at_once and longest are at least 1"):
+    with pytest.raises(InvalidValueError, match=" is 0; give a whole number of at least 1"):
         NuggetAssigner(ByWords(), at_once=0)

@@ -50,3 +50,16 @@ def test_some_questions_and_some_agents_can_be_kept() -> None:
     assert responses.of_agents(["b"]).values[0].tolist() == [0.0]
     with pytest.raises(InvalidValueError, match="no responses of 'c'"):
         responses.of_agents(["c"])
+
+
+def test_questions_that_differ_in_signs_stay_apart() -> None:
+    questions = ["What is C?", "What is C++?", "What is C#?", "Is 1.5 prime?", "Is 15 prime?"]
+
+    assert Responses.from_observations([("a", each, 1.0) for each in questions]).questions == tuple(questions)
+
+
+def test_what_was_not_observed_takes_nothing_from_what_was() -> None:
+    responses = Responses.from_observations([("a", "Why?", np.nan), ("a", "Why?", 1.0), ("b", "Why?", np.nan)])
+
+    assert responses.values[0, 0] == 1.0
+    assert np.isnan(responses.values[0, 1])

@@ -195,3 +195,16 @@ def test_alike_clusters_make_a_share_less_sure_than_as_many_independent_rows() -
     assert alike is not None
     assert independent == pytest.approx(wilson(50, 100), abs=0.005) or independent is not None
     assert alike.lower == pytest.approx(0.28, abs=0.02)
+
+
+def test_arrangements_without_a_value_are_left_out() -> None:
+    """Of eight arrangements two leave one side nothing to divide by; two of the other six are as extreme."""
+    assert permutation_p_value([(1, 1), (0, 0), (0, 0)], [(0, 0), (0, 1), (0, 1)], _share) == pytest.approx(2 / 6)
+
+
+def test_bounds_are_not_cut_off_below_an_estimate_beyond_them() -> None:
+    interval = jackknife([(0, 1), (3, 1), (3, 1), (3, 1)], _share, low=-1.0, high=1.5)
+
+    assert interval is not None
+    assert interval.upper is not None
+    assert interval.estimate == 2.25 < interval.upper

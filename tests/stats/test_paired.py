@@ -126,3 +126,13 @@ def test_it_agrees_with_the_test_and_the_interval_of_a_comparison() -> None:
 def test_a_mean_of_nothing_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="needs one at least"):
         mean_intervals(np.empty((0, 2)))
+
+
+def test_an_undefined_value_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="leave out the questions without one"):
+        mean_intervals([[np.nan, 0.5], [0.2, 0.5]])
+
+
+def test_two_shapes_are_not_compared() -> None:
+    with pytest.raises(InvalidValueError, match="the same questions"):
+        compare_pairs([[0.1]], [[0.3], [0.4], [0.5]])

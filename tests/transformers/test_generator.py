@@ -146,7 +146,7 @@ def test_a_prompt_without_a_token_is_a_failure_beside_the_others(llama_folder: P
 
 
 def test_top_k_of_nothing_is_refused(llama_folder: Path) -> None:
-    with pytest.raises(InvalidValueError, match="top_k is at least 1, or None, not 0"):
+    with pytest.raises(InvalidValueError, match="top_k is 0; give a whole number of at least 1"):
         open_receiver(f"transformers:{llama_folder}", top_k=0, answer_tokens=4).sample(ITEMS[:1])
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.errors import DuplicatePassageError, InvalidValueError, PassageNotFoundError
 from rag_cover.questions import Passage
 from rag_cover.stores.passages import convert_passages
@@ -159,9 +159,7 @@ class EmbeddedRetriever:
         Raises:
             InvalidValueError: the query is no text, or ``k`` is no whole number from 1 on.
         """
-        if not isinstance(k, Integral) or k < 1:
-            message = f"k is at least 1, a whole number, not {k!r}"
-            raise InvalidValueError(message)
+        refuse_below(1, k=k)
         if not isinstance(query, str):
             message = f"a query is a text, not {type(query).__name__}"
             raise InvalidValueError(message)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import DynamicCache
 
+from rag_cover.argument_checks import refuse_below, without_none
 from rag_cover.backends import Sampling
-from rag_cover.errors import InvalidValueError
 from rag_cover_transformers.batches import by_length, in_halves
 from rag_cover_transformers.devices import Placement
 from rag_cover_transformers.prompts import PromptEncoder
@@ -65,9 +65,7 @@ class CausalSampler:
         With a seed they do not depend on the batch, but for rounding: in half precision a draw on the edge between two tokens
         may fall to the other one.
         """
-        if how.top_k is not None and how.top_k < 1:
-            message = f"top_k is at least 1, or None, not {how.top_k}"
-            raise InvalidValueError(message)
+        refuse_below(1, **without_none(top_k=how.top_k))
         found: list[list[Drawn]] = [[] for _ in prompts]
         copies = 1 if self._shares else how.n
         sizes = [copies * len(prompt) + how.n * how.max_tokens for prompt in prompts]

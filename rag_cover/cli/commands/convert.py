@@ -22,6 +22,8 @@ from rag_cover.traces import Trace
 
 __all__ = ["ConvertOptions", "convert_traces"]
 
+_TABLES = (".csv", ".tsv", ".parquet", ".xlsx")
+"""Endings of tables: a trace file that is called so would be read as one."""
 _LISTED = 8
 
 
@@ -52,6 +54,11 @@ def convert_traces(options: ConvertOptions) -> None:
 
       rag-cover convert fragen.csv traces.jsonl --column question=Frage --column answer=Antwort
     """
+    if options.target.suffix.lower() in _TABLES:
+        message = (
+            f"a trace file is JSON Lines, and {options.target.name} is called otherwise; name it {options.target.stem}.jsonl"
+        )
+        raise typer.BadParameter(message)
     refuse_existing(options.target, force=options.force, inputs=[options.source])
     file, target = options.file.trace_file(options.source, options.limit, user_ids=options.user_ids), options.target
     others: dict[str, None] = {}

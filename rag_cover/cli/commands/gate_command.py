@@ -188,7 +188,11 @@ def _show(outcome: GateOutcome, *, quiet: bool) -> None:
     if len(outcome.worse) > SHOWN:
         say(f"  and of {format_count(len(outcome.worse) - SHOWN, 'more question')}", quiet=quiet)
     if outcome.flaky:
-        say(f"  {format_count(len(outcome.flaky), 'question')} differ between two runs of the baseline", quiet=quiet)
+        say(f"  {format_count(len(outcome.flaky), 'question')} differ between two runs of the baseline:", quiet=quiet)
+        for question in outcome.flaky[:SHOWN]:
+            say(f"    {one_line(question)}", quiet=quiet)
+        if len(outcome.flaky) > SHOWN:
+            say(f"    and {format_count(len(outcome.flaky) - SHOWN, 'more question')}", quiet=quiet)
     screen(quiet=quiet).print(comparison_table(outcome.comparison))
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from rag_cover.belief import Attribution, UtilityMeasure
 from rag_cover.belief.entailment import APPROXIMATIONS, approximations_of
+from rag_cover.cli.inputs import open_traces
 from rag_cover.cli.json_output import utility_document
 from rag_cover.cli.option_groups import (
     BeliefOptions,
@@ -155,6 +156,7 @@ def measure_utilities(options: UtilityOptions) -> None:
 
       rag-cover utility traces.jsonl --json --fail-under utility=0.1
     """
+    _refuse_without_samples(options)
     page = None if options.no_report else options.report or report_for(options.traces, "utility")
     ending = Ending.read(page, screen=options.screen, gates=options.gates, prices=options.prices)
     run = options.run()
@@ -170,6 +172,15 @@ def measure_utilities(options: UtilityOptions) -> None:
         show=partial(_show, results, summary, options.show),
         document=lambda: {"traces": [utility_document(result) for result in results]},
     )
+
+
+def _refuse_without_samples(options: UtilityOptions) -> None:
+    """Refuse to measure without a receiver where no trace brings the answers of one."""
+    if options.receiver is not None or not options.traces.is_file():
+        return
+    if not any(trace.samples for trace in open_traces(options.file.trace_file(options.traces, options.limit))):
+        message = "the traces hold no recorded answers, so a receiver has to be named, such as --receiver embedded"
+        raise typer.BadParameter(message, param_hint="--receiver")
 
 
 def _show(results: Sequence[TraceResult], summary: Summary, shown: int, out: Console) -> None:

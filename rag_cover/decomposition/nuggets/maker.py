@@ -17,11 +17,11 @@ from operator import attrgetter, itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_below
 from rag_cover.backends import Embedder, Entailer, Retriever
 from rag_cover.decomposition.nuggets.clustering import group_alike, say_the_same
 from rag_cover.decomposition.nuggets.selection import select_covering
 from rag_cover.decomposition.nuggets.statements import SourcedStatement, StatementSource, statements_in
-from rag_cover.errors import InvalidValueError
 from rag_cover.model_calls import ask_relations
 from rag_cover.nuggets import Fragment, Importance, Nugget, NuggetSource
 from rag_cover.question_keys import question_key
@@ -65,10 +65,7 @@ class NuggetMaker:
 
     def __post_init__(self) -> None:
         """Refuse numbers that leave nothing to do."""
-        for name in ("depth", "most"):
-            if (value := getattr(self, name)) < 1:
-                message = f"{name} is {value}; it is at least 1"
-                raise InvalidValueError(message)
+        refuse_below(1, depth=self.depth, most=self.most)
 
     def make(self, traces: Sequence[Trace]) -> list[tuple[Nugget, ...] | NuggetsMissing]:
         """Make the nuggets of each trace; traces of the same question and other pipelines are its other sources.

@@ -56,7 +56,7 @@ def test_the_batch_does_not_matter_and_a_blank_text_answers_nothing(qnli_folder:
 
 
 def test_a_threshold_is_a_probability(qnli_folder: Folder) -> None:
-    with pytest.raises(InvalidValueError, match="threshold is a probability"):
+    with pytest.raises(InvalidValueError, match="give a number from 0 to 1"):
         open_scorer(f"transformers:{qnli_folder(1)}", threshold=2.0)
 
 

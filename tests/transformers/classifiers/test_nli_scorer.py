@@ -263,7 +263,7 @@ def test_words_are_not_for_classifiers(nli_folder: NliFolder) -> None:
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.5])
 def test_a_threshold_is_a_probability(threshold: float, nli_folder: NliFolder) -> None:
-    with pytest.raises(InvalidValueError, match="threshold is a probability"):
+    with pytest.raises(InvalidValueError, match="give a number from 0 to 1"):
         open_scorer(f"transformers:{nli_folder('bert')}", threshold=threshold)
 
 
