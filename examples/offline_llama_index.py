@@ -63,9 +63,9 @@ def show(name: str, recording: Recording) -> None:
         print(result.trace.question.text)
         if result.coverage is not None:
             print(f"  core sub-questions answered: {result.coverage.core_coverage:.0%}")
-            for lost in result.coverage.lost:
-                where = lost.loss if lost.is_loss_clear else "unclear where"
-                print(f"  lost ({where}): {lost.text}")
+            for each in result.coverage.unanswered:
+                where = each.loss if each.is_loss_clear else "unclear where it was lost"
+                print(f"  not answered ({where}): {each.text}")
         for step in result.utility.steps if result.utility else ():
             print(f"  ΔSePer {step.marginal.value:+.2f}  {step.kind} by {step.step}")
     retrieved = recording.evaluation.summary().metrics["core_retrieved"].interval

@@ -74,10 +74,10 @@ def is_set_query(given: object, *, min_confidence: float = MIN_CONFIDENCE) -> bo
 
     ``RunnableBranch((is_set_query, set_chain), other_chain)`` sends only those to a chain.
 
-    Raises:
-        InvalidValueError: there is no question in it.
+    Where there is no question, it is none.
     """
-    return set_route(_question(given), min_confidence=min_confidence).name == SET
+    question = question_in(given)
+    return question is not None and set_route(question, min_confidence=min_confidence).name == SET
 
 
 def _take_any_input(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:

@@ -165,6 +165,8 @@ def _note_answer(recording: Recording, answer: object) -> object:
 
 
 def _name_of(engine: object) -> str:
+    if inspect.ismethod(engine):  # such as an engine's own query()
+        return type(engine.__self__).__name__
     name = str(getattr(engine, "__name__", type(engine).__name__))
     return "function" if name == "<lambda>" else name
 

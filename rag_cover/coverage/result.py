@@ -292,6 +292,12 @@ class CoverageResult:
         return tuple(each for each in self.sub_questions if each.role == Role.CORE and each.loss is not None)
 
     @property
+    def unanswered(self) -> tuple[SubQuestionCoverage, ...]:
+        """Return the core sub-questions that the answer does not cover, whether or not it is known where they were lost."""
+        core = [each for each in self.sub_questions if each.role == Role.CORE]
+        return tuple(each for each in core if each.answer is not None and not each.answer.covered)
+
+    @property
     def values(self) -> Mapping[str, float | None]:
         """Return the share of core sub-questions that the answer covers, in [0, 1], and the rating.
 

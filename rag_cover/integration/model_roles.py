@@ -112,6 +112,8 @@ class FrameworkModels:
     def _translate(self, model: object, place: str, made: dict[tuple[int, object], Any]) -> Any:
         if place == "corpus":
             return self._corpus(model)
+        if place == "nuggets" and isinstance(model, str):  # no model: the path of a file
+            model = Path(model)
         if model is None or isinstance(model, str):
             return model
         if place == "embedder":
@@ -143,7 +145,7 @@ class FrameworkModels:
             given = model is not None or place == "judge"
             if given and (isinstance(model, type) or not isinstance(model, str | protocol)):  # a class has the methods, too
                 raise self._unfit(model, place)
-        models.check(["corpus"])
+        models.check(["corpus", "nuggets"])
         if not isinstance(models.decomposer, str | Path | Generator | None):  # those take other models to open
             models.open(["decomposer"])
 

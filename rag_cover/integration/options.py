@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Generic, TypedDict, TypeVar, cast
 
 from rag_cover.backends import AbstentionDetector, Embedder, Entailer, Generator, Locator, Receiver, Relevance, Scorer
 from rag_cover.coverage import Decomposer
+from rag_cover.decomposition.given_nuggets import GivenNuggets
 from rag_cover.errors import refuse_unknown_options
+from rag_cover.nuggets import Nugget
 from rag_cover.recording import LIVE_MODELS, Recording, RecordingOptions, document_options
 from rag_cover.registry import Models
 
@@ -48,6 +50,8 @@ class ModelOptions(TypedDict, Generic[LanguageModel, EmbeddingModel], total=Fals
         abstention: recognises replies that decline to answer; None: the judge where it can, else the embedded one.
         corpus: is searched for what was not retrieved, so that what is not in the corpus is told from what was not found: a
             retriever or an index of the framework, a `Retriever`, passages, or the path of a file of them.
+        nuggets: what a full answer states, in place of sub-questions: the path of a file of nuggets, a mapping of questions or
+            their ids to nuggets, or `GivenNuggets`.
     """
 
     judge: str | Scorer | LanguageModel
@@ -60,6 +64,7 @@ class ModelOptions(TypedDict, Generic[LanguageModel, EmbeddingModel], total=Fals
     embedder: str | Embedder | EmbeddingModel | None
     abstention: str | AbstentionDetector | None
     corpus: Any
+    nuggets: str | Path | Mapping[str, Sequence[Nugget | str]] | GivenNuggets | None
 
 
 class AttachOptions(

@@ -85,9 +85,9 @@ def _worths(utility: TraceUtility) -> Iterator[str]:
 def _describe_coverage(question: str, coverage: CoverageResult) -> str:
     core = [each for each in coverage.sub_questions if each.role == Role.CORE and each.answer is not None]
     covered = sum(each.answer is not None and each.answer.covered for each in core)
-    lost = [f"{_short(each.text)} ({each.loss if each.is_loss_clear else 'unclear where'})" for each in coverage.lost]
+    lost = [f"{_short(each.text)} ({each.loss if each.is_loss_clear else 'unclear where'})" for each in coverage.unanswered]
     said = f"coverage {covered} of {len(core)} {coverage.noun_of(Role.CORE)}s of {_short(question)}"
-    return f"{said}; lost: {', '.join(lost)}" if lost else said
+    return f"{said}; not answered: {', '.join(lost)}" if lost else said
 
 
 def _short(text: str) -> str:

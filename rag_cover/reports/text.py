@@ -14,6 +14,7 @@ from rag_cover.reports.loss_text import LOSS_PHRASES, describe_loss, main_loss
 from rag_cover.reports.sanitise import one_line
 from rag_cover.short_forms import capitalise
 from rag_cover.stats.intervals import SIGNIFICANT, Interval
+from rag_cover.stats.prediction_powered import LEAST_LABELS
 from rag_cover.summaries import Comparison, MetricComparison, MetricValue, Summary
 
 __all__ = [
@@ -357,7 +358,9 @@ def judge_error_sentence(summary: Summary) -> str:
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
     if error.own_labels:
         verdicts = format_count(known.labels, "labelled verdict")
-        return f"With people’s labels {sure}%: the judge agrees with {agreed} of {verdicts} on these answers."
+        few = f" From {LEAST_LABELS} labels on, the share rests on them." if known.labels < LEAST_LABELS else ""
+        share = f"{percent(metric.with_judge_error.estimate)} (95% interval {sure})"
+        return f"With people’s labels {share}: the judge agrees with {agreed} of {verdicts} on these answers.{few}"
     if known.sets == 1:  # a judge that was fitted to labels (`rag_cover.judge_fit`)
         return (
             f"With the judge’s errors {sure}%: fitted to other questions, it agrees with {agreed} of the {labels} that it has."

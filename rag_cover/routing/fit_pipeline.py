@@ -30,7 +30,7 @@ from rag_cover.stats.folds import folds_of
 from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.logistic import logits_of
 
-__all__ = ["complexities_without_references", "learn_skills"]
+__all__ = ["complexities_without_references", "learn_skills", "refuse_no_gain"]
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def learn_skills(
     held_out = _score_held_out(responses, predicted, chosen, folds, seed)
     adjustment, notes = _adjustment(responses, predicted, complexities, seed)
     if require_gain and adjustment is None:
-        _refuse_no_gain(held_out)
+        refuse_no_gain(held_out)
     choice = choose_dimensions(responses, features, tried=tried, seed=seed)
     model = choice.model.fit(responses, features, encoder=fingerprint_of(embedder), subjects=subjects)
     record = SkillRecord(
@@ -119,7 +119,7 @@ def complexities_without_references(outcomes: Outcomes, scorer: Scorer | None) -
     return found
 
 
-def _refuse_no_gain(held_out: HeldOut) -> None:
+def refuse_no_gain(held_out: HeldOut) -> None:
     """Refuse skills that predict held-out questions not clearly better than each pipeline's mean, or no better than guessing.
 
     Raises:

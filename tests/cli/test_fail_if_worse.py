@@ -46,6 +46,14 @@ def test_a_metric_that_is_worse_fails_the_build_and_names_the_loss(command: Call
     assert "12 questions) (--fail-if-worse core_coverage)." in done.stderr
 
 
+def test_a_gate_that_is_repeated_is_one_gate(command: Callable[..., Any], good: Path, bad: Path) -> None:
+    gate = ("--fail-if-worse", "core_coverage")
+
+    once, twice = (command("compare", good, bad, *JUDGE, *options, "--json") for options in (gate, gate * 2))
+
+    assert json.loads(once.stdout)["gates"] == json.loads(twice.stdout)["gates"]
+
+
 def test_a_metric_that_is_better_or_the_same_passes_and_says_what_would_show(
     command: Callable[..., Any], good: Path, bad: Path
 ) -> None:

@@ -179,6 +179,16 @@ def test_what_two_runs_of_the_baseline_differ_by_is_no_change(
     assert (done.exit_code, len(outcome["flaky"])) == (code, 12 - again)
 
 
+def test_flaky_questions_are_named(gate: Callable[..., Any], folder: Path, make: Make) -> None:
+    repeat = make(folder / "again.jsonl", _lines(12, found=12, said=11))
+
+    done = gate(_lines(12, found=12, said=12), "--repeat", repeat, "--markdown", folder / "comment.md")
+
+    told = done.stdout.split("1 question differ between two runs of the baseline:\n")[1].splitlines()[0].strip()
+    assert told
+    assert f"- `{told}`" in (folder / "comment.md").read_text(encoding="utf-8")
+
+
 def test_a_candidate_is_not_excused_where_every_question_is_flaky(gate: Callable[..., Any], folder: Path, make: Make) -> None:
     repeat = make(folder / "again.jsonl", _lines(12, found=12, said=0))
 

@@ -118,6 +118,20 @@ def test_quiet_prints_only_what_failed(command: Callable[..., Any], labels: Path
     assert (words.stdout, words.exit_code) == ("", 1)
 
 
+def test_labels_that_mean_the_opposite_are_told(command: Callable[..., Any], folder: Path) -> None:
+    lines = ["question_id,sub_question,role,answer,covered"]
+    for number in range(40):
+        text, label = ("The sky is blue", "no") if number % 2 else ("Grass grows", "yes")
+        lines.append(f"q{number},Is the sky blue?,core,{text},{label}")
+    (folder / "exchanged.csv").write_text("\n".join(lines), encoding="utf-8")
+
+    done = command("judge", "check", *JUDGE, "--labels", "exchanged.csv")
+
+    flat = " ".join(done.stdout.replace("│", " ").split())
+    assert "ROC-AUC 0.00 is below that of guessing, 0.5: are 0 and 1 exchanged in the labels?" in flat
+    assert "--threshold" not in flat
+
+
 def test_other_names_of_columns_are_told(command: Callable[..., Any], folder: Path) -> None:
     (folder / "urteile.csv").write_text("Frage;Antwort;Urteil\nIst es so?;Es ist so;ja\n", encoding="utf-8")
     named = ("--column", "question=Frage", "--column", "text=Antwort", "--column", "label=Urteil")

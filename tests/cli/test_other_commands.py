@@ -71,6 +71,16 @@ def test_a_table_with_names_of_its_own_is_converted(command: Callable[..., Any],
     assert (trace.question.text, trace.answer) == ("Warum ist der Himmel blau?", "Streuung")
 
 
+def test_traces_are_not_written_as_a_table(command: Callable[..., Any], folder: Path) -> None:
+    (folder / "table.csv").write_text("question,answer\nIs it blue?,It is.\n", encoding="utf-8")
+
+    done = command("convert", "table.csv", "out.csv")
+
+    assert done.exit_code == 2
+    assert "traces are written as JSON Lines; name the file out.jsonl" in done.stderr
+    assert not (folder / "out.csv").exists()
+
+
 def test_a_column_that_is_kept_as_metadata_is_named(command: Callable[..., Any], folder: Path) -> None:
     (folder / "table.csv").write_text("question,anwser\nIs it blue?,It is.\n", encoding="utf-8")
     (folder / "right.csv").write_text("question,answer\nIs it blue?,It is.\n", encoding="utf-8")

@@ -103,12 +103,12 @@ def test_samples_in_the_traces_need_no_receiver(command: Command, folder: Path, 
     assert "receiver theirs" in done.stdout
 
 
-def test_without_a_receiver_and_without_samples_the_reason_is_said(command: Command, traces: Path) -> None:
+def test_without_a_receiver_and_without_samples_one_is_to_be_named(command: Command, traces: Path, folder: Path) -> None:
     done = command("utility", traces, "--entailer", "words")
 
-    assert done.exit_code == 0
-    assert "No utility could be measured." in done.stdout
-    assert "Not measured: 3 traces, no receiver was named, and the trace has no recorded samples" in done.stdout
+    assert done.exit_code == 2
+    assert "--receiver: the traces hold no recorded answers, so a receiver has to be named" in done.stderr
+    assert list(folder.glob("*.sqlite")) == []
 
 
 def test_own_answers_may_stand_in_for_references(command: Command, folder: Path, make: Callable[..., Path]) -> None:

@@ -547,6 +547,17 @@ def test_a_part_that_only_its_answer_declines_contradicts_an_unsure_passage(
     assert judged.evidence.contradicted == contradicted
 
 
+@pytest.mark.parametrize(
+    ("question", "clear"), [("When was the director of film Jaws born?", False), ("When was Steven Spielberg born?", True)]
+)
+def test_that_no_passage_answers_a_nested_question_is_no_clear_loss(question: str, clear: bool) -> None:  # noqa: FBT001  # a row
+    asked = SubQuestion(question, role=Role.CORE)
+
+    judged = only(judge_coverage([trace(BLUE, answer=GRASS, asked=(asked,))], ScriptedScorer()))
+
+    assert (judged.loss, judged.is_loss_clear) == (Loss.NOT_RETRIEVED, clear)
+
+
 @pytest.mark.parametrize(("second", "told"), [("wholly", "wholly"), ("no", "partly")])
 def test_an_answer_that_declines_each_of_several_parts_declines_wholly(second: Abstention, told: Abstention) -> None:
     asked = (SubQuestion("Since when?"), SubQuestion("And where?"))

@@ -174,5 +174,7 @@ def test_a_branch_asks_whether_it_is_a_set_query() -> None:
 
 
 def test_what_holds_no_question_is_no_set_query_nor_another() -> None:
+    assert not is_set_query({"documents": []})
+    assert not is_set_query("")
     with pytest.raises(InvalidValueError, match="give a text, messages, or a mapping with a 'question'"):
-        is_set_query({"documents": []})
+        router().invoke({"documents": []})

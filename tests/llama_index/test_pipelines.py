@@ -19,6 +19,7 @@ from llama_index.core.tools import QueryEngineTool
 
 from rag_cover import Evaluation
 from rag_cover.errors import InvalidValueError
+from rag_cover.nuggets import Nugget
 from rag_cover.testing import KeywordScorer
 from rag_cover.testing.conformance import PipelineEvaluationTests
 from rag_cover_llama_index import aevaluate_pipeline, evaluate_pipeline
@@ -110,6 +111,42 @@ def test_functions_are_pipelines(index: VectorStoreIndex, llm: ScriptedLLM) -> N
         for evaluation in both(function, [SKY, HEAT]):
             assert [result.trace.answer for result in evaluation.results] == [ANSWER, "I do not know."]
             assert all(result.trace.chunks for result in evaluation.results)
+
+
+def test_a_function_gives_its_name_to_all_its_traces(index: VectorStoreIndex, llm: ScriptedLLM) -> None:
+    engine = index.as_query_engine(llm=llm)
+
+    def assistant(question: str) -> object:
+        if question == HEAT:
+            message = "no key"
+            raise ValueError(message)
+        return engine.query(question)
+
+    for evaluation in both(assistant, [SKY, HEAT]):
+        assert {result.trace.pipeline for result in evaluation.results} == {"assistant"}
+        assert "the pipeline failed (ValueError) and gave no answer: 1 of 2 traces" in evaluation.summary().notes
+    (result,) = evaluate_pipeline(engine.query, [SKY], **MODELS).results
+    assert result.trace.pipeline == type(engine).__name__
+
+
+def test_gold_answers_are_found_by_another_spelling_of_the_question() -> None:
+    answering = Answering(answer=lambda _: ANSWER)
+
+    (result,) = evaluate_pipeline(answering, [SKY], references={SKY.rstrip("?").lower(): "scattering"}, **MODELS).results
+
+    assert result.trace.question.references == ("scattering",)
+    with pytest.raises(InvalidValueError, match="no gold answer to any of the questions"):
+        evaluate_pipeline(answering, [SKY], references={HEAT: "scattering"}, **MODELS)
+
+
+def test_answers_are_measured_on_nuggets_that_are_given() -> None:
+    answering = Answering(answer=lambda _: "Air scatters blue light most.")
+    nuggets = {SKY: [Nugget(each, importance="vital") for each in ("Air scatters blue light most.", "Violet is absorbed.")]}
+
+    (result,) = evaluate_pipeline(answering, [SKY], nuggets=nuggets, **{**MODELS, "judge": "embedded"}).results
+
+    assert [each.text for each in result.coverage.sub_questions] == [each.text for each in nuggets[SKY]]
+    assert [each.text for each in result.coverage.unanswered] == ["Violet is absorbed."]
 
 
 def test_what_a_function_calls_for_a_question_is_one_trace(index: VectorStoreIndex, llm: ScriptedLLM) -> None:

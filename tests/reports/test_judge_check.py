@@ -75,7 +75,7 @@ def test_a_judge_that_fails_is_named_first() -> None:
     shown = words(printed(check))
 
     assert shown.startswith("The judge fails: ")
-    assert "wrong: What is the capital of France?" in shown
+    assert "to “What is the capital of France?” is judged as" in shown
 
 
 def test_notes_are_shown() -> None:

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from rag_cover.complexity import Complexity
 from rag_cover.errors import InputError, NothingLearnedError
 from rag_cover.questions import Passage, Question
-from rag_cover.routing import Outcomes, Responses, SkillRouter, complexities_without_references, learn_skills
+from rag_cover.routing import HeldOut, Outcomes, Responses, SkillRouter, complexities_without_references, learn_skills
+from rag_cover.routing.fit_pipeline import refuse_no_gain
 from rag_cover.routing.training_data import Retrieved
+from rag_cover.stats.intervals import Interval
 from rag_cover.testing import KeywordScorer
 
 N = 120
@@ -170,3 +172,10 @@ def test_a_subject_that_decides_is_learned_where_the_words_say_nothing() -> None
     assert cooking.tolist() == none.tolist()
     assert maths[0] < none[0] < law[0]
     assert any(note.startswith("Subjects are a feature of 120 of 120 questions: law, maths.") for note in record.notes)
+
+
+def test_a_gain_on_means_that_is_no_better_than_guessing_is_refused() -> None:
+    held_out = HeldOut(0.749, 0.774, Interval(0.024, 0.013, 0.036, 30), Interval(0.193, None, None, 30))
+
+    with pytest.raises(NothingLearnedError, match=r"not clearly better than guessing does: .*, ROC-AUC 0\.19"):
+        refuse_no_gain(held_out)

@@ -55,9 +55,7 @@ def convert_traces(options: ConvertOptions) -> None:
       rag-cover convert fragen.csv traces.jsonl --column question=Frage --column answer=Antwort
     """
     if options.target.suffix.lower() in _TABLES:
-        message = (
-            f"a trace file is JSON Lines, and {options.target.name} is called otherwise; name it {options.target.stem}.jsonl"
-        )
+        message = f"traces are written as JSON Lines; name the file {options.target.stem}.jsonl"
         raise typer.BadParameter(message)
     refuse_existing(options.target, force=options.force, inputs=[options.source])
     file, target = options.file.trace_file(options.source, options.limit, user_ids=options.user_ids), options.target

@@ -97,21 +97,25 @@ def extract_nuggets(options: ExtractOptions) -> None:
     with busy(f"Reading what is said on {format_count(len(traces), 'trace')}", quiet=options.quiet):
         named = list(assign_ids(traces))
         made = maker.make(named)
-    write_traces(options.out, [_with_nuggets(trace, nuggets) for trace, nuggets in zip(named, made, strict=True)])
+    both = list(zip(named, made, strict=True))
+    write_traces(options.out, [_with_nuggets(trace, nuggets) for trace, nuggets in both])
     missing = [nuggets for nuggets in made if isinstance(nuggets, NuggetsMissing)]
-    say(
-        f"Nuggets of {len(made) - len(missing):,} of {format_count(len(made), 'trace')} made, written to {options.out}. "
-        f"Next: rag-cover evaluate {options.out}",
-        quiet=options.quiet,
-    )
+    done = len(made) - len(missing)
+    then = f" Next: rag-cover evaluate {options.out}" if done else ""
+    of_all = f"{done:,} of {format_count(len(made), 'trace')}"
+    say(f"Nuggets of {of_all} made, written to {options.out}.{then}", quiet=options.quiet)
     _warn_missing(missing)
-    if asked := sum(trace.sub_questions is not None for trace in traces):
-        warn(f"{format_count(asked, 'trace')} with sub-questions, which are measured in place of nuggets: leave these out")
+    if asked := sum(trace.sub_questions is not None and not isinstance(each, NuggetsMissing) for trace, each in both):
+        warn(
+            f"{format_count(asked, 'trace')} had sub-questions, which are left out: they would be measured in place of nuggets"
+        )
     raise typer.Exit(ExitCode.FAILURES if options.strict and missing else ExitCode.OK)
 
 
 def _with_nuggets(trace: Trace, nuggets: tuple[Nugget, ...] | NuggetsMissing) -> Trace:
-    return trace if isinstance(nuggets, NuggetsMissing) else trace.model_copy(update={"nuggets": nuggets})
+    if isinstance(nuggets, NuggetsMissing):
+        return trace
+    return trace.model_copy(update={"nuggets": nuggets, "sub_questions": None})
 
 
 def _warn_missing(missing: Sequence[NuggetsMissing]) -> None:

@@ -141,4 +141,7 @@ def _describe(made: Testset, options: QuestionsOptions) -> None:
         )
         raise typer.Exit(ExitCode.BAD_INPUT)
     if len(made.questions) < options.n:
-        warn(f"{options.n} were asked for: the documents gave no more; name more of them, or a model that writes (--generator)")
+        warn(
+            f"{options.n} were asked for, and the documents gave no more. Rules turn only some kinds of sentences into "
+            "questions: add documents, or name a model that writes (--generator)"
+        )

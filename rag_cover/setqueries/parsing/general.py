@@ -87,10 +87,17 @@ def _is_ordinary(chunks: Sequence[Chunk]) -> bool:
     """Check whether a question asks for no set: it breaks off, asks for facts of each, or says more of another thing."""
     words = chunks[0].words
     recurs = any(words[0].lower() in {word.lower() for word in chunk.words} for chunk in chunks[1:])
-    nested = "of" in words[1:-1] or bool({"a", "an"} & set(words[-2:-1]))
+    of_another = bool({"a", "an"} & set(words[-2:-1])) and not _is_said_of_several(chunks[1:])
+    nested = "of" in words[1:-1] or of_another
     owned = nested and not recurs and not any(chunk.denial or chunk.link in {"and", "or", "but", "beside"} for chunk in chunks)
     tells = any(chunk.words[0].lower() in _FACTS and chunk.link == "and" for chunk in chunks)
     return owned or tells or chunks[-1].words[-1].lower() in _UNFINISHED
+
+
+def _is_said_of_several(chunks: Sequence[Chunk]) -> bool:
+    """Check whether the first clause has the verb of a plural: "that allow dogs" is not said of "a sauna"."""
+    verb = chunks[0].words[0].lower() if chunks and chunks[0].link == "rel" else ""
+    return verb in {"are", "have", "do", "were"} or (is_verb(verb) and is_verb(f"{verb}s"))
 
 
 def _phrasal(chunks: Sequence[Chunk]) -> list[Chunk]:

@@ -140,6 +140,7 @@ READINGS = [
         '"countries that border France" - "countries that are members of the EU"',
     ),
     ("restaurants with a terrace and with vegan food", '"restaurants with a terrace" & "restaurants with vegan food"'),
+    ("hotels with a sauna that allow dogs", '"hotels with a sauna" & "hotels that allow dogs"'),
     ("which restaurants serve sushi but not ramen?", '"restaurants that serve sushi" - "restaurants that serve ramen"'),
     ("which employees have a visa but no contract?", '"employees that have a visa" - "employees with a contract"'),
     ("What restaurants are open late and serve tapas?", '"restaurants that are open late" & "restaurants that serve tapas"'),
@@ -210,6 +211,8 @@ def test_a_question_of_any_domain_is_read_by_its_grammar(question: str, expected
         "the boundary line between India and Bangladesh",
         "towns on the border of Texas and Oklahoma",
         "birthdays of the members that won a medal",
+        "hotels with a sauna that allows dogs",
+        "hotels with a sauna that won a prize",
     ],
 )
 def test_a_phrase_that_joins_nothing_stays_whole(question: str) -> None:
