@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
+from rag_cover.augmentation.chains import searchable
 from rag_cover.backends import Failure, Message
 from rag_cover.belief import TraceUtility
 from rag_cover.questions import Passage, Question, Role, SubQuestion
@@ -101,7 +102,7 @@ class Augmentation:
         from answers (end-to-end) was written from all that was found, so that no step keeps some.
         """
         found = [step for step in self.steps if step.error is None]
-        if self.mode == "end-to-end" and any(_asks(each.text) for each in self.sub_questions):
+        if self.mode == "end-to-end" and any(searchable(each.text) for each in self.sub_questions):
             return self._trace(self.steps, distinct(passage for step in found for passage in step.passages), pipeline)
         kept = RetrievalStep(
             id="kept",
@@ -125,7 +126,7 @@ class Augmentation:
 
     def _distinct_sub_questions(self) -> tuple[SubQuestion, ...]:
         """Return every sub-question that asks something, the first of those with one text: slots left out may make them so."""
-        sought = [each for each in self.sub_questions if _asks(each.text)]
+        sought = [each for each in self.sub_questions if searchable(each.text)]
         core = [SubQuestion(each.text, role=Role.CORE, role_source=each.role_source) for each in sought]
         found: dict[str, SubQuestion] = {}
         for each in (*core, *self.others):
@@ -179,10 +180,6 @@ class Augmentation:
             "notes": tuple(data["notes"]),
         }
         return cls(**{**data, **parts})
-
-
-def _asks(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:

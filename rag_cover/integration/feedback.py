@@ -11,6 +11,7 @@ from rag_cover.coverage.explanations import explain_loss
 from rag_cover.coverage.notes import declines_in_words
 from rag_cover.grounding import GroundednessResult
 from rag_cover.questions import Role
+from rag_cover.reports.text import format_count
 from rag_cover.traces import Trace
 
 __all__ = [
@@ -32,7 +33,7 @@ def feedback_on_coverage(result: CoverageResult) -> str:
     """Describe how many core sub-questions an answer covers, which it does not, and where each of those was lost."""
     core = core_of(result)
     lost = [each for each in core if each.answer is not None and not each.answer.covered]
-    lines = [f"The answer covers {len(core) - len(lost)} of {_format_count(len(core), result.noun_of(Role.CORE))}."]
+    lines = [f"The answer covers {len(core) - len(lost)} of {format_count(len(core), result.noun_of(Role.CORE))}."]
     lines += [f"Lost: {each.text} ({_place(each)})" for each in lost]
     return "\n".join([*lines, *_declines(result), *_makers(result)])
 
@@ -73,7 +74,7 @@ def feedback_on_groundedness(result: GroundednessResult, trace: Trace) -> str:
     """Describe how many sentences of an answer its passages support, and which they do not."""
     lost = [each for each in result.sentences if not each.supported]
     count = len(result.sentences)
-    lines = [f"The passages support {count - len(lost)} of {_format_count(count, 'sentence')}."]
+    lines = [f"The passages support {count - len(lost)} of {format_count(count, 'sentence')}."]
     lines += [f"Not supported: {(trace.answer or '')[each.start : each.end].strip()}" for each in lost]
     return "\n".join(lines)
 
@@ -101,7 +102,7 @@ def _verdicts_of_role(result: CoverageResult, role: Role) -> list[bool]:
 
 def _describe_coverage(result: CoverageResult, role: Role) -> str:
     covered = _verdicts_of_role(result, role)
-    return f"{sum(covered)} of {_format_count(len(covered), result.noun_of(role))}"
+    return f"{sum(covered)} of {format_count(len(covered), result.noun_of(role))}"
 
 
 def _completeness(result: Complexity) -> str:
@@ -115,7 +116,3 @@ def _describe_change(utility: Utility) -> str:
     if interval is None or interval.lower is None or interval.upper is None:
         return f"{utility.value:+.2f}"
     return f"{utility.value:+.2f} (95% {interval.lower:+.2f} to {interval.upper:+.2f})"
-
-
-def _format_count(count: int, noun: str) -> str:
-    return f"{count} {noun if count == 1 else f'{noun}s'}"

@@ -13,13 +13,12 @@ from rich.text import Text
 from rag_cover.reports.gains import AugmentedQuestion, GainRow, Gains, select_most_changed
 from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Scale, format_count, interval_text, percent
+from rag_cover.reports.text import SHARE, SIGNED, format_count, interval_label, interval_text, percent
 from rag_cover.stats.intervals import Interval
 
 __all__ = ["augmentation_panel", "before_and_after", "gain_sentence"]
 
 _LISTED = 5  # failures and notes of a kind
-_SIGNED = Scale(-1.0, 1.0, is_share=False)
 _MARKS: Mapping[bool, tuple[str, str]] = {True: ("✓", "green"), False: ("✗", "red")}
 
 
@@ -73,9 +72,10 @@ def _lines(gains: Gains) -> list[Text]:
         f"Searches: {gains.searches:,}, or {per:.1f} a question; {gains.extra:,} beyond the questions' own{brought}.",
     ]
     if (worth := gains.utility) is not None:
-        value = _SIGNED.text(worth.estimate)
+        value = SIGNED.text(worth.estimate)
         lines.append(
-            f"An extra search was worth {value} ΔSePer on average ({_sure(worth)}, {format_count(worth.n, 'question')})."
+            f"An extra search was worth {value} ΔSePer on average ({interval_label(worth, SIGNED)}, "
+            f"{format_count(worth.n, 'question')})."
         )
     return [Text(line) for line in lines if gains.questions > gains.failed]
 
@@ -127,7 +127,7 @@ def _describe_search(row: GainRow) -> Text:
     if row.after and not row.before and (bought := row.purchase) is not None:
         own = bought.step == row.sought.step
         by = "found by its own search" if own else f"found by the search for '{one_line(bought.query, limit=100)}'"
-        worth = "" if bought.utility is None else f", ΔSePer {_SIGNED.text(bought.utility)}"
+        worth = "" if bought.utility is None else f", ΔSePer {SIGNED.text(bought.utility)}"
         text.append(f"  {by}{worth}", style="dim")
     return text
 
@@ -145,8 +145,3 @@ def _bounds(gain: Interval) -> str:
     if gain.lower is None or gain.upper is None:
         return "no interval"
     return f"{round(100 * gain.lower):+d} to {round(100 * gain.upper):+d}"
-
-
-def _sure(interval: Interval) -> str:
-    bounds = interval_text(interval, _SIGNED)
-    return bounds if interval.lower is None else f"95% interval {bounds}"

@@ -14,7 +14,7 @@ from rag_cover.pairwise import PairwiseComparison, WinRate
 from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
-from rag_cover.reports.text import SHARE, Headline, format_count, interval_text, percent
+from rag_cover.reports.text import SHARE, Headline, format_count, interval_label, interval_text, percent
 from rag_cover.stats.intervals import Interval
 
 __all__ = ["RateCell", "RateRow", "WinningRow", "WinningView", "winning_table", "winning_view"]
@@ -107,7 +107,7 @@ def _headline(comparison: PairwiseComparison) -> Headline:
         reason = next(iter(comparison.reasons), "there is no pair of answers")
         return Headline("", "Whose answers are better cannot be said:", one_line(reason, limit=200), "")
     best = max(rates.values(), key=lambda rate: rate.estimate)
-    basis = f"{_sure(best)}, {format_count(best.n, 'question')}"
+    basis = f"{interval_label(best, SHARE)}, {format_count(best.n, 'question')}"
     if best.estimate == _EVEN:
         return Headline("No pipeline wins more often than it loses:", percent(best.estimate), "each", basis)
     leaders = [name for name in rates if rates[name].estimate == best.estimate]
@@ -164,7 +164,8 @@ def _about_order(comparison: PairwiseComparison) -> list[str]:
         return [f"Position bias: {bias.undefined_because}."]
     changed = f"the verdict changed with the order in {percent(bias.changed.estimate)} of {format_count(bias.pairs, 'pair')}"
     first = f"the answer shown first won {percent(bias.first_won.estimate)} of the verdicts"
-    told = f"Position bias: {changed} ({_sure(bias.changed)}); {first} ({_sure(bias.first_won)}), 50% is none."
+    ranges = [interval_label(each, SHARE) for each in (bias.changed, bias.first_won)]
+    told = f"Position bias: {changed} ({ranges[0]}); {first} ({ranges[1]}), 50% is none."
     favoured = {"better": "first", "worse": "second"}.get(_verdict(bias.first_won))
     if favoured is None:
         return [told]
@@ -175,7 +176,7 @@ def _about_ratings(comparison: PairwiseComparison) -> list[str]:
     if (agreed := comparison.agreement) is None:
         return []
     told = f"Where the judge prefers one answer, the coverage rating prefers the same in {percent(agreed.estimate)}"
-    return [f"{told} ({_sure(agreed)}, {format_count(agreed.n, 'question')}; equal ratings count a half)."]
+    return [f"{told} ({interval_label(agreed, SHARE)}, {format_count(agreed.n, 'question')}; equal ratings count a half)."]
 
 
 def _about_ties(comparison: PairwiseComparison) -> list[str]:
@@ -190,11 +191,6 @@ def _describe_unjudged(comparison: PairwiseComparison) -> list[str]:
     ]
     more = sum(count for _, count in reasons[_REASONS_SHOWN:])
     return [*told, *([f"{format_count(more, 'more pair')} without a verdict, for other reasons."] if more else [])]
-
-
-def _sure(interval: Interval) -> str:
-    words = interval_text(interval, SHARE)
-    return words if interval.lower is None else f"95% interval {words}"
 
 
 def _format_name(name: str) -> str:

@@ -130,6 +130,16 @@ def interval_text(interval: Interval, scale: Scale) -> str:
     return f"{scale.text(interval.lower)} to {scale.text(interval.upper)}"
 
 
+def interval_label(interval: Interval, scale: Scale) -> str:
+    """Write the bounds of an interval and what they are, or why there are none.
+
+    >>> interval_label(Interval(0.54, 0.47, 0.61, 18), SHARE)
+    '95% interval 47–61'
+    """
+    words = interval_text(interval, scale)
+    return words if interval.lower is None else f"95% interval {words}"
+
+
 _PLAIN: Mapping[str, str] = {
     "core_coverage": "Of what a full answer must say, how much the answers say.",
     "background_coverage": "How much helpful context the answers give.",

@@ -145,6 +145,7 @@ def test_answers_are_measured_on_nuggets_that_are_given() -> None:
 
     (result,) = evaluate_pipeline(answering, [SKY], nuggets=nuggets, **{**MODELS, "judge": "embedded"}).results
 
+    assert result.coverage is not None
     assert [each.text for each in result.coverage.sub_questions] == [each.text for each in nuggets[SKY]]
     assert [each.text for each in result.coverage.unanswered] == ["Violet is absorbed."]
 

@@ -167,7 +167,7 @@ def test_a_frontier_is_traced_over_new_questions() -> None:
         (COSTS, {"target": 1.5}, "a number from 0 to 1"),
         (COSTS, {"target": 0.5, "exchange": 0.1}, "not both"),
         (COSTS, {"budget": 0.5}, "the cheapest is small with 1"),
-        (None, {"target": 0.5}, "needs the agents' costs"),
+        (None, {"target": 0.5}, "needs costs"),
         (COSTS, {"adjustment": adjustment()}, "needs probe="),
     ],
 )
