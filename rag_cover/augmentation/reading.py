@@ -17,6 +17,7 @@ from rag_cover.traces import Sample
 
 __all__ = ["ABSTENTIONS", "SAMPLES", "Reader", "generate_texts", "likeliest", "reading_receiver", "writing_generator"]
 
+_ABBREVIATED = re.compile(r"(?:\b[A-Za-z]\.){2,}$|\b(?:Inc|Jr|Sr|Ltd|Co|Corp|St|Dr|Mr|Mrs)\.$")
 T = TypeVar("T")
 
 Asked = Mapping[int, tuple[str, Sequence[Passage]]]
@@ -91,12 +92,19 @@ def likeliest(samples: Sequence[Sample]) -> str | None:
 
     >>> likeliest([Sample("unanswerable"), Sample("Jane"), Sample("Jane Austen."), Sample("Austen"), Sample("Emma")])
     'Jane Austen'
+    >>> likeliest([Sample("the U.S.")])
+    'the U.S.'
     """
     texts = [sample.text.strip() for sample in samples]
     answers = [text for text in texts if _plain(text) not in ABSTENTIONS and len(text) <= LONGEST_ANSWER]
     words = [Counter(_plain(text).split()) for text in answers]
     agreement = [sum(_f1(mine, other) for other in words) for mine in words]
-    return answers[agreement.index(max(agreement))].rstrip(".") if answers else None
+    return _without_point(answers[agreement.index(max(agreement))]) if answers else None
+
+
+def _without_point(answer: str) -> str:
+    """Leave out the point that ends a sentence; that of an abbreviation stays: "the U.S."."""
+    return answer if _ABBREVIATED.search(answer) else answer.rstrip(".")
 
 
 def _f1(one: Counter[str], other: Counter[str]) -> float:

@@ -49,6 +49,8 @@ class UtilityMeasure(UtilitySettings):
             _total_and_count,
             low=-1.0,
             undefined_because=_NO_STEPS,
+            plain_words="How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
+            known_as="\N{GREEK CAPITAL LETTER DELTA}SePer",
         ),
         SummaryMetric(
             "hurting_steps",
@@ -57,6 +59,7 @@ class UtilityMeasure(UtilitySettings):
             _hurting_steps,
             higher_is_better=False,
             undefined_because=_NO_STEPS,
+            plain_words="How many steps moved it away from the right answer.",
         ),
     )
 

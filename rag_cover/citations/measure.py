@@ -72,6 +72,7 @@ class CitationsMeasure:
             citation_sums,
             statistic=partial(_mean_at, 0),
             undefined_because="no answer has a statement",
+            known_as="citation recall",
         ),
         SummaryMetric(
             "citation_precision",
@@ -80,6 +81,7 @@ class CitationsMeasure:
             citation_sums,
             statistic=partial(_mean_at, 1),
             undefined_because=_NOTHING_CITED,
+            known_as="citation precision",
         ),
         SummaryMetric(
             "misattributed_citations",

@@ -104,6 +104,16 @@ def claim_sums(result: ClaimsResult) -> Floats:
     return np.array([*(value or 0.0 for value in values), *(value is not None for value in values)], dtype=np.float64)
 
 
+_KNOWN_AS = {
+    "f1": "F1",
+    "claim_recall": "claim recall, context recall",
+    "noise_sensitivity_in_relevant": "relevant noise sensitivity",
+    "noise_sensitivity_in_irrelevant": "irrelevant noise sensitivity",
+    "self_knowledge": "self-knowledge",
+}
+"""What other tools call a metric, where that is not its name in words."""
+
+
 def _mean_at(place: int, sums: Floats) -> Floats:
     """Return the mean over traces of the value at a place."""
     return ratio(sums[..., [place, len(METRIC_NAMES) + place]])
@@ -141,6 +151,7 @@ class ClaimsMeasure:
             undefined_because=undefined
             or f"it takes {join_words(_INPUTS[name])}, and claims in them: no trace has all of these",
             required_inputs=_INPUTS[name],
+            known_as=_KNOWN_AS.get(name, name.replace("_", " ")),
         )
         for place, (name, (label, formula, higher_is_better, undefined)) in enumerate(_ABOUT.items())
     )

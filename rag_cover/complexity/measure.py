@@ -60,12 +60,15 @@ class ComplexityMeasure:
             "traces whose passages are about all of the question, though none of them answers it alone / traces with retrieval",
             _complex,
             higher_is_better=None,
+            plain_words="How often no single passage answers, though they are about all of the question.",
         ),
         SummaryMetric(
             "answerable_questions",
             "questions a single passage answers",
             "traces of which one retrieved passage answers the question by itself / traces with retrieval",
             _answerable,
+            plain_words="How often one retrieved passage is enough to answer the question.",
+            known_as="hit rate",
         ),
         SummaryMetric(
             "completeness",
@@ -74,6 +77,7 @@ class ComplexityMeasure:
             _completeness,
             higher_is_better=None,
             undefined_because=_NO_RELEVANCE,
+            plain_words="How evenly the retrieved passages are about all of the question’s words.",
         ),
     )
 

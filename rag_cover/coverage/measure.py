@@ -101,6 +101,8 @@ _PAPER_METRICS = tuple(
         high=metric.high,
         higher_is_better=metric.higher_is_better,
         undefined_because="no sub-question of the traces counts in it",
+        plain_words=metric.plain_words,
+        known_as=metric.known_as,
     )
     for metric in METRICS.values()
 )
@@ -144,6 +146,8 @@ class CoverageMeasure:
             abstention_sums,
             higher_is_better=None,
             undefined_because="no answer was looked at for whether it declines",
+            plain_words="How many answers say that they cannot tell.",
+            known_as="refusal rate",
         ),
         SummaryMetric(
             "abstentions_though_retrieved",
@@ -152,6 +156,7 @@ class CoverageMeasure:
             abstention_sums_of_retrieved,
             higher_is_better=False,
             undefined_because="no answer to a question with retrieved passages declines",
+            plain_words="Where an answer says so, how often a retrieved passage had what was asked.",
         ),
         SummaryMetric(
             "echo_coverage",
@@ -160,6 +165,7 @@ class CoverageMeasure:
             echo_sums,
             higher_is_better=False,
             undefined_because="it was not tried: there are no answers, or a remote judge would be paid for it",
+            plain_words="What an answer would score that only repeats the question: a check of the judge.",
         ),
         SummaryMetric(
             "refusal_coverage",
@@ -168,6 +174,7 @@ class CoverageMeasure:
             refusal_sums,
             higher_is_better=False,
             undefined_because="it was not tried: there are no answers, or a remote judge would be paid for it",
+            plain_words="What an answer would score that declines to answer: a check of the judge.",
         ),
         SummaryMetric(
             "unsure_answers",
@@ -176,6 +183,7 @@ class CoverageMeasure:
             unsure_answer_sums,
             higher_is_better=None,
             undefined_because="no answer was judged",
+            plain_words="How often the judge cannot tell whether an answer covers a sub-question.",
         ),
         SummaryMetric(
             "unsure_passages",
@@ -184,6 +192,7 @@ class CoverageMeasure:
             unsure_passage_sums,
             higher_is_better=None,
             undefined_because="no retrieved passage was judged",
+            plain_words="How often the judge cannot tell whether a passage covers a sub-question.",
         ),
     )
 

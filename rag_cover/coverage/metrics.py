@@ -111,6 +111,8 @@ class Metric:
     higher_is_better: bool | None = None
     low: float = 0.0
     high: float = 1.0
+    plain_words: str = ""
+    known_as: str = ""
 
 
 def coverage_metrics(tables: Sequence[CoverageTable], *, average: Average = "pooled") -> CoverageMetrics:
@@ -225,28 +227,70 @@ def _share_retrieved(role: Role) -> Callable[[Floats], Floats]:
 
 
 METRICS: Mapping[str, Metric] = _by_name(
-    Metric("core_coverage", "core answered", "P_core(a)", _share_answered(Role.CORE), higher_is_better=True),
     Metric(
-        "background_coverage", "background answered", "P_background(a)", _share_answered(Role.BACKGROUND), higher_is_better=True
+        "core_coverage",
+        "core answered",
+        "P_core(a)",
+        _share_answered(Role.CORE),
+        higher_is_better=True,
+        plain_words="Of what a full answer must say, how much the answers say.",
+        known_as="answer completeness (recall)",
     ),
     Metric(
-        "follow_up_coverage", "follow-up answered", "P_follow-up(a)", _share_answered(Role.FOLLOW_UP), higher_is_better=False
+        "background_coverage",
+        "background answered",
+        "P_background(a)",
+        _share_answered(Role.BACKGROUND),
+        higher_is_better=True,
+        plain_words="How much helpful context the answers give.",
     ),
-    Metric("core_retrieved", "core retrieved", "P_core(r)", _share_retrieved(Role.CORE), higher_is_better=True),
+    Metric(
+        "follow_up_coverage",
+        "follow-up answered",
+        "P_follow-up(a)",
+        _share_answered(Role.FOLLOW_UP),
+        higher_is_better=False,
+        plain_words="How far the answers run ahead of the question.",
+    ),
+    Metric(
+        "core_retrieved",
+        "core retrieved",
+        "P_core(r)",
+        _share_retrieved(Role.CORE),
+        higher_is_better=True,
+        plain_words="How much of what a full answer must say is in the retrieved passages.",
+        known_as="context recall",
+    ),
     Metric(
         "background_retrieved",
         "background retrieved",
         "P_background(r)",
         _share_retrieved(Role.BACKGROUND),
         higher_is_better=True,
+        plain_words="How much helpful context is in the retrieved passages.",
     ),
-    Metric("follow_up_retrieved", "follow-up retrieved", "P_follow-up(r)", _share_retrieved(Role.FOLLOW_UP)),
-    Metric("core_use", "retrieved core that is answered", "P_core(a and r) / P_core(r)", _core_use, higher_is_better=True),
+    Metric(
+        "follow_up_retrieved",
+        "follow-up retrieved",
+        "P_follow-up(r)",
+        _share_retrieved(Role.FOLLOW_UP),
+        plain_words="How much of what lies beyond the question is in the retrieved passages.",
+    ),
+    Metric(
+        "core_use",
+        "retrieved core that is answered",
+        "P_core(a and r) / P_core(r)",
+        _core_use,
+        higher_is_better=True,
+        plain_words="Where a passage had it, how often the answer said it.",
+        known_as="context utilization",
+    ),
     Metric(
         "retrieval_headroom",
         "unanswered core that was not retrieved either",
         "P_core(not a and not r) / P_core(not a)",
         _retrieval_headroom,
+        plain_words="Where the answer left it out, how often no passage had it.",
     ),
     Metric(
         "frequency_gap",
@@ -254,6 +298,7 @@ METRICS: Mapping[str, Metric] = _by_name(
         "mean share of covering chunks, answered core - unanswered core",
         _frequency_gap,
         low=-1.0,
+        plain_words="Above 0, answers repeat what many passages say.",
     ),
     Metric(
         "order_alignment",
@@ -262,6 +307,7 @@ METRICS: Mapping[str, Metric] = _by_name(
         _order_alignment,
         higher_is_better=True,
         low=-1.0,
+        plain_words="Above 0, answers say what matters before what lies beyond the question.",
     ),
     Metric(
         "rating",
@@ -271,6 +317,7 @@ METRICS: Mapping[str, Metric] = _by_name(
         higher_is_better=True,
         low=-1.0,
         high=1.5,
+        plain_words="By default core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
     ),
 )
 """Every number by its stable name, in the paper's order."""

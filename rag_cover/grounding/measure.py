@@ -38,6 +38,8 @@ class GroundednessMeasure:
             "sentences entailed by a passage of the prompt / sentences of the answer",
             _support_counts,
             undefined_because="no answer has a sentence that claims anything",
+            plain_words="How many of the answers’ sentences a passage of the prompt supports.",
+            known_as="faithfulness",
         ),
     )
 

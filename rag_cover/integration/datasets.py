@@ -79,9 +79,9 @@ class Dataset:
             return self.questions
         with Store.open(path) as store, hold(path):
             kept = list(zip(store.keys(), store.results(), strict=True))
-            broken = [ordinal for ordinal, result in kept if self._knows(result) and _has_failed(result)]
+            broken = {ordinal for ordinal, result in kept if self._knows(result) and _has_failed(result)}
             store.remove(broken)
-        there = [result for ordinal, result in kept if ordinal not in set(broken)]
+        there = [result for ordinal, result in kept if ordinal not in broken]
         return self.missing_from(each for each in there if pipeline in (None, each.trace.pipeline))
 
     def arrange_store(self, path: Path) -> None:

@@ -231,7 +231,7 @@ class PipelineRun(Generic[RecordingType]):
         with self._lock:
             self._done += 1
             self._failures.update([type(failed).__name__] if failed is not None else [])
-            self._watcher(self._so_far())
+            self._tell_progress()
 
     def _record(self, question: QuestionContext, answer: object, failed: Exception | None) -> None:
         call = Call(uuid4().hex, "question", self._name, query=question.text)
@@ -239,6 +239,14 @@ class PipelineRun(Generic[RecordingType]):
         call.error = None if failed is None else f"{type(failed).__name__}: {failed}"
         self.recording.gathering.begin(call.id, None, call, question)
         self.recording.gathering.settle(call.id)
+
+    def _tell_progress(self) -> None:
+        """Call the function that watches; one that fails costs no answers, and is not called again."""
+        try:
+            self._watcher(self._so_far())
+        except Exception as failed:  # noqa: BLE001  # of the caller's function: logged
+            self._watcher = lambda _: None
+            self._log.warn(failed, "progress failed, and is not called again")
 
     def _so_far(self) -> Progress:
         return Progress(self._done, len(self._dataset), self._failures.total(), self._resumed)
@@ -283,7 +291,7 @@ class PipelineRun(Generic[RecordingType]):
     def _shown(self) -> Iterator[None]:
         if callable(self._progress):
             self._watcher = self._progress
-            self._watcher(self._so_far())
+            self._tell_progress()
             yield
         elif self._progress:
             with show_asking_progress() as self._watcher:

@@ -105,6 +105,8 @@ class SummaryMetric(Generic[R]):
         higher_is_better: None where the number describes and does not judge.
         undefined_because: why it is undefined where results were measured and none of them counts in it.
         required_inputs: what a trace must have for it, in words; by default what its measure requires.
+        plain_words: what it tells, in a sentence for people who do not know it; by default the explanation.
+        known_as: the name by which other tools know about the same metric; the definitions differ in detail.
     """
 
     name: str
@@ -118,6 +120,8 @@ class SummaryMetric(Generic[R]):
     higher_is_better: bool | None = True
     undefined_because: str = "none of the results that were measured counts in it"
     required_inputs: tuple[str, ...] = ()
+    plain_words: str = ""
+    known_as: str = ""
 
     @property
     def is_share(self) -> bool:

@@ -14,12 +14,10 @@ from rag_cover.reports.sanitise import one_line
 from rag_cover.reports.sub_question_state import State
 from rag_cover.reports.text import (
     Scale,
-    in_plain_words,
     interval_text,
     p_value_text,
     percent,
     scale_of,
-    standard_name_of,
     verdict_on,
 )
 from rag_cover.short_forms import capitalise
@@ -129,8 +127,8 @@ def metric_row(metric: MetricValue) -> MetricRow:
     return MetricRow(
         name=metric.name,
         label=capitalise(one_line(metric.label)),
-        known_as=standard_name_of(metric),
-        explanation=in_plain_words(metric),
+        known_as=metric.known_as,
+        explanation=metric.plain_words or metric.explanation,
         formula=metric.explanation,
         value=scale.text(interval.estimate) if interval else "–",
         interval=interval_text(interval, scale) if interval else "",

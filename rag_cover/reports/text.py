@@ -31,7 +31,6 @@ __all__ = [
     "format_count",
     "headline",
     "headline_of_metric",
-    "in_plain_words",
     "interval_text",
     "judge_error_sentence",
     "loss_error_sentence",
@@ -41,7 +40,6 @@ __all__ = [
     "p_value_text",
     "percent",
     "scale_of",
-    "standard_name_of",
     "sub_questions_hint",
     "verdict_on",
 ]
@@ -80,20 +78,13 @@ class Scale:
 
 SHARE = Scale()
 SIGNED = Scale(-1.0, 1.0, is_share=False)
-_SIGNED: Mapping[str, Scale] = {
-    "rating": Scale(-1.0, 1.5, is_share=False),
-    "frequency_gap": SIGNED,
-    "order_alignment": SIGNED,
-    "utility": SIGNED,
-}
 
 
 def scale_of(metric: MetricValue | MetricComparison) -> Scale:
-    """Return the scale of a metric: those of our own that carry a sign, shares, and any other number."""
-    if metric.name in _SIGNED:
-        return _SIGNED[metric.name]
-    is_share = (metric.low, metric.high) == (0.0, 1.0)
-    return SHARE if is_share else Scale(metric.low, metric.high, is_share=False, is_signed=False)
+    """Return the scale of a metric: shares, numbers that carry a sign since they may lie below 0, and any other number."""
+    if (metric.low, metric.high) == (0.0, 1.0):
+        return SHARE
+    return Scale(metric.low, metric.high, is_share=False, is_signed=-math.inf < metric.low < 0)
 
 
 def percent(share: float) -> str:
@@ -138,70 +129,6 @@ def interval_label(interval: Interval, scale: Scale) -> str:
     """
     words = interval_text(interval, scale)
     return words if interval.lower is None else f"95% interval {words}"
-
-
-_PLAIN: Mapping[str, str] = {
-    "core_coverage": "Of what a full answer must say, how much the answers say.",
-    "background_coverage": "How much helpful context the answers give.",
-    "follow_up_coverage": "How far the answers run ahead of the question.",
-    "core_retrieved": "How much of what a full answer must say is in the retrieved passages.",
-    "background_retrieved": "How much helpful context is in the retrieved passages.",
-    "follow_up_retrieved": "How much of what lies beyond the question is in the retrieved passages.",
-    "core_use": "Where a passage had it, how often the answer said it.",
-    "retrieval_headroom": "Where the answer left it out, how often no passage had it.",
-    "frequency_gap": "Above 0, answers repeat what many passages say.",
-    "order_alignment": "Above 0, answers say what matters before what lies beyond the question.",
-    "abstentions": "How many answers say that they cannot tell.",
-    "abstentions_though_retrieved": "Where an answer says so, how often a retrieved passage had what was asked.",
-    "echo_coverage": "What an answer would score that only repeats the question: a check of the judge.",
-    "refusal_coverage": "What an answer would score that declines to answer: a check of the judge.",
-    "unsure_answers": "How often the judge cannot tell whether an answer covers a sub-question.",
-    "unsure_passages": "How often the judge cannot tell whether a passage covers a sub-question.",
-    "rating": "By default core counts 1, background a half, follow-up against: from \N{MINUS SIGN}1 to 1.5.",
-    "groundedness": "How many of the answers’ sentences a passage of the prompt supports.",
-    "utility": "How far the passages moved the receiver’s belief toward the right answer: from \N{MINUS SIGN}1 to 1.",
-    "hurting_steps": "How many steps moved it away from the right answer.",
-    "complex_questions": "How often no single passage answers, though they are about all of the question.",
-    "answerable_questions": "How often one retrieved passage is enough to answer the question.",
-    "completeness": "How evenly the retrieved passages are about all of the question’s words.",
-}
-
-
-def in_plain_words(metric: MetricValue) -> str:
-    """Explain a metric to a stranger; one that is not known here explains itself."""
-    return _PLAIN.get(metric.name, metric.explanation)
-
-
-_KNOWN_AS: Mapping[str, str] = {
-    "core_coverage": "answer completeness (recall)",
-    "core_retrieved": "context recall",
-    "core_use": "context utilization",
-    "groundedness": "faithfulness",
-    "abstentions": "refusal rate",
-    "answerable_questions": "hit rate",
-    "utility": "\N{GREEK CAPITAL LETTER DELTA}SePer",
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-    "claim_recall": "claim recall, context recall",
-    "context_precision": "context precision",
-    "context_utilization": "context utilization",
-    "noise_sensitivity_in_relevant": "relevant noise sensitivity",
-    "noise_sensitivity_in_irrelevant": "irrelevant noise sensitivity",
-    "hallucination": "hallucination",
-    "self_knowledge": "self-knowledge",
-    "faithfulness": "faithfulness",
-    "citation_recall": "citation recall",
-    "citation_precision": "citation precision",
-}
-
-
-def standard_name_of(metric: MetricValue) -> str:
-    """Return the name by which other tools know about the same metric; empty where there is none.
-
-    The definitions differ in detail: here all of them rest on sub-questions, elsewhere mostly on statements of a reference.
-    """
-    return _KNOWN_AS.get(metric.name, "")
 
 
 @dataclass(frozen=True, slots=True)

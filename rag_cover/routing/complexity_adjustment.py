@@ -27,12 +27,13 @@ from rag_cover.stats.folds import folds_of
 from rag_cover.stats.intervals import Interval, jackknife
 from rag_cover.stats.logistic import fit_logistic, logit_of
 
-__all__ = ["Adjustment", "AdjustmentFit", "complexity_evidence", "fit_adjustment"]
+__all__ = ["LEAST", "Adjustment", "AdjustmentFit", "complexity_evidence", "fit_adjustment"]
 
 Floats = NDArray[np.float64]
 
 _EDGE = 0.005  # a probability nearer to 0 or 1 is taken for this far from it
-_LEAST = 30  # questions with evidence
+LEAST = 30
+"""The fewest questions with evidence that an adjustment is fitted on."""
 _OWN, _SHARED = 4.0, 0.5  # ridge penalties
 
 
@@ -121,8 +122,8 @@ def fit_adjustment(
         InvalidValueError: shapes that do not fit together, or fewer than thirty questions with evidence.
     """
     table = _Table.of(logits, values, evidence)
-    if len(table.values) < _LEAST:
-        message = f"an adjustment needs {_LEAST} questions with evidence at least, not {len(table.values)}"
+    if len(table.values) < LEAST:
+        message = f"an adjustment needs {LEAST} questions with evidence at least, not {len(table.values)}"
         raise InvalidValueError(message)
     with_it, without = np.full_like(table.values, np.nan), np.full_like(table.values, np.nan)
     for held in folds_of(range(len(table.values)), folds, seed=seed):

@@ -11,7 +11,7 @@ from rag_cover.backends import Embedder, Failure, Scorer, fingerprint_of
 from rag_cover.complexity import Complexity, complexities_of
 from rag_cover.errors import InputError, NothingLearnedError
 from rag_cover.routing.caimira import Caimira
-from rag_cover.routing.complexity_adjustment import Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
+from rag_cover.routing.complexity_adjustment import LEAST, Adjustment, AdjustmentFit, complexity_evidence, fit_adjustment
 from rag_cover.routing.dimension_choice import (
     DIMENSIONS,
     LOGIT_EDGE,
@@ -190,10 +190,11 @@ def _subject_words(subjects: Subjects, given: Sequence[str | None]) -> tuple[str
 def _adjustment(
     responses: Responses, predicted: Floats, complexities: Sequence[Complexity | None], seed: int
 ) -> tuple[Adjustment | None, tuple[str, ...]]:
-    known = sum(complexity is not None for complexity in complexities)
-    if known < 30:  # noqa: PLR2004 - what `fit_adjustment` asks for
-        words = f"No adjustment by complexity: {known} questions have one that was judged without references, and it takes 30."
-        return None, (words,)
+    is_answered: list[bool] = np.any(~np.isnan(responses.values), axis=1).tolist()
+    known = sum(each is not None and asked for each, asked in zip(complexities, is_answered, strict=False))
+    if known < LEAST:
+        have = f"{known} questions have one that was judged without references"
+        return None, (f"No adjustment by complexity: {have}, and it takes {LEAST}.",)
     fit = fit_adjustment(
         logits_of(predicted, edge=LOGIT_EDGE), responses.values, complexity_evidence(complexities), responses.agents, seed=seed
     )

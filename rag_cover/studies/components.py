@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_cover.argument_checks import refuse_outside
 from rag_cover.belief import TraceUtility
 from rag_cover.english.words import words_of
 from rag_cover.errors import IncomparableError, InputError, InvalidValueError
@@ -79,12 +80,13 @@ def study_components(
         seed: seed of the random generator.
 
     Raises:
-        InvalidValueError: a margin outside [0, 2].
+        InvalidValueError: a margin outside [0, 2], or one text in place of a list of components.
         InputError: no trace names a component, or none was measured for utility.
         IncomparableError: fewer than two settings, no question that all of them share, or utilities of different kinds.
     """
-    if not 0 <= margin <= 2:  # noqa: PLR2004 - utilities lie in [-1, 1]
-        message = f"margin is {margin}; it is a difference of utilities, in [0, 2]"
+    refuse_outside(0, 2, margin=margin)  # utilities lie in [-1, 1]
+    if isinstance(by, str):
+        message = f"by is one text; give a list: by=[{by!r}]"
         raise InvalidValueError(message)
     measured = [(result.trace, result.utility) for result in results if result.utility is not None]
     if not measured:

@@ -229,6 +229,8 @@ def _value(
         owned.measure,
         metric.low,
         metric.high,
+        plain_words=metric.plain_words,
+        known_as=metric.known_as,
     )
 
 

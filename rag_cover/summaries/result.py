@@ -24,7 +24,7 @@ class MetricValue:
     """One metric of one evaluation, made of what ``measure`` found; without an interval, ``undefined_because`` says why.
 
     ``interval`` is that of sampling questions; ``with_judge_error`` holds the judge's errors, too, and its estimate is what
-    people would find. None where nothing is known of them.
+    people would find. None where nothing is known of them. ``plain_words`` and ``known_as`` are those of `SummaryMetric`.
     """
 
     name: str
@@ -37,6 +37,8 @@ class MetricValue:
     low: float = 0.0
     high: float = 1.0
     with_judge_error: Interval | None = None
+    plain_words: str = ""
+    known_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

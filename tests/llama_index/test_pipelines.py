@@ -19,6 +19,7 @@ from llama_index.core.tools import QueryEngineTool
 
 from rag_cover import Evaluation
 from rag_cover.errors import InvalidValueError
+from rag_cover.evaluation.loop import Progress
 from rag_cover.nuggets import Nugget
 from rag_cover.testing import KeywordScorer
 from rag_cover.testing.conformance import PipelineEvaluationTests
@@ -127,6 +128,16 @@ def test_a_function_gives_its_name_to_all_its_traces(index: VectorStoreIndex, ll
         assert "the pipeline failed (ValueError) and gave no answer: 1 of 2 traces" in evaluation.summary().notes
     (result,) = evaluate_pipeline(engine.query, [SKY], **MODELS).results
     assert result.trace.pipeline == type(engine).__name__
+
+
+def test_a_progress_function_that_fails_costs_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(progress: Progress) -> None:
+        raise ZeroDivisionError(progress.done)
+
+    evaluation = evaluate_pipeline(Answering(answer=lambda _: ANSWER), [SKY, HEAT], **{**MODELS, "progress": fail})
+
+    assert [result.trace.answer for result in evaluation.results] == [ANSWER, ANSWER]
+    assert [each.message.count("progress failed, and is not called again") for each in caplog.records] == [1]
 
 
 def test_gold_answers_are_found_by_another_spelling_of_the_question() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from rag_cover.coverage import Loss
 from rag_cover.coverage.summary import AnswerCounts
 from rag_cover.language import unread_reason
+from rag_cover.reports.figures import metric_row
 from rag_cover.reports.loss_text import loss_advice, losses_listed
 from rag_cover.reports.text import (
     SIGNED,
@@ -246,3 +248,22 @@ def test_only_a_clear_difference_is_called_better_or_worse(
     metric = MetricComparison("core_use", "core use", None, None, difference, p_value, 9, higher_is_better)
 
     assert verdict_on(metric) == verdict
+
+
+def test_what_a_metric_says_of_itself_stands_beside_it() -> None:
+    bare = MetricValue(
+        "answer_words", "words", "words of an answer", Interval(12.0, 9.0, 15.0, 8), None, None, "words", high=math.inf
+    )
+    told = replace(bare, plain_words="How long the answers are.", known_as="response length")
+
+    assert [(row.explanation, row.known_as) for row in map(metric_row, (bare, told))] == [
+        ("words of an answer", ""),
+        ("How long the answers are.", "response length"),
+    ]
+
+
+@pytest.mark.parametrize(("low", "shown"), [(-1.0, "+0.25"), (0.0, "0.25"), (-math.inf, "0.25")])
+def test_a_number_that_may_lie_below_0_carries_its_sign(low: float, shown: str) -> None:
+    metric = MetricValue("gap", "gap", "a - b", Interval(0.25, 0.1, 0.4, 8), None, None, "own", low=low, high=2.0)
+
+    assert metric_row(metric).value == shown

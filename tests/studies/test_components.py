@@ -96,6 +96,11 @@ def test_a_margin_out_of_range_is_refused(grid: list[TraceResult]) -> None:
         study_components(grid, by=["k"], margin=-0.1)
 
 
+def test_one_text_is_no_list_of_components(grid: list[TraceResult]) -> None:
+    with pytest.raises(InvalidValueError, match=r"give a list: by=\['k'\]"):
+        study_components(grid, by="k")
+
+
 def test_the_p_values_of_all_settings_are_corrected_together(grid: list[TraceResult]) -> None:
     against = [figures.against_baseline for figures in study_components(grid, by=["k", "reranker"]).settings]
 
