@@ -146,8 +146,18 @@ class ParsedVerdict:
 
     def give_up(self, attempts: int) -> ParsedVerdict:
         """Count what is a problem still as failed."""
-        failed = {item: replace(problem, attempts=attempts) for item, problem in self.problems.items()}
+        failed = {
+            item: replace(
+                problem, message=f"the model's reply is of no use: {_without_order(problem.message)}", attempts=attempts
+            )
+            for item, problem in self.problems.items()
+        }
         return ParsedVerdict(self.judgments, {}, {**self.failed, **failed})
+
+
+def _without_order(problem: str) -> str:
+    """Leave out what the model was told to do about a problem."""
+    return problem.partition(";")[0]
 
 
 def reading_of(sheet: JudgePrompt, reply: Generation) -> ParsedVerdict:
