@@ -356,7 +356,7 @@ def _refuse_unusable(options: Mapping[str, Any], concurrency: object, *, resume:
     """
     refuse_below(1, concurrency=concurrency)
     known = [name for name in AttachOptions.__annotations__ if name not in _OWN]
-    refuse_unknown_options("evaluate_pipeline", options, known)
+    refuse_unknown_options("evaluate_pipeline", options, [*known, "concurrency", "progress", "resume"])
     if options.get("measures", True) in ((), []):
         message = "measures is empty, and this measures what it records; name some, or attach() with a trace file"
         raise InvalidValueError(message)

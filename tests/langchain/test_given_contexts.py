@@ -52,6 +52,14 @@ def test_the_context_of_a_prompt_is_what_the_model_was_given(make: Callable[[], 
     assert [passage.text for passage in trace.prompt or ()] == [FOUND]
 
 
+def test_the_words_of_a_question_are_no_context_of_it() -> None:
+    chain: Runnable[Any, Any] = RunnableLambda(lambda text: model().invoke(text))
+    with RagCoverCallbackHandler(measures=[]) as handler:
+        chain.invoke("Documents: passport and visa. Which do I need?", config={"callbacks": [handler]})
+
+    assert handler.traces[0].prompt is None
+
+
 def test_a_prompt_without_context_gives_none() -> None:
     talk: Runnable[Any, Any] = RunnableLambda(lambda text: model().invoke([("system", "Be brief."), ("human", text)]))
     with RagCoverCallbackHandler(measures=[]) as handler:
@@ -68,6 +76,9 @@ def test_a_prompt_without_context_gives_none() -> None:
         ("Use the following documents to answer:\n\nA.", ["A."]),
         ("<context>\nA.\n</context>", ["A."]),
         ("Be brief.", []),
+        ("Context: A.\nQuestion: What?\nAnswer: A.\n\nContext: B.\nQuestion: Why?\nAnswer:", ["B."]),
+        ("You have access to the documents: use the search tool.", []),
+        ("Cite your sources: always.", []),
     ],
 )
 def test_passages_stand_after_their_heading(prompt: str, passages: list[str]) -> None:
