@@ -33,6 +33,7 @@ from benchmarks.support.tables import arguments, percent, show
 from rag_cover import Passage, build_retriever, open_scorer
 from rag_cover.backends import Retriever, Scorer, ScoringItem
 from rag_cover.coverage.corpus_search import AGREED_LACKS_BELOW, JUDGED, covers_from, ways_agree
+from rag_cover.decomposition.multihop import hops_of
 from rag_cover.english.words import content_words
 from rag_cover.questions import prepend_title
 from rag_cover.stats.intervals import wilson
@@ -79,7 +80,9 @@ class Nearest:
 
     @property
     def named(self) -> float:
-        """Return what is negative where the report names the loss: the corpus lacks it clearly."""
+        """Return what is negative where the report names the loss: the corpus lacks it clearly; of a nested question never."""
+        if hops_of(self.question):
+            return 1.0
         if not ways_agree(self.passages, EmbeddedRetriever.agreed_score):
             return self.margin
         return self.judged() - AGREED_LACKS_BELOW

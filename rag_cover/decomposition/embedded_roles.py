@@ -1,9 +1,9 @@
 """The local typer: the role of a sub-question, without a language model.
 
-A linear model over `features_of`, whose numbers (``embedded_roles.json``) `benchmarks/coverage/fit_typer.py` fits by ridge
-regression on sub-questions written for this project and a few published ones. They hold for one space of sentence embeddings,
-that of the embedded judge; an embedder of another space is recognised by a sentence whose vector is known, and rules type
-instead.
+A linear model over `describe_sub_questions`, whose numbers (``embedded_roles.json``) `benchmarks/coverage/fit_typer.py`
+fits by ridge regression on sub-questions written for this project and a few published ones. They hold for one space of
+sentence embeddings, that of the embedded judge; an embedder of another space is recognised by a sentence whose vector is
+known, and rules type instead.
 """
 
 from __future__ import annotations

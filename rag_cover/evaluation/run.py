@@ -205,7 +205,7 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
     """Measure every trace.
 
     Args:
-        traces: traces, dicts with a question each, or the path of a file of any format that `rag_cover.import_traces` reads; a
+        traces: traces, dicts with a question each, or the path of a file of any format that `import_traces` reads; a
             pandas or polars data frame, a Hugging Face dataset, ragas's ``EvaluationDataset``, DeepEval's test cases, LangChain
             runs, or pairs of a question and LlamaIndex's response.
         measures: names or measure values; None: every measure whose inputs and models are there.

@@ -1,7 +1,8 @@
 """The report as one HTML file that opens anywhere, offline: no network, no external file, and nothing in it can run but ours.
 
-Everything that is printed is escaped by the templates and made visible by `untrusted.visible`; a content security policy names
-the one style sheet and the one script by their hashes, so that even a mistake in escaping could not run or load anything.
+Everything that is printed is escaped by the templates and made visible by `rag_cover.reports.sanitise.visible`; a content
+security policy names the one style sheet and the one script by their hashes, so that even a mistake in escaping could not run
+or load anything.
 """
 
 from __future__ import annotations

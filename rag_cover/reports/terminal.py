@@ -1,7 +1,7 @@
 """The report for the terminal: rich renderables that fit 80 columns, with or without colour.
 
-Every text from outside goes through `untrusted.one_line` into a `Text`, so that neither markup nor escape sequences in it do
-anything.
+Every text from outside goes through `rag_cover.reports.sanitise.one_line` into a `Text`, so that neither markup nor escape
+sequences in it do anything.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 
 from rag_cover_langchain.callbacks import RagCoverCallbackHandler
-from rag_cover_langchain.given_contexts import find_passages
 
 FOUND = "Power tools need a deposit of 50 euros."
 ASKED = "What is the deposit for power tools?"
@@ -66,23 +65,6 @@ def test_a_prompt_without_context_gives_none() -> None:
         talk.invoke(ASKED, config={"callbacks": [handler]})
 
     assert handler.traces[0].prompt is None
-
-
-@pytest.mark.parametrize(
-    ("prompt", "passages"),
-    [
-        ("Context: A.\nB.", ["A.\nB."]),
-        ("Context:\nA.\n\nB.\n\nQuestion: Why?", ["A.", "B."]),
-        ("Use the following documents to answer:\n\nA.", ["A."]),
-        ("<context>\nA.\n</context>", ["A."]),
-        ("Be brief.", []),
-        ("Context: A.\nQuestion: What?\nAnswer: A.\n\nContext: B.\nQuestion: Why?\nAnswer:", ["B."]),
-        ("You have access to the documents: use the search tool.", []),
-        ("Cite your sources: always.", []),
-    ],
-)
-def test_passages_stand_after_their_heading(prompt: str, passages: list[str]) -> None:
-    assert find_passages(prompt) == passages
 
 
 def test_a_closed_handler_says_once_that_it_records_nothing(caplog: pytest.LogCaptureFixture) -> None:
