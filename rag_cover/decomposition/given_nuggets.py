@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from pydantic import ValidationError
+
+from rag_cover.argument_checks import describe_argument
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError
 from rag_cover.nuggets import Nugget
@@ -24,7 +27,7 @@ _MISSING = "the nuggets that were given hold none of this question, and the trac
 
 @dataclass(frozen=True, slots=True)
 class GivenNuggets:
-    """The nuggets of questions, by id and by text up to case, width and white space."""
+    """The nuggets of questions, by id and by text up to case, width, white space and the points at its end."""
 
     by_id: Mapping[str, Nuggets]
     by_text: Mapping[str, Nuggets]
@@ -58,8 +61,12 @@ class GivenNuggets:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Sequence[Nugget | str]]) -> Self:
-        """Take nuggets by question: the key is its text or its id."""
-        lists = {key: tuple(each if isinstance(each, Nugget) else Nugget(each) for each in some) for key, some in given.items()}
+        """Take nuggets by question: the key is its text or its id.
+
+        Raises:
+            InvalidValueError: a question's nuggets are no list of nuggets or texts.
+        """
+        lists = {key: _nuggets_in(key, some) for key, some in given.items()}
         return cls(lists, {_key(key) or "": some for key, some in lists.items()})
 
     @property
@@ -95,5 +102,16 @@ def _with_nuggets(trace: Trace, found: Nuggets | None) -> Trace | Failure:
     return trace.model_copy(update={"nuggets": nuggets, "sub_questions": None})
 
 
+def _nuggets_in(question: str, given: object) -> Nuggets:
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        message = f"the nuggets of {question!r:.80} are {describe_argument(given)}; give a list of texts or nuggets"
+        raise InvalidValueError(message)
+    try:
+        return tuple(each if isinstance(each, Nugget) else Nugget.model_validate(each) for each in given)
+    except ValidationError as wrong:
+        message = f"a nugget of {question!r:.80} cannot be read: {wrong.errors()[0]['msg']}"
+        raise InvalidValueError(message) from wrong
+
+
 def _key(text: str | None) -> str | None:
-    return None if text is None else question_key(Question(text=text))
+    return None if text is None else question_key(Question(text=text)).rstrip("?!. ")

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from rag_cover.argument_checks import describe_argument
 from rag_cover.errors import InputError, InvalidValueError, StoreError
-from rag_cover.importers import import_traces
+from rag_cover.importers import import_traces, read_any
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Question
 from rag_cover.recording import QuestionContext
@@ -24,6 +24,8 @@ Questions: TypeAlias = Iterable[str | Question | Trace | Mapping[str, Any]] | Pa
 """Texts, questions, or traces (rows of them, too) for what else is known, such as sub-questions; or a file of them."""
 
 _WORDS_OF_QUESTION = 3
+_TABLES = ("columns", "column_names", "samples", "test_cases")
+"""What data frames, data sets and test sets have, and lists have not."""
 _SHOWN = 60
 _Name = tuple[str | None, str]
 
@@ -126,6 +128,12 @@ def _read(questions: Questions) -> Iterator[QuestionContext]:
     if isinstance(questions, str | Path):
         yield from map(_from_trace, import_traces(questions))
         return
+    if isinstance(questions, Mapping):
+        message = "questions is a mapping; give a list of questions, and their gold answers as references={question: answer}"
+        raise InvalidValueError(message)
+    if any(hasattr(questions, name) for name in _TABLES):
+        yield from map(_from_trace, read_any(questions))
+        return
     if not isinstance(questions, Iterable):
         message = f"questions is {describe_argument(questions)}; give a list of texts or questions, or the path of a file"
         raise InvalidValueError(message)
@@ -146,23 +154,13 @@ def _as_trace(given: object, number: int) -> Trace:
             return Trace(question=given)
         case str() | Mapping():
             try:
-                return trace_from({"question": given} if isinstance(given, str) else _with_references(given))
+                return trace_from({"question": given}) if isinstance(given, str) else next(iter(read_any([given])))
             except InputError as wrong:
                 problem = f"question {number}: {wrong}"
                 raise InputError(problem) from wrong
         case _:
             message = f"question {number} is {describe_argument(given)}; give a text, a Question, or a trace"
             raise InvalidValueError(message)
-
-
-def _with_references(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Put gold answers that stand beside a question's text into the question."""
-    name = next((name for name in ("references", "reference") if name in given), None)
-    if name is None or not isinstance(given.get("question"), str):
-        return given
-    references = [given[name]] if isinstance(given[name], str) else given[name]
-    rest = {key: value for key, value in given.items() if key != name}
-    return rest | {"question": {"text": given["question"], "references": references}}
 
 
 def _from_trace(trace: Trace) -> QuestionContext:

@@ -88,7 +88,8 @@ class PipelineRun(Generic[RecordingType]):
         redaction = Redaction.from_option(options.get("redact", False))
         self._dataset = Dataset(questions, redaction)
         self._store = None if (store := options.get("store")) is None else Path(store)
-        _refuse_foreign(options.get("references"), self._dataset)
+        for kind in ("references", "nuggets"):
+            _refuse_foreign(kind, options.get(kind), self._dataset)
         self._left = self._choose_questions(options.get("pipeline"), resume=resume)
         self._name, self._concurrency, self._progress = name, concurrency, progress
         kept = max(1, len(self._dataset))
@@ -333,17 +334,17 @@ def _refuse_awaitable(answer: object) -> object:
     return answer
 
 
-def _refuse_foreign(references: Mapping[str, object] | None, dataset: Dataset) -> None:
-    """Refuse gold answers to other questions alone: their keys are misspelt.
+def _refuse_foreign(kind: str, given: object, dataset: Dataset) -> None:
+    """Refuse gold answers, or nuggets, of other questions alone: their keys are misspelt.
 
     Raises:
-        InvalidValueError: some are given, and none to a question of the dataset.
+        InvalidValueError: some are given by question, and none of a question of the dataset.
     """
-    if not references or not isinstance(references, Mapping):
+    if not given or not isinstance(given, Mapping):
         return
-    asked = {normalise_question(each.text or "") for each in dataset.questions}
-    if asked.isdisjoint(map(normalise_question, references)):
-        message = f"references has no gold answer to any of the questions; its first key is {next(iter(references))!r:.80}"
+    asked = {normalise_question(name) for each in dataset.questions for name in (each.text, each.id) if name}
+    if asked.isdisjoint(normalise_question(str(key)) for key in given):
+        message = f"{kind} has nothing of any of the questions; its first key is {next(iter(given))!r:.80}"
         raise InvalidValueError(message)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_cover.argument_checks import refuse_other_than
+from rag_cover.argument_checks import refuse_negative, refuse_other_than, refuse_outside
 from rag_cover.errors import InvalidValueError
 from rag_cover.routing.selection_rules import best_trade, cheapest_reaching, cheapest_right
 from rag_cover.stats.intervals import Interval
@@ -105,9 +105,8 @@ def trace_frontier(
     if len(names) != len(prices):
         message = f"{len(prices)} costs need as many names of agents, not {len(names)}"
         raise InvalidValueError(message)
-    if settings is not None and not len(settings):
-        message = "settings is empty; give some, or leave it out"
-        raise InvalidValueError(message)
+    if settings is not None:
+        _refuse_settings(settings, policy)
     kept = ~np.isnan(right).any(axis=1)
     right, predictions = right[kept], predictions[kept]
     if not len(right):
@@ -201,11 +200,11 @@ class _Draws:
         """Average the first so many policies' quality less the best mixture's over costs, each draw on its own."""
         grid = np.linspace(self.prices.min(), self.prices.max(), _GRID)
         mixed = mixture_quality(self.prices, self.agents, np.broadcast_to(grid, (len(self.agents), _GRID)))
-        curves = np.array([_curve(spent[:policies], quality[:policies], grid) for spent, quality in self._rows()])
+        cheapest = int(np.argmin(self.prices))  # below what the router's settings spend, it is the cheapest agent
+        spent = np.insert(self.spent[:, :policies], 0, self.prices[cheapest], axis=1)
+        quality = np.insert(self.qualities[:, :policies], 0, self.agents[:, cheapest], axis=1)
+        curves = np.array([_curve(*each, grid) for each in zip(spent, quality, strict=True)])
         return self._interval((curves - mixed).mean(axis=1))
-
-    def _rows(self) -> zip[tuple[Floats, Floats]]:
-        return zip(self.spent, self.qualities, strict=True)
 
     def _interval(self, values: Floats) -> Interval:
         estimate = float(values[0])
@@ -237,6 +236,17 @@ def _settings(said: Floats, prices: Floats, policy: Policy) -> list[float]:
     useful = rates[rates > 0]
     spread = np.unique(np.quantile(useful, np.linspace(0, 1, _SETTINGS))) if len(useful) else np.array([1.0])
     return [0.0, *spread, float(spread[-1]) * 1.001]
+
+
+def _refuse_settings(settings: Sequence[float], policy: Policy) -> None:
+    if not len(settings):
+        message = "settings is empty; give some, or leave it out"
+        raise InvalidValueError(message)
+    for setting in settings:
+        if policy == "target":
+            refuse_outside(0, 1, target=setting)
+        else:
+            refuse_negative(exchange=setting)
 
 
 def _distinct(points: Sequence[PolicyPoint]) -> list[PolicyPoint]:

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_cover.argument_checks import refuse_outside
 from rag_cover.errors import InvalidValueError
 from rag_cover.question_keys import normalise_question
 from rag_cover.questions import Question
@@ -44,10 +45,13 @@ class Responses:
         object.__setattr__(self, "values", table)
 
     @classmethod
-    def from_observations(cls, observations: Iterable[tuple[str, Question | str, float]]) -> Self:
-        """Build from (agent, question, success), NaN where it was not observed; what is repeated counts as its mean.
+    def from_observations(cls, observations: Iterable[tuple[str, Question | str, float | None]]) -> Self:
+        """Build from (agent, question, success), NaN or None where it was not observed; what is repeated counts as its mean.
 
         Questions are the same by `normalise_question`.
+
+        Raises:
+            InvalidValueError: a success outside [0, 1].
         """
         observed: dict[tuple[str, str], list[float]] = {}
         agents: dict[str, None] = {}
@@ -56,7 +60,8 @@ class Responses:
             text = question if isinstance(question, str) else question.text
             texts.setdefault(normalise_question(text), text)
             agents.setdefault(agent)
-            if not math.isnan(success):
+            if success is not None and not math.isnan(success):
+                refuse_outside(0, 1, success=success)
                 observed.setdefault((normalise_question(text), agent), []).append(success)
         means = {pair: float(np.mean(values)) for pair, values in observed.items()}
         table = [[means.get((key, agent), np.nan) for agent in agents] for key in texts]

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_cover.argument_checks import refuse_negative, refuse_outside, without_none
+from rag_cover.argument_checks import describe_argument, refuse_negative, refuse_outside, without_none
 from rag_cover.backends import Embedder
 from rag_cover.complexity import Complexity
 from rag_cover.errors import InvalidValueError, nearest
@@ -96,6 +96,9 @@ class SkillRouter:
     ) -> None:
         self.agents = tuple(caimira.agents if agents is None else agents)
         _refuse_agents(self.agents, caimira.agents)
+        if costs is not None and not isinstance(costs, Mapping):
+            message = f"costs is {describe_argument(costs)}; give a mapping of each agent to the cost of one question"
+            raise InvalidValueError(message)
         self.costs: Floats = (
             np.zeros(len(self.agents)) if costs is None else costs_of(_concerning(costs, self.agents, caimira), self.agents)
         )
@@ -136,8 +139,11 @@ class SkillRouter:
         """Return (questions, agents) the predicted success of each agent, adjusted where an adjustment is used.
 
         Raises:
-            InvalidValueError: subjects, or complexities, that are not as many as questions.
+            InvalidValueError: one text in place of a list, or subjects or complexities that are not as many as questions.
         """
+        if isinstance(questions, str):
+            message = "questions is one text; give a list of them"
+            raise InvalidValueError(message)
         if not questions:
             return np.zeros((0, len(self.agents)))
         asked = [as_question(question) for question in questions]

@@ -6,6 +6,7 @@ import pytest
 
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.integration.datasets import Dataset
+from rag_cover.stores.validation import trace_from
 
 
 @pytest.mark.parametrize("text", ["Is there wifi?", "opening hours of the museum"])
@@ -22,16 +23,29 @@ def test_a_path_stays_one(path: str) -> None:
         Dataset(path)
 
 
-@pytest.mark.parametrize("name", ["references", "reference"])
+@pytest.mark.parametrize("name", ["references", "reference", "ground_truth", "expected_output"])
 def test_gold_answers_may_stand_beside_a_question(name: str) -> None:
     (question,) = Dataset([{"question": "What is the deposit?", name: "50 euros"}]).questions
 
     assert question.references == ("50 euros",)
 
 
+def test_a_data_frame_is_read_by_its_rows() -> None:
+    frames = pytest.importorskip("pandas", reason="needs pandas")
+
+    (question,) = Dataset(frames.DataFrame({"question": ["What is the deposit?"], "reference": ["50 euros"]})).questions
+
+    assert (question.text, question.references) == ("What is the deposit?", ("50 euros",))
+
+
+def test_a_mapping_is_no_list_of_questions() -> None:
+    with pytest.raises(InvalidValueError, match="their gold answers as references="):
+        Dataset({"What is the deposit?": "50 euros"})
+
+
 @pytest.mark.parametrize(
-    ("field", "told"), [("ground_truth", "Gold answers belong to the question"), ("contexts", "belong to a step")]
+    ("field", "told"), [("references", "Gold answers belong to the question"), ("contexts", "passages belong to a step")]
 )
-def test_what_others_call_so_is_told_its_place(field: str, told: str) -> None:
+def test_what_others_call_so_is_told_its_place_in_a_trace(field: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
-        Dataset([{"question": "What is the deposit?", field: "50 euros"}])
+        trace_from({"question": "What is the deposit?", field: ["50 euros"]})

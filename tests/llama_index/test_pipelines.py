@@ -146,7 +146,7 @@ def test_gold_answers_are_found_by_another_spelling_of_the_question() -> None:
     (result,) = evaluate_pipeline(answering, [SKY], references={SKY.rstrip("?").lower(): "scattering"}, **MODELS).results
 
     assert result.trace.question.references == ("scattering",)
-    with pytest.raises(InvalidValueError, match="no gold answer to any of the questions"):
+    with pytest.raises(InvalidValueError, match="references has nothing of any of the questions"):
         evaluate_pipeline(answering, [SKY], references={HEAT: "scattering"}, **MODELS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -148,3 +148,27 @@ def test_a_rate_of_exchange_buys_what_is_worth_its_price() -> None:
 
     assert best_trade(predicted, COSTS, 0.1).tolist() == [1]
     assert best_trade(predicted, COSTS, 0.2).tolist() == [0]
+
+
+def test_a_router_that_always_takes_the_dearest_gains_nothing_on_the_way_there() -> None:
+    success = np.array([[1.0, 1.0], [0.0, 1.0]] * 50)
+
+    frontier = trace_frontier(success, np.full((100, 2), [0.4, 0.8]), COSTS, settings=[1.0])
+
+    assert [point.cost.estimate for point in frontier.points] == [4.0]
+    assert frontier.gain.estimate == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"policy": "traget"}, "Did you mean 'target'"),
+        ({"settings": []}, "settings is empty"),
+        ({"settings": [float("nan")]}, "target is nan; give a number from 0 to 1"),
+        ({"settings": [-1.0], "policy": "exchange"}, "exchange is -1.0; give a finite number of at least 0"),
+        ({"agents": ["one"]}, "2 costs need as many names of agents, not 1"),
+    ],
+)
+def test_what_no_router_is_tried_by_is_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidValueError, match=told):
+        trace_frontier([[1.0, 0.0]], [[0.5, 0.5]], COSTS, **given)

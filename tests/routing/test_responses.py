@@ -63,3 +63,8 @@ def test_what_was_not_observed_takes_nothing_from_what_was() -> None:
 
     assert responses.values[0, 0] == 1.0
     assert np.isnan(responses.values[0, 1])
+
+
+def test_a_success_out_of_range_is_refused_before_it_is_averaged() -> None:
+    with pytest.raises(InvalidValueError, match="success is 2; give a number from 0 to 1"):
+        Responses.from_observations([("a", "Why?", 2), ("a", "Why?", 0), ("b", "Why?", None)])

@@ -100,6 +100,13 @@ def test_no_questions_have_no_routes() -> None:
     assert router().routes([]) == []
 
 
+def test_one_text_is_no_list_of_questions_and_a_list_no_costs() -> None:
+    with pytest.raises(InvalidValueError, match="questions is one text; give a list of them"):
+        router().routes(EASY)
+    with pytest.raises(InvalidValueError, match="costs is 'list'; give a mapping of each agent"):
+        router([1.0, 4.0])  # type: ignore[arg-type]  # that is the test
+
+
 def test_questions_and_texts_are_routed_alike_by_many_threads() -> None:
     asked = router(target=0.7)
     questions: list[Question | str] = [Question(EASY), HARD] * 30
