@@ -55,7 +55,8 @@ class ComplexityRoutingMiddleware(RoutingMiddleware):
 
     Gabburo et al., "Measuring retrieval complexity in question answering systems" (ACL Findings 2024), as
     `rag_cover.routing.ComplexityRouter` decides; that explains the settings. The retriever is asked once for each question: the
-    last human message, before the agent runs. The decision stands in the state under ``rag_cover_complexity``.
+    last human message, before the agent runs. The decision stands in the state under ``rag_cover_complexity``, which
+    ``get_state`` shows with a checkpointer, and under ``routes`` in the metadata of the recorded trace.
 
     What is named for no demand stays the agent's own. A question that is unanswerable by the corpus goes the complex way unless
     something is named for ``"unanswerable"``.
