@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,7 @@ from rag_cover.summaries import (
     OutcomeCounts,
     Summary,
 )
+from rag_cover.summaries.metrics import metrics_of_installed
 from rag_cover.traces import RetrievalStep, Trace
 
 ANSWER = "Rayleigh scattering makes it blue. It was discovered on a Tuesday."
@@ -87,7 +89,9 @@ def result_of(
 
 
 def value(name: str, label: str, interval: Interval | None, reason: str | None = None) -> MetricValue:
-    return MetricValue(name, label, f"formula of {name}", interval, reason, higher_is_better=True, measure="coverage")
+    owned = metrics_of_installed().get(name)
+    made = MetricValue(name, label, f"formula of {name}", interval, reason, higher_is_better=True, measure="coverage")
+    return replace(made, known_as=owned.metric.known_as) if owned else made
 
 
 @pytest.fixture
