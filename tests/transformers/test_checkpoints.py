@@ -197,8 +197,8 @@ def test_the_fingerprint_changes_with_any_file_that_is_read(copied: Path) -> Non
     [
         ("device", "cuda:99", "device 'cuda:99' is not to be had here"),
         ("device", "abacus", "device 'abacus' is not to be had here"),
-        ("precision", "float8", "precision is one of auto, float32"),
-        ("batch_tokens", 0, "batch_tokens is at least 1"),
+        ("precision", "float8", "precision is .float8.; give .auto. or .float32."),
+        ("batch_tokens", 0, "batch_tokens is 0; give a whole number of at least 1"),
         ("max_tokens", 8, "inputs of 8 tokens are too short for two texts: max_tokens is 16 to 64 for this model"),
         ("max_tokens", 0, "inputs of 0 tokens are too short"),
     ],
