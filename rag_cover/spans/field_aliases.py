@@ -19,5 +19,5 @@ CITED = ("citations", "cited_sources", "source_ids")
 
 DOCUMENTS = (
     *("context", "contexts", "documents", "source_documents", "retrieved_documents", "retrieved_docs", "retrieved_contexts"),
-    *("docs", "nodes", "source_nodes", "passages", "chunks"),
+    *("docs", "nodes", "source_nodes", "passages", "chunks", "context_str"),
 )
