@@ -11,7 +11,15 @@ from numbers import Integral, Real
 
 from rag_cover.errors import InvalidValueError, nearest
 
-__all__ = ["describe_argument", "refuse_below", "refuse_negative", "refuse_other_than", "refuse_outside", "without_none"]
+__all__ = [
+    "describe_argument",
+    "refuse_below",
+    "refuse_negative",
+    "refuse_one_text",
+    "refuse_other_than",
+    "refuse_outside",
+    "without_none",
+]
 
 _SHOWN = 80
 """The most characters that a message shows of a wrong argument."""
@@ -66,6 +74,18 @@ def refuse_outside(low: float, high: float, /, **numbers: object) -> None:
     for name, value in numbers.items():
         if not _lies_between(value, low, high):
             raise _wrong(name, value, f"a number from {low:g} to {high:g}")
+
+
+def refuse_one_text(**lists: object) -> None:
+    """Refuse one text where a list of texts is meant, which would be read letter by letter.
+
+    Raises:
+        InvalidValueError: a value is a text.
+    """
+    for name, value in lists.items():
+        if isinstance(value, str):
+            message = f"{name} is one text; give a list: {name}=[{value!r}]"
+            raise InvalidValueError(message)
 
 
 def refuse_other_than(known: Collection[str], /, **choices: object) -> None:

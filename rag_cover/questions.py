@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, Self
 
 from pydantic import (
     AfterValidator,
@@ -135,7 +135,12 @@ Metadata = Annotated[
 
 
 class Value(BaseModel):
-    """A frozen, hashable value that refuses unknown fields and names the nearest known one."""
+    """A frozen, hashable value that refuses unknown fields and names the nearest known one, or where it belongs.
+
+    ``misplaced`` says where, by the unknown field.
+    """
+
+    misplaced: ClassVar[Mapping[str, str]] = {}
 
     model_config = ConfigDict(
         defer_build=True,  # when first used: importing is not the time
@@ -157,20 +162,11 @@ class Value(BaseModel):
             known = cls.__pydantic_fields__
             for name in data:
                 if name not in known and name != "schema":
-                    hint = _PLACES.get(str(name)) or f"{nearest(str(name), list(known))} Data of your own goes in 'metadata'."
+                    near = f"{nearest(str(name), list(known))} Data of your own goes in 'metadata'."
+                    hint = cls.misplaced.get(str(name), near)
                     msg = f"unknown field {name!r} of {cls.__name__}.{hint}"
                     raise ValueError(msg)
         return data
-
-
-_PLACES = dict.fromkeys(
-    ("reference", "references", "expected_answer", "ground_truth", "ground_truths", "gold_answer", "gold_answers"),
-    ' Gold answers belong to the question: {"question": {"text": "…", "references": ["…"]}}.',
-) | dict.fromkeys(
-    ("context", "contexts", "passages", "retrieved_contexts"),
-    ' Retrieved passages belong to a step: {"steps": [{"passages": ["…"]}]}.',
-)
-"""Where what others call so stands in a trace."""
 
 
 class Textual(Value):

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, NaiveDatetime, field_validator, model_validator
 from pydantic_core import PydanticSerializationError
@@ -54,6 +54,15 @@ _UNMEASURED: dict[str, Any] = {
     "calls": {"__all__": {"started_at", "latency_s"}},
 }
 """The fields that no result depends on (`content_of`)."""
+
+_PLACES = dict.fromkeys(
+    ("reference", "references", "expected_answer", "ground_truth", "ground_truths", "gold_answer", "gold_answers"),
+    ' Gold answers belong to the question: {"question": {"text": "…", "references": ["…"]}}.',
+) | dict.fromkeys(
+    ("context", "contexts", "passages", "retrieved_contexts"),
+    ' Retrieved passages belong to a step: {"steps": [{"passages": ["…"]}]}.',
+)
+"""Where what others call so stands in a trace."""
 
 _TOLERANCE = 1e-6  # servers round log-probabilities of certain tokens to a hair above 0
 
@@ -125,6 +134,8 @@ class Trace(Value):
     conversation) and ``user_id`` (who asked; recorded and imported only where that is asked for). docs/trace_schema.md has
     every field.
     """
+
+    misplaced: ClassVar[Mapping[str, str]] = _PLACES
 
     question: Question
     id: str | None = None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.argument_checks import refuse_below, refuse_negative, refuse_other_than, refuse_outside
+from rag_cover.argument_checks import refuse_below, refuse_negative, refuse_one_text, refuse_other_than, refuse_outside
 from rag_cover.errors import InvalidValueError
 
 NO_NUMBERS = [float("nan"), "5", True, None, [1], 1j]
@@ -74,3 +74,10 @@ def test_a_message_shows_no_more_than_the_beginning_of_an_argument() -> None:
         refuse_below(1, k="x" * 100_000)
 
     assert len(str(refused.value)) < 200
+
+
+def test_one_text_is_refused_where_a_list_is_meant() -> None:
+    refuse_one_text(by=["k"], nuggets=None)
+
+    with pytest.raises(InvalidValueError, match=r"^by is one text; give a list: by=\['k'\]$"):
+        refuse_one_text(by="k")

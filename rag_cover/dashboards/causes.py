@@ -15,7 +15,7 @@ from typing import Literal
 from rag_cover.coverage import CoverageResult, Loss, SubQuestionCoverage
 from rag_cover.measures import TraceResult
 from rag_cover.questions import Passage, Role
-from rag_cover.traces import Trace
+from rag_cover.traces import Trace, describe_pipeline_failure
 
 __all__ = ["Cause", "LostPart", "PartEvidence", "list_lost_parts"]
 
@@ -79,7 +79,7 @@ def list_lost_parts(result: TraceResult) -> Iterator[LostPart]:
     coverage, trace = result.coverage, result.trace
     if coverage is None:
         return
-    failed = trace.answer is None and trace.metadata.get("error") is not None
+    failed = describe_pipeline_failure(trace) is not None
     for each in coverage.sub_questions:
         if each.role != Role.CORE:
             continue

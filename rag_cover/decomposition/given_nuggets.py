@@ -13,7 +13,7 @@ from rag_cover.argument_checks import describe_argument
 from rag_cover.backends import Failure
 from rag_cover.errors import InvalidValueError
 from rag_cover.nuggets import Nugget
-from rag_cover.question_keys import question_key
+from rag_cover.question_keys import normalise_question, question_key
 from rag_cover.questions import Question
 from rag_cover.stores.nugget_files import QuestionNuggets, read_nuggets
 from rag_cover.traces import Trace, content_hash
@@ -114,4 +114,4 @@ def _nuggets_in(question: str, given: object) -> Nuggets:
 
 
 def _key(text: str | None) -> str | None:
-    return None if text is None else question_key(Question(text=text)).rstrip("?!. ")
+    return None if text is None else normalise_question(question_key(Question(text=text)))

@@ -16,7 +16,7 @@ from rag_cover.redaction import Redaction, redact_trace
 from rag_cover.stores import Store
 from rag_cover.stores.locks import hold
 from rag_cover.stores.validation import trace_from
-from rag_cover.traces import Trace
+from rag_cover.traces import Trace, describe_pipeline_failure
 
 __all__ = ["Dataset", "Questions", "refuse_used_store"]
 
@@ -184,4 +184,4 @@ def _name(question: Question) -> _Name:
 
 def _has_failed(result: TraceResult) -> bool:
     """Tell whether a pipeline failed on a question, or the measuring of its answer did."""
-    return bool(result.failures) or (result.trace.answer is None and result.trace.metadata.get("error") is not None)
+    return bool(result.failures) or describe_pipeline_failure(result.trace) is not None

@@ -97,11 +97,11 @@ def skill_router_by(
         _refuse_settings(costs=costs, target=target, budget=budget, exchange=exchange, probe=probe)
         return skills
     embedder = models.open(["embedder"])["embedder"]
-    is_priced = any(each is not None for each in (target, budget, exchange))
-    is_needed = probe is not None or (is_priced and costs is None and record_path(Path(skills)).exists())
+    lacks_costs = costs is None and any(each is not None for each in (target, budget, exchange))
+    is_needed = probe is not None or (lacks_costs and record_path(Path(skills)).exists())
     record = SkillRecord.load(Path(skills)) if is_needed else None
     adjustment = record.adjustment if record else None
-    if is_priced and costs is None and record is not None:
+    if lacks_costs and record is not None:
         costs = record.costs or None
     return SkillRouter(
         Caimira.load(Path(skills), encoder=fingerprint_of(embedder)),

@@ -22,6 +22,8 @@ PROMPTS = 2
 """The version of the wording, part of the judge's fingerprint: another wording is another judge."""
 
 _EVEN = 0.5
+_NOT_QUOTED = "a fragment did not stand in the text"
+_ORDERS = {_NOT_QUOTED: "copy it letter for letter"}  # what the model is told to do, beside what was wrong
 _TOKENS_A_VERDICT = 160  # room for one in a reply
 _STEP = 10  # room for replies is counted in tens of questions, so that sheets of about one size go together
 _FRESH, _WARM = 3, 0.7  # the round from which on chance may take another way, and at what temperature
@@ -122,8 +124,10 @@ class JudgePrompt:
         numbers: dict[str, list[str]] = {}
         for number, item in enumerate(self.items, 1):
             if item in self.remarks:
-                numbers.setdefault(self.remarks[item].message, []).append(str(number))
-        return {why: ", ".join(those) for why, those in numbers.items()}
+                why = self.remarks[item].message
+                told = f"{why}; {_ORDERS[why]}" if why in _ORDERS else why
+                numbers.setdefault(told, []).append(str(number))
+        return {told: ", ".join(those) for told, those in numbers.items()}
 
 
 def _question(number: int, item: ScoringItem) -> str:
@@ -147,17 +151,10 @@ class ParsedVerdict:
     def give_up(self, attempts: int) -> ParsedVerdict:
         """Count what is a problem still as failed."""
         failed = {
-            item: replace(
-                problem, message=f"the model's reply is of no use: {_without_order(problem.message)}", attempts=attempts
-            )
+            item: replace(problem, message=f"the model's reply is of no use: {problem.message}", attempts=attempts)
             for item, problem in self.problems.items()
         }
         return ParsedVerdict(self.judgments, {}, {**self.failed, **failed})
-
-
-def _without_order(problem: str) -> str:
-    """Leave out what the model was told to do about a problem."""
-    return problem.partition(";")[0]
 
 
 def reading_of(sheet: JudgePrompt, reply: Generation) -> ParsedVerdict:
@@ -195,7 +192,7 @@ def _judgment(given: Sequence[_Verdict], source: Quotable, offset: int) -> Judgm
     if not verdict.answered:
         return Judgment(probability, None)
     if (found := source.find(verdict.fragment or "")) is None:
-        return "a fragment did not stand in the text; copy it letter for letter"
+        return _NOT_QUOTED
     return Judgment(probability, Span(found.start + offset, found.end + offset))
 
 

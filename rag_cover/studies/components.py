@@ -14,10 +14,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_cover.argument_checks import refuse_outside
+from rag_cover.argument_checks import refuse_one_text, refuse_outside
 from rag_cover.belief import TraceUtility
 from rag_cover.english.words import words_of
-from rag_cover.errors import IncomparableError, InputError, InvalidValueError
+from rag_cover.errors import IncomparableError, InputError
 from rag_cover.measures import TraceResult
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
@@ -85,9 +85,7 @@ def study_components(
         IncomparableError: fewer than two settings, no question that all of them share, or utilities of different kinds.
     """
     refuse_outside(0, 2, margin=margin)  # utilities lie in [-1, 1]
-    if isinstance(by, str):
-        message = f"by is one text; give a list: by=[{by!r}]"
-        raise InvalidValueError(message)
+    refuse_one_text(by=by)
     measured = [(result.trace, result.utility) for result in results if result.utility is not None]
     if not measured:
         problem = "no trace was measured for utility; it needs references, and a receiver or recorded samples"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
-from rag_cover.argument_checks import refuse_below, refuse_outside, without_none
+from rag_cover.argument_checks import refuse_below, refuse_one_text, refuse_outside, without_none
 from rag_cover.backends import CalibrationShift, Mode, Scorer
 from rag_cover.errors import InvalidValueError, ModelFailedError, nearest
 from rag_cover.evaluation import evaluate
@@ -45,10 +45,7 @@ class Requirements:
 
     def __post_init__(self) -> None:
         """Refuse what no answer can do, and one text where several are meant."""
-        for name in ("sub_questions", "nuggets"):
-            if isinstance(getattr(self, name), str):
-                message = f"{name} is one text; give a list: {name}=[{getattr(self, name)!r}]"
-                raise InvalidValueError(message)
+        refuse_one_text(sub_questions=self.sub_questions, nuggets=self.nuggets)
         refuse_outside(0, 1, **without_none(min_core_coverage=self.min_core_coverage))
         refuse_below(0, **without_none(max_unsupported=self.max_unsupported))
         if self.sub_questions is not None and self.nuggets is not None:
