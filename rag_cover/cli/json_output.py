@@ -145,6 +145,7 @@ def _judge_error(error: JudgeError | None) -> dict[str, Any] | None:
         "agreement": known.agreed / known.labels,
         "labels": known.labels,
         "own_labels": error.own_labels,
+        "all_labelled": error.all_labelled,
         "losses": {loss: _interval(interval) for loss, interval in error.losses.items()},
     }
 

@@ -31,6 +31,7 @@ from rag_cover.short_forms import capitalise
 
 __all__ = ["DashboardView", "dashboard_table", "dashboard_view"]
 
+_NAMED = 3  # pipelines of a store
 _SERIES = 4  # pipelines that have a colour of their own
 _CHARTS = 12
 _REFUSED_SHOWN = 20
@@ -45,6 +46,7 @@ class StoreRow:
 
     name: str
     when: str
+    pipelines: str
     judge: str
     measures: str
     traces: str
@@ -135,9 +137,10 @@ def dashboard_view(dashboard: Dashboard) -> DashboardView:
 def dashboard_table(dashboard: Dashboard) -> RenderableType:
     """Show the latest figures and what was lost by which cause in the terminal."""
     view = dashboard_view(dashboard)
-    stores = plain_table(("Store", "left"), ("Time", "left"), ("Traces", "right"), ("Core coverage", "right"), ("95%", "right"))
+    figures = (("Traces", "right"), ("Core coverage", "right"), ("95%", "right"))
+    stores = plain_table(("Store", "left"), ("Time", "left"), ("Pipelines", "left"), *figures)
     for row in view.stores:
-        stores.add_row(Text(row.name), row.when, row.traces, row.value, row.interval)
+        stores.add_row(Text(row.name), row.when, Text(row.pipelines), row.traces, row.value, row.interval)
     lines = [Text(f"! {one_line(line, limit=400)}", style="yellow") for line in view.warnings]
     for name, reason in view.refused:
         lines.append(Text(f"! {name}: {one_line(reason, limit=300)}", style="yellow"))
@@ -155,9 +158,11 @@ def _headline(dashboard: Dashboard, shown: Sequence[StoreFigures], whens: _Whens
         return Headline("The stores hold no traces", "", "", "")
     latest = shown[-1]
     found = headline_of(latest.all.summary)
-    before = [store for store in shown[:-1] if store.basis == latest.basis]
+    before = [store for store in shown[:-1] if store.basis == latest.basis and _pipelines_of(store) == _pipelines_of(latest)]
     first = before[0].all.summary.metrics.get("core_coverage") if before else None
-    since = f"; {percent(first.interval.estimate)} on {_when(before[0], whens)}" if first and first.interval else ""
+    since = ""
+    if first and first.interval:
+        since = f"; {percent(first.interval.estimate)} in {one_line(before[0].name, limit=60)}, {_when(before[0], whens)}"
     basis = ", ".join(
         part for part in (found.basis, f"{one_line(latest.name, limit=60)}, {_when(latest, whens)}{since}") if part
     )
@@ -198,6 +203,7 @@ def _store_row(store: StoreFigures) -> StoreRow:
     return StoreRow(
         name=one_line(store.name, limit=80),
         when=f"{store.time:%Y-%m-%d %H:%M}" + (" (file)" if store.time_source == "file" else ""),
+        pipelines=_pipelines_text(store),
         judge=one_line(store.judge, limit=80),
         measures=one_line(", ".join(store.measures), limit=160),
         traces=f"{store.traces:,}" + (f" of {store.held:,}" if store.held != store.traces else ""),
@@ -205,6 +211,17 @@ def _store_row(store: StoreFigures) -> StoreRow:
         value=percent(interval.estimate) if interval else "–",
         interval=interval_text(interval, SHARE) if interval else "undefined",
     )
+
+
+def _pipelines_text(store: StoreFigures) -> str:
+    """Name the pipelines of a store; a dash where its traces name none."""
+    names = [one_line(part.name, limit=40) for part in store.pipelines[:_NAMED] if part.name]
+    more = len(store.pipelines) + store.pipelines_left_out - len(names)
+    return ", ".join([*names, f"{more:,} more"] if names and more else names) or "–"
+
+
+def _pipelines_of(store: StoreFigures) -> frozenset[str]:
+    return frozenset(part.name for part in store.pipelines)
 
 
 def _choose_series(shown: Sequence[StoreFigures]) -> tuple[list[str], int]:

@@ -293,6 +293,9 @@ def judge_error_sentence(summary: Summary) -> str:
         return ""
     known, sure = error.agreement, interval_text(metric.with_judge_error, SHARE)
     agreed, labels = percent(known.agreed / known.labels), format_count(known.labels, "label")
+    if error.all_labelled:
+        share = f"{percent(metric.with_judge_error.estimate)} (95% interval {sure})"
+        return f"By people’s labels of all {known.labels:,} verdicts {share}: the judge agrees with {agreed} of them."
     if error.own_labels:
         verdicts = format_count(known.labels, "labelled verdict")
         few = f" From {LEAST_LABELS} labels on, the share rests on them." if known.labels < LEAST_LABELS else ""

@@ -17,9 +17,9 @@ from rag_cover.coverage import Loss
 from rag_cover.labels import LabelledText
 from rag_cover.measures import TraceResult, Unit
 from rag_cover.questions import Role, plain_query
-from rag_cover.stats.intervals import Interval
+from rag_cover.stats.intervals import Interval, wilson
 from rag_cover.stats.judge_error import difference_interval, loss_intervals, share_interval, update_shift
-from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS, estimate_powered_share
+from rag_cover.stats.prediction_powered import LEAST_LABELS, LEAST_QUESTIONS, estimate_labelled_share, estimate_powered_share
 
 __all__ = ["JudgeError", "JudgeKnowledge", "VerdictCollector"]
 
@@ -31,13 +31,14 @@ class JudgeError:
     """How well the judge agrees with people, and what its errors do to where core sub-questions were lost.
 
     ``agreement`` counts the labels that its verdicts on answers agree with; ``own_labels`` tells whether these are of the
-    evaluation's own answers. ``losses`` are how many core sub-questions people would count as lost there; empty where that
-    cannot be told.
+    evaluation's own answers, ``all_labelled`` whether these are all of them. ``losses`` are how many core sub-questions people
+    would count as lost there; empty where that cannot be told.
     """
 
     agreement: CalibrationShift
     own_labels: bool
     losses: Mapping[Loss, Interval]
+    all_labelled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,12 @@ class VerdictCollector:
                 self._evidence_of.append(question)
 
     def prediction_powered(self, metric: str) -> Interval | None:
-        """Return a share that rests on labels of these answers; None where there are too few."""
+        """Return a share that rests on labels of these answers; None where there are too few, unless all are labelled."""
         judged, keys, labels = self._own_labels(metric)
-        if len(labels) < LEAST_LABELS or len(set(keys)) < LEAST_QUESTIONS or len(set(labels)) == 1:
+        questions = len(set(keys))
+        if self._is_all_labelled(metric) and questions > 1:
+            return estimate_labelled_share(labels, keys) if len(set(labels)) > 1 else wilson(labels[0] * questions, questions)
+        if len(labels) < LEAST_LABELS or questions < LEAST_QUESTIONS or len(set(labels)) == 1:
             return None
         others, their_keys, _ = self._shares[metric].of(labelled=False)
         return estimate_powered_share(labels, judged, keys, others, their_keys).share
@@ -142,10 +146,11 @@ class VerdictCollector:
         passage = None if self._has_statements else self._known.shifts.get("passage")
         found = loss_intervals(self._evidence, self._evidence_of, shift, passage, seed=seed) if passage else None
         own = bool(self._own_labels(metric)[2])
+        all_labelled = self._is_all_labelled(metric)
         losses = dict(zip(_LABELLED, found, strict=True)) if found else {}
         if self._is_corpus_searched:  # of what was not retrieved no labelled set tells what the corpus has
             losses.pop(Loss.NOT_RETRIEVED, None)
-        return JudgeError(shift, own, losses)
+        return JudgeError(shift, own, losses, all_labelled)
 
     def difference(self, other: Self, metric: str, questions: Iterable[str], *, seed: int) -> Interval | None:
         """Return by how much the other's share on some questions is larger, with an interval that holds the judge's errors.
@@ -163,6 +168,9 @@ class VerdictCollector:
         judged, _, labels = self._own_labels(metric)
         known = None if self._has_statements else self._known.shifts.get("reply")
         return update_shift(known, judged, labels) if labels else known
+
+    def _is_all_labelled(self, metric: str) -> bool:
+        return metric in self._shares and None not in self._shares[metric].labels and bool(self._shares[metric].labels)
 
     def _own_labels(self, metric: str) -> tuple[list[float], list[str], list[bool]]:
         return self._shares[metric].of(labelled=True) if metric in self._shares else ([], [], [])

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, permutations, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,11 @@ _BLOCK = 48
 _ATTEMPTS = 40
 _UNSUPPORTED = 0.5
 """How far below the judge's cut every nearest passage of an unanswerable question lies."""
-_SWAPPED = ("what does", "passive", "purpose")
+_SWAPPED = frozenset({"what does", "purpose", "cost", "duration", "when", "how often", "how many", "size", "where"})
+"""Rules whose questions make sense of another thing, too: most things have a price, and few can be founded."""
+_ALIKE = 0.25
+"""The least cosine of two things of which one is asked what is said of the other."""
+_NAME = re.compile(r"(?<![.!?:] )(?<!^)(?<!\n)\b[A-Z][a-z]+\b")
 _COMMON_WORD = re.compile(r"(?<![.!?:] )(?<!^)\b[a-z]+\b")
 
 
@@ -102,6 +106,7 @@ class QuestionCandidate:
 class _Accepted:
     candidate: QuestionCandidate
     near: tuple[Passage, ...]
+    vector: NDArray[np.float32]
 
     @property
     def rank(self) -> int:
@@ -111,12 +116,13 @@ class _Accepted:
 def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[QuestionCandidate]:
     """Yield what rules can ask about the passages, the rules by turns, each at random over the corpus."""
     common = frozenset(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
+    names = frozenset(word for passage in passages for word in _NAME.findall(passage.text))
     by_rule: dict[str, list[QuestionCandidate]] = {}
     for passage in passages:
         title = (passage.title or "").split(HEADINGS)[-1]
         source = StatementSource("passage", passage.key, passage.text, passage.key, title)
         for said in statements_in(source):
-            for asked in ask_about(said.text, common=common):
+            for asked in ask_about(said.text, common=common, names=names):
                 gold = GoldStatement(asked.question, said.text, passage, said.fragment)
                 by_rule.setdefault(asked.rule, []).append(QuestionCandidate(gold, f"rule:{asked.rule}", asked.about))
     rng = random.Random(seed)  # noqa: S311  # a sample, not a secret
@@ -162,7 +168,7 @@ class TestsetMaker:
         left = iter(candidates)
         while len(accepted) < wanted and (block := list(islice(left, _BLOCK))):
             accepted += self._accept(block)
-        joined = _join_linked(accepted[:wanted], multis)
+        joined = _join_linked(accepted, multis)
         used = {id(each) for pair in joined for each in pair}
         rest = [each for each in accepted if id(each) not in used][:singles]
         swapped = self._swap(accepted, unanswerables, random.Random(seed))  # noqa: S311  # a sample, not a secret
@@ -174,8 +180,7 @@ class TestsetMaker:
         new = [each for each in block if self._is_new(each.question)]
         answered = self._filter_by_passage(new)
         near = [tuple(self._retriever.retrieve(each.question, k=self._depth)) for each in answered]
-        alone = self._filter_by_others(answered, near)
-        return [each for each in alone if not self._means_the_same(each.candidate.question)]
+        return [each for each in self._filter_by_others(answered, near) if not self._means_the_same(each.vector)]
 
     def _is_new(self, question: str) -> bool:
         key = " ".join(question.casefold().split())
@@ -207,19 +212,19 @@ class TestsetMaker:
             for each, found in zip(candidates, near, strict=True)
         ]
         said = ask_probabilities(self._scorer, chain.from_iterable(each.values() for each in others))
+        vectors = np.asarray(self._embedder.embed([each.question for each in candidates]))
         kept = []
-        for each, found, items in zip(candidates, near, others, strict=True):
+        for each, found, items, vector in zip(candidates, near, others, vectors, strict=True):
             if each.gold.passage.key not in {passage.key for passage in found}:
                 self._rejected["not found"] += 1
             elif any(said[item] >= self._certain for item in items.values()):
                 self._rejected["answered elsewhere"] += 1
             else:
                 copies = tuple(passage for passage in found if passage not in items and passage.key != each.gold.passage.key)
-                kept.append(_Accepted(replace(each, gold=replace(each.gold, copies=copies)), found))
+                kept.append(_Accepted(replace(each, gold=replace(each.gold, copies=copies)), found, vector))
         return kept
 
-    def _means_the_same(self, question: str) -> bool:
-        vector = np.asarray(self._embedder.embed([question]))[0]
+    def _means_the_same(self, vector: NDArray[np.float32]) -> bool:
         if self._vectors and float((np.stack(self._vectors) @ vector).max()) >= _SAME:
             self._rejected["duplicate"] += 1
             return True
@@ -227,10 +232,18 @@ class TestsetMaker:
         return False
 
     def _swap(self, accepted: Sequence[_Accepted], n: int, rng: random.Random) -> list[TestsetQuestion]:
-        """Ask of one thing what the corpus says of another; keep what no near passage answers."""
-        named = [each.candidate for each in accepted if each.candidate.about and _rule(each.candidate) in _SWAPPED]
-        pairs = [(one, other) for one in named for other in named if _can_swap(one, other)]
-        rng.shuffle(pairs)
+        """Ask of one thing what the corpus says of another, the most alike first; keep what no near passage answers."""
+        if not n:
+            return []
+        named = [each.candidate for each in accepted if each.candidate.about]
+        rng.shuffle(named)
+        vectors = np.asarray(self._embedder.embed([each.about or "" for each in named]))
+        alike = {
+            (one, other): cosine
+            for one, other in permutations(range(len(named)), 2)
+            if (cosine := float(vectors[one] @ vectors[other])) >= _ALIKE and _can_swap(named[one], named[other])
+        }
+        pairs = [(named[one], named[other]) for one, other in sorted(alike, key=lambda pair: -alike[pair])]
         found: list[TestsetQuestion] = []
         taken: set[str] = set()
         for one, other in pairs[: _ATTEMPTS * n]:
@@ -266,32 +279,32 @@ def _rule(candidate: QuestionCandidate) -> str:
     return candidate.made_by.removeprefix("rule:")
 
 
-def _document(passage: Passage) -> str:
-    return str(passage.metadata.get("document") or passage.title or passage.key)
-
-
 def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
-    """Return whether two candidates are about things of two documents that a question can take in each other's place."""
+    """Return whether two candidates are about things of two passages that a question can take in each other's place."""
     first, second = one.about or "", other.about or ""
-    if first.casefold() == second.casefold() or one.question.count(first) != 1:
+    if _rule(one) not in _SWAPPED or first.casefold() == second.casefold() or one.question.count(first) != 1:
         return False
-    elsewhere = _document(one.gold.passage) != _document(other.gold.passage)
+    elsewhere = one.gold.passage.key != other.gold.passage.key
     return elsewhere and is_plural(first) == is_plural(second) and first[:1].isupper() == second[:1].isupper()
 
 
 def _join_linked(accepted: Sequence[_Accepted], n: int) -> list[tuple[_Accepted, _Accepted]]:
-    """Pair questions about different passages, one of which retrieval finds for the other; each is in one pair at most."""
+    """Pair questions about different passages, one of which retrieval finds for the other, the most alike first.
+
+    Each question is in one pair at most.
+    """
+    linked = [
+        (float(one.vector @ other.vector), at, place)
+        for at, one in enumerate(accepted)
+        for place, other in enumerate(accepted)
+        if other.candidate.gold.passage.key in {passage.key for passage in one.near} - {one.candidate.gold.passage.key}
+    ]
     joined: list[tuple[_Accepted, _Accepted]] = []
     used: set[int] = set()
-    for place, one in enumerate(accepted):
-        if len(joined) == n or place in used:
-            continue
-        keys = {passage.key for passage in one.near} - {one.candidate.gold.passage.key}
-        for at, other in enumerate(accepted):
-            if at != place and at not in used and other.candidate.gold.passage.key in keys:
-                used |= {place, at}
-                joined.append((one, other))
-                break
+    for _, at, place in sorted(linked, key=lambda link: (-link[0], link[1:])):
+        if len(joined) < n and not used & {at, place}:
+            used |= {at, place}
+            joined.append((accepted[at], accepted[place]))
     return joined
 
 

@@ -7,81 +7,65 @@ something by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from rag_cover.english.lexicon import ALL_PREPOSITIONS, QUESTION_WORDS, one_of
-from rag_cover.english.noun_phrases import is_noun_phrase, is_plural
+from rag_cover.english.lexicon import ALL_PREPOSITIONS, one_of
+from rag_cover.english.noun_phrases import is_plural
 from rag_cover.english.words import content_words, words_of
 from rag_cover.short_forms import capitalise
+from rag_cover.testsets.amount_rules import AMOUNT_RULES, PEOPLE, begins_with_amount
+from rag_cover.testsets.named_things import ACTIVE_VERBS, NOUN_PHRASE, PERSONS, POINTING, names_something
 
 __all__ = ["RULES", "AskedStatement", "ask_about"]
 
 _FEWEST_NEW_WORDS = 2
+_BRIEFLY_ANSWERED = frozenset({"passive", "who made", *AMOUNT_RULES})
+"""Rules whose questions a single new word answers."""
 _WORDS = range(4, 26)
 
-_GENERIC = frozenset(
-    words_of(
-        """value values default defaults function functions method methods class classes option options file files example
-        examples command commands user users name names parameter parameters argument arguments result results code page
-        section object objects case cases type types list lists one ones way ways thing things first second third last
-        number process system problem idea reason approach feature change changes work data information rest latter
-        former following same other field fields string project note module package tool model program application team
-        company story film book song album people person part parts line lines output input key keys version behavior
-        behaviour setting settings error errors"""
-    )
-)
-"""Nouns that name nothing without more words."""
-_POINTING = re.compile(
-    r"\b(?:this|that|these|those|such|above|below|following|here|there|it|its|they|them|their|he|she|his|her)\b", re.IGNORECASE
-)
-_PERSONS = frozenset(
-    words_of(
-        """writer author poet novelist player footballer singer songwriter musician composer actor actress director
-        producer politician president king queen emperor scientist physicist chemist biologist mathematician engineer
-        architect painter sculptor artist philosopher historian journalist lawyer judge officer general soldier coach
-        businessman businesswoman entrepreneur inventor explorer priest bishop saint economist professor teacher
-        photographer model dancer swimmer athlete cricketer wrestler boxer nobleman duke earl rapper guitarist drummer
-        screenwriter filmmaker"""
-    )
-)
-_VERBS = {
-    "supports": "support", "requires": "require", "provides": "provide", "returns": "return", "raises": "raise",
-    "contains": "contain", "includes": "include", "uses": "use", "needs": "need", "accepts": "accept", "takes": "take",
-    "allows": "allow", "offers": "offer", "ignores": "ignore", "controls": "control", "specifies": "specify",
-    "defines": "define", "determines": "determine", "generates": "generate", "produces": "produce", "creates": "create",
-    "replaces": "replace", "prevents": "prevent", "causes": "cause", "reduces": "reduce", "increases": "increase",
-    "covers": "cover", "removes": "remove", "describes": "describe", "represents": "represent", "depends on": "depend on",
-    "consists of": "consist of", "defaults to": "default to", "refers to": "refer to", "belongs to": "belong to",
-    "leads to": "lead to", "stands for": "stand for", "converts": "convert", "stores": "store", "holds": "hold",
-    "checks": "check", "enables": "enable", "displays": "display", "measures": "measure", "absorbs": "absorb",
-}  # fmt: skip
-_PLURAL_VERBS = {base: base for base in _VERBS.values()}
-_FINITE = frozenset(verb for verb in _VERBS if " " not in verb) | frozenset(words_of("makes has does is are was were will"))
-"""Verbs that are in no name."""
-_DETERMINERS = frozenset(words_of("the a an all most some many each every any no your"))
-_OPENERS = (ALL_PREPOSITIONS | QUESTION_WORDS) | frozenset(
-    words_of(
-        """whether if all most some many each every any no two three four several both either neither one more less other
-        another while although though because since once unless until when where not only just even also then so thus"""
-    )
-)
-"""Words that what a question is about does not begin with."""
+_PLURAL_VERBS = {base: base for base in ACTIVE_VERBS.values()}
+_NO_NAMES = frozenset(words_of("the a an all most some many each every any no your there")) | frozenset(PEOPLE)
+_PLURAL_VERBS_AFTER = frozenset(words_of("are were have do may can must should will cost take last")) | frozenset(_PLURAL_VERBS)
+"""Verbs after which the word before, in the plural, is no name."""
 _MADE = "wrote founded invented discovered designed directed won created built developed published composed painted established"
 _IRREGULAR = "born built held written found won sold shown chosen sent taught made set given known kept read run put drawn lost"
 _PARTICIPLE = rf"(?:\w+ed|{one_of(_IRREGULAR.split())})"
-_NO_OBJECT = r"(?!(?:not|to|may|might|can|could|should|must|will|would|is|are|was|were|has|have)\b)"
+_NO_OBJECT = (
+    r"(?!(?:not|only|if|when|until|in|on|at|for|with|by|from|as|to|may|might|can|could|should|must|will|would|is|are|was|were|has"
+    r"|have)\b)"
+)
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = rf"(?:(?:\d{{1,2}}\s)?{_MONTH}(?:\s\d{{1,2}})?,?\s)?(?:1\d|20)\d\d\b"
 _ADVERB = r"(?:(?:\w+ly|also|often|usually|always|never|not|now|still|first|then)\s)?"
 _GOAL = re.compile(r"you (?:want|wish|would like|need|have|intend|plan|prefer|are trying) to (?!be\b|know\b)(?=[a-z])")
-_ADVICE = re.compile(
-    r"""(?:you|use|run|set|add|call|see|pass|make|specify|try|check|be|pay|do|don['’]t|never|always|keep|ensure|consider|simply
-    |just|please|we\ recommend|it\ is\ (?:recommended|advised|best)|choose|avoid|remember|contact|start|open|enter|remove|create
-    |install)\b""",
-    re.VERBOSE | re.IGNORECASE,
+_ADVISED = frozenset(
+    words_of(
+        """use run set add call see pass make specify try check be pay do don't don never always keep ensure consider simply
+        just please choose avoid remember contact start open enter remove create install take leave tell ask send bring write
+        wait press turn go look let put fill show hand apply log ring phone email report order read"""
+    )
 )
-_NP = r"(?P<np>[\w`\"'’.()/+-]+(?:\s[\w`\"'’.()/+-]+){0,5}?)"
+"""Words that begin advice."""
+_YOU_SHOULD = re.compile(
+    r"(?:you (?:must|should|need|can|may|have to|do not)|we recommend|it is (?:recommended|advised|best))\b", re.IGNORECASE
+)
+_VERB_WITH_OBJECT = re.compile(r"(?P<verb>[a-z]+[a-rt-z]) (?:it|them|the|your|an?|all|any|us|this)\b")
+_STATES = re.compile(r"\w+ (?:is|are|was|were|of)\b")
+_NO_VERBS = ALL_PREPOSITIONS | frozenset(words_of("the a an your and or if all both only not then half what until while than"))
+_TWO_CLAUSES = re.compile(r"\byou \w+ .*\byou (?:must|can|may|should|will)\b")
+_PRONOUN_ONE = re.compile(r"\b(?:an?|another|the|new|old|older|other|same|different) ones?\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:was|were|had|did|came|went|became|began)\b")
+_LABEL = re.compile(r"[A-Z][\w'’ -]{1,40}: (?=[A-Z])")
+"""What stands before a statement as a heading does: "Parking: Visitors park behind the house.\""""
+_GROUPS = frozenset(
+    words_of(
+        """team office department board committee council desk service agency ministry government bank university company court
+parliament police staff manager engineer doctor radiologist nurse driver teacher parent parents owner landlord administrator
+caretaker operator inspector technician librarian secretary treasurer chairman volunteer volunteers"""
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +81,13 @@ class AskedStatement:
     about: str | None = None
 
 
-def ask_about(statement: str, *, common: Collection[str] = ()) -> Iterator[AskedStatement]:
+def ask_about(
+    statement: str, *, common: AbstractSet[str] = frozenset(), names: AbstractSet[str] = frozenset()
+) -> Iterator[AskedStatement]:
     """Write the questions that a statement answers, by each rule that it fits.
 
-    ``common`` are words that are no names: such a one that begins the statement is written in small letters.
+    ``common`` are words that are no names, ``names`` those that are written with a capital within sentences. A common word that
+    begins the statement is written in small letters, and so is one that is neither where another word of the name follows.
 
     >>> [each.question for each in ask_about("The retry limit defaults to five attempts per host.")]
     ['What does the retry limit default to?']
@@ -109,19 +96,22 @@ def ask_about(statement: str, *, common: Collection[str] = ()) -> Iterator[Asked
     >>> list(ask_about("This is the value."))
     []
     """
-    text = _lower_first(statement.strip().rstrip(".!").strip(), common)
+    text = _lower_first(_LABEL.sub("", statement.strip(), count=1).rstrip(".!").strip(), common, names)
     for rule, make in RULES.items():
         asked = make(text)
-        if asked is not None and _is_sound(asked[0], statement):
-            yield AskedStatement(capitalise(asked[0]), statement, rule, asked[1])
+        if asked is not None and _is_sound(
+            asked[0], statement, fewest_new=1 if rule in _BRIEFLY_ANSWERED else _FEWEST_NEW_WORDS
+        ):
+            question = _lower_unknown(asked[0], asked[1], names)
+            yield AskedStatement(capitalise(question), statement, rule, asked[1])
 
 
-def _is_sound(question: str, statement: str) -> bool:
+def _is_sound(question: str, statement: str, *, fewest_new: int) -> bool:
     """Return whether a question points to nothing outside, and the statement says more than it."""
-    fits = len(question.split()) in _WORDS and not _POINTING.search(question) and question.count("(") == question.count(")")
-    return (
-        fits and question.count("`") % 2 == 0 and len(content_words(statement) - content_words(question)) >= _FEWEST_NEW_WORDS
-    )
+    points = POINTING.search(question) or _PRONOUN_ONE.search(question)
+    fits = len(question.split()) in _WORDS and not points and question.count("(") == question.count(")")
+    is_new = len(content_words(statement) - content_words(question)) >= fewest_new
+    return fits and question.count("`") % 2 == 0 and is_new
 
 
 _Asked = tuple[str, str | None] | None
@@ -141,19 +131,32 @@ def _what_for(text: str) -> _Asked:
 
 def _if(text: str) -> _Asked:
     match = re.fullmatch(r"(?P<word>[Ii]f|[Ww]hen) (?P<clause>[^,:;]{8,100}), (?:then )?(?P<then>.{8,})", text)
-    if match is None or match["clause"].lower().startswith(("possible", "necessary", "needed", "so", "not", "desired")):
+    if (
+        match is None
+        or _TWO_CLAUSES.search(match["clause"])
+        or match["clause"].lower().startswith(("possible", "necessary", "needed", "so", "not", "desired"))
+    ):
         return None
     if goal := _GOAL.match(match["clause"]):
         return f"how do you {match['clause'][goal.end() :]}?", None
-    asked = "what should you do" if _ADVICE.match(match["then"]) else "what happens"
+    asked = "what happened" if _PAST.search(match["then"]) else "what happens"
+    if _is_advice(match["then"]):
+        asked = "what should you do"
     return f"{asked} {match['word'].lower()} {match['clause']}?", None
+
+
+def _is_advice(text: str) -> bool:
+    first = (words_of(text) or [""])[0]
+    begins = first in _ADVISED and not _STATES.match(text)
+    has_object = (match := _VERB_WITH_OBJECT.match(text)) is not None and match["verb"] not in _NO_VERBS
+    return begins or has_object or _YOU_SHOULD.match(text) is not None
 
 
 def _why(text: str) -> _Asked:
     match = re.fullmatch(
-        rf"{_NP} (?P<aux>is|are|was|were|can|cannot|should|must|will) (?P<rest>[^,:;]{{3,80}}) because .+", text
+        rf"{NOUN_PHRASE} (?P<aux>is|are|was|were|can|cannot|should|must|will) (?P<rest>[^,:;]{{3,80}}) because .+", text
     )
-    if match is None or not _names(match["np"]):
+    if match is None or not names_something(match["np"]):
         return None
     if match["aux"] == "cannot":
         return f"why can {match['np']} not {match['rest']}?", match["np"]
@@ -161,17 +164,19 @@ def _why(text: str) -> _Asked:
 
 
 def _definition(text: str) -> _Asked:
-    match = re.fullmatch(rf"{_NP} (?P<be>is|are|was|were) (?P<kind>(?:an?|the|one of)\s.+)", text)
-    if match is None or not _names(match["np"]):
+    match = re.fullmatch(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) (?P<kind>(?:an?|the|one of)\s.+)", text)
+    if match is None or not names_something(match["np"]) or re.fullmatch(r"the [a-z-]+", match["np"]):
         return None
     kind = re.split(r"\b(?:who|that|which|from|of|in|for|by|,)\b", match["kind"])[0]
-    is_person = bool(_PERSONS.intersection(words_of(kind))) and match["np"][:1].isupper()
+    is_person = bool(PERSONS.intersection(words_of(kind))) and match["np"][:1].isupper()
     return f"{'who' if is_person else 'what'} {match['be']} {match['np']}?", match["np"]
 
 
 def _purpose(text: str) -> _Asked:
-    match = re.fullmatch(rf"{_NP} (?P<be>is|are) {_ADVERB}(?P<way>used|designed|intended|meant) (?P<to>to|for) .+", text)
-    if match is None or not _names(match["np"]):
+    match = re.fullmatch(
+        rf"{NOUN_PHRASE} (?P<be>is|are) {_ADVERB}(?P<way>used|designed|intended|meant) (?P<to>to|for) .+", text
+    )
+    if match is None or not names_something(match["np"]):
         return None
     tail = "used for" if match["way"] == "used" else f"{match['way']} {'to do' if match['to'] == 'to' else 'for'}"
     return f"what {match['be']} {match['np']} {tail}?", match["np"]
@@ -179,14 +184,16 @@ def _purpose(text: str) -> _Asked:
 
 def _passive(text: str) -> _Asked:
     done = rf"(?!not\b|never\b){_ADVERB}(?P<done>{_PARTICIPLE}) (?P<link>by|in|on|at|when|if|with)"
-    match = re.fullmatch(rf"{_NP} (?P<be>is|are|was|were) {done} (?P<rest>.+)", text)
-    if match is None or not _names(match["np"]):
+    match = re.fullmatch(rf"{NOUN_PHRASE} (?P<be>is|are|was|were) {done} (?P<rest>.+)", text)
+    if match is None or not names_something(match["np"]):
         return None
     asked = f"{match['be']} {match['np']} {match['done']}"
     link, rest = match["link"], match["rest"]
     found = None
-    if link in {"by", "with"} and match["done"] not in {"followed", "affected"}:
-        found = f"what {asked} {link}?"
+    if link == "by" and re.match(r"(?:\w+ly )?[a-z]+ing\b", rest):
+        found = f"how {asked}?"
+    elif link in {"by", "with"} and match["done"] not in {"followed", "affected"}:
+        found = f"{_who_or_what(link, rest)} {asked} {link}?"
     elif link in {"in", "on"} and re.match(_DATE, rest):
         found = f"when {asked}?"
     elif link in {"in", "at"} and match["done"] not in {"written", "used"} and re.match(r"(?:the )?[A-Z]", rest):
@@ -196,13 +203,20 @@ def _passive(text: str) -> _Asked:
     return (found, match["np"]) if found else None
 
 
+def _who_or_what(link: str, rest: str) -> str:
+    agent = re.split(r"[,;:]|\b(?:who|which|that|in|on|at|for|of|and)\b", rest)[0]
+    return "who" if link == "by" and (PERSONS | _GROUPS).intersection(words_of(agent)) else "what"
+
+
 def _what_does(text: str) -> _Asked:
-    verb = rf"(?P<verb>{one_of([*_VERBS, *_PLURAL_VERBS])})"
-    match = re.fullmatch(rf"{_NP} {_ADVERB}{verb} {_NO_OBJECT}(?P<rest>.{{6,}})", text)
-    if match is None or not _names(match["np"]):
+    verb = rf"(?P<verb>{one_of([*ACTIVE_VERBS, *_PLURAL_VERBS])})"
+    match = re.fullmatch(rf"{NOUN_PHRASE} {_ADVERB}{verb} {_NO_OBJECT}(?P<rest>.{{6,}})", text)
+    if match is None or not names_something(match["np"]):
+        return None
+    if match["verb"].startswith("take") and begins_with_amount(match["rest"]):
         return None
     plural = is_plural(match["np"])
-    base = (_PLURAL_VERBS if plural else _VERBS).get(match["verb"])
+    base = (_PLURAL_VERBS if plural else ACTIVE_VERBS).get(match["verb"])
     return None if base is None else (f"what {'do' if plural else 'does'} {match['np']} {base}?", match["np"])
 
 
@@ -211,7 +225,7 @@ def _who_made(text: str) -> _Asked:
     match = re.fullmatch(
         rf"{name} (?P<did>{one_of(_MADE.split())}) (?P<what>[^,;:]{{6,70}}?)(?: (?:in|on|at|for|with) .+|,.+)?", text
     )
-    if match is None or not _names(match["what"]):
+    if match is None or not names_something(match["what"]):
         return None
     return f"who {match['did']} {match['what']}?", match["what"]
 
@@ -226,21 +240,25 @@ RULES: dict[str, Callable[[str], _Asked]] = {
     "passive": _passive,
     "what does": _what_does,
     "who made": _who_made,
+    **AMOUNT_RULES,
 }
 """The rules, each of which reads a statement without its full stop and returns a question and what it is about."""
 
 
-def _names(phrase: str) -> bool:
-    """Return whether a noun phrase names something by itself."""
-    words = [word for word in words_of(phrase) if word not in {"the", "a", "an", "of", "your"}]
-    if _FINITE.intersection(words):
-        return False
-    is_phrase = bool(words) and words_of(phrase)[0] not in _OPENERS and is_noun_phrase(phrase.replace("`", "").replace('"', ""))
-    return is_phrase and not set(words) <= _GENERIC and not _POINTING.search(phrase)
+def _lower_unknown(question: str, about: str | None, names: AbstractSet[str]) -> str:
+    """Write the first word of what is asked about in small letters, unless it is a name or may be one."""
+    first, space, rest = (about or "").partition(" ")
+    is_word = first[:1].isupper() and first[1:].replace("-", "").islower() and first not in names
+    if not is_word or not (rest[:1].islower() if space else is_plural(first)):
+        return question
+    return question.replace(f"{first}{space}{rest}", f"{first.lower()}{space}{rest}")
 
 
-def _lower_first(text: str, common: Collection[str]) -> str:
+def _lower_first(text: str, common: AbstractSet[str], names: AbstractSet[str]) -> str:
     """Write the first word in small letters where it is no name."""
     first, space, rest = text.partition(" ")
-    is_common = first.lower() in _DETERMINERS or first.lower() in common
+    small = first.lower()
+    is_known = first not in names and not common.isdisjoint({small, f"{small}s", small.removesuffix("s")})
+    is_plain_plural = first not in names and is_plural(small) and (words_of(rest) or [""])[0] in _PLURAL_VERBS_AFTER
+    is_common = small in _NO_NAMES or is_known or is_plain_plural
     return f"{first.lower()}{space}{rest}" if (is_common and first[1:].islower()) or first == "A" else text

@@ -96,6 +96,20 @@ def test_each_lost_part_has_one_cause(sub_question: SubQuestionCoverage, fields:
     assert [part.cause for part in list_lost_parts(result_of(sub_question, **fields))] == [cause]
 
 
+@pytest.mark.parametrize(("pipelines", "since"), [(("a", "a"), "; 0% in store-1, "), (("a", "b"), "")])
+def test_the_latest_store_is_held_against_the_first_one_of_the_same_pipelines(pipelines: tuple[str, str], since: str) -> None:
+    builder = DashboardBuilder()
+    for day, (pipeline, verdict) in enumerate(zip(pipelines, (NO, YES), strict=True), 1):
+        part = lost(Loss.UNUSED if verdict is NO else None, 1, answer=verdict)
+        builder.add(source(day, [result_of(part, number=each, pipeline=pipeline) for each in range(6)]))
+
+    view = dashboard_view(builder.build())
+
+    assert ("; " in view.headline.basis) == bool(since)
+    assert since in view.headline.basis
+    assert [row.pipelines for row in view.stores] == list(reversed(pipelines))
+
+
 def test_no_line_joins_two_judges_and_the_page_says_so_first(tmp_path: Path) -> None:
     builder = DashboardBuilder()
     for day, judge in ((4, "two"), (3, "two"), (2, "one"), (1, "one")):
@@ -184,7 +198,7 @@ def test_stores_of_one_day_are_told_apart_by_the_time_and_those_of_one_minute_by
     view = dashboard_view(builder.build())
 
     assert dict(view.facts)["From"] == "2026-01-01 to 2026-01-02 09:30 b"
-    assert "2026-01-02 09:30 b; 100% on 2026-01-01" in view.headline.text
+    assert "2026-01-02 09:30 b; 100% in d, 2026-01-01" in view.headline.text
     assert {chart.last for chart in view.charts} == {"2026-01-02 09:30 b"}
     whens = [row.when for row in view.charts[0].rows]
     assert whens == ["2026-01-01", "2026-01-02 08:00", "2026-01-02 09:30 a", "2026-01-02 09:30 b"]

@@ -117,6 +117,24 @@ def test_from_fifty_labels_on_a_share_rests_on_them() -> None:
     assert found.estimate == pytest.approx(0.25)
 
 
+def test_a_share_of_which_all_verdicts_are_labelled_is_that_of_the_labels() -> None:
+    traces = _traces()[:12]
+    evaluation = evaluate(traces, measures=["coverage"], models=Models(judge=SpokenScorer({"reply": KNOWN})))
+
+    some = evaluation.with_labels([_label(trace, yes=index % 4 == 0) for index, trace in enumerate(traces)]).summary()
+    none = evaluation.with_labels([_label(trace, yes=False) for trace in traces]).summary()
+
+    found, zero = some.metrics["core_coverage"].with_judge_error, none.metrics["core_coverage"].with_judge_error
+    assert found is not None
+    assert zero is not None
+    assert some.judge_error is not None
+    assert some.judge_error.all_labelled
+    assert found.estimate == pytest.approx(0.25)
+    assert (zero.estimate, zero.lower) == (0.0, 0.0)
+    assert 0.1 < (zero.upper or 0) < 0.3
+    assert "By people’s labels of all 12 verdicts 25% (95% interval" in judge_error_sentence(some)
+
+
 def test_labels_of_other_answers_are_not_used_and_a_note_says_so() -> None:
     other = LabelledText("sub 1?", "Another.", label=True, user_question="What?")
 
