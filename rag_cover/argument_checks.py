@@ -6,6 +6,7 @@ Each function takes the arguments by their names, such as ``refuse_below(1, k=k)
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection
 from numbers import Integral, Real
 
@@ -15,6 +16,7 @@ __all__ = [
     "describe_argument",
     "refuse_below",
     "refuse_negative",
+    "refuse_no_path",
     "refuse_one_text",
     "refuse_other_than",
     "refuse_outside",
@@ -86,6 +88,17 @@ def refuse_one_text(**lists: object) -> None:
         if isinstance(value, str):
             message = f"{name} is one text; give a list: {name}=[{value!r}]"
             raise InvalidValueError(message)
+
+
+def refuse_no_path(**paths: object) -> None:
+    """Refuse what is no path of a file: neither a text nor a `os.PathLike`; None is none given.
+
+    Raises:
+        InvalidValueError: a value is something else.
+    """
+    for name, path in without_none(**paths).items():
+        if not isinstance(path, str | os.PathLike):
+            raise _wrong(name, path, "the path of a file")
 
 
 def refuse_other_than(known: Collection[str], /, **choices: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_cover.argument_checks import refuse_below, refuse_negative, refuse_one_text, refuse_other_than, refuse_outside
+from rag_cover.argument_checks import (
+    refuse_below,
+    refuse_negative,
+    refuse_no_path,
+    refuse_one_text,
+    refuse_other_than,
+    refuse_outside,
+)
 from rag_cover.errors import InvalidValueError
 
 NO_NUMBERS = [float("nan"), "5", True, None, [1], 1j]
@@ -38,6 +46,16 @@ def test_numbers_outside_a_range_are_refused(value: Any) -> None:
         refuse_outside(-1, 1, min_utility=value)
 
     assert str(refused.value) == f"min_utility is {value!r}; give a number from -1 to 1"
+
+
+@pytest.mark.parametrize("value", [3, True, b"store", ["a.sqlite"]])
+def test_what_is_no_path_is_refused(value: Any) -> None:
+    refuse_no_path(store=None, traces=Path("a.jsonl"), page="a.html")
+
+    with pytest.raises(InvalidValueError) as refused:
+        refuse_no_path(traces=None, store=value)
+
+    assert str(refused.value) == f"store is {value!r}; give the path of a file"
 
 
 def test_numbers_of_numpy_and_fractions_pass() -> None:

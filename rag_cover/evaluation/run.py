@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_cover.argument_checks import refuse_no_path
 from rag_cover.backends import CalibrationShift, Mode, Retriever, read_shifts
 from rag_cover.engines import Engine
 from rag_cover.errors import InputError, InvalidValueError, StoreError, needs_extra
@@ -242,6 +243,8 @@ def evaluate(  # noqa: PLR0913  # the public interface: all but the traces by na
         EvaluationError: the first failure, with ``on_error="raise"``.
     """
     refuse_both(resume=resume, overwrite=overwrite)
+    if not isinstance(store, Store):
+        refuse_no_path(store=store)
     store = Path(store) if isinstance(store, str) else store
     if nuggets is not None:
         models = replace(models, nuggets=Path(nuggets) if isinstance(nuggets, str) else nuggets)

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from pydantic import ValidationError
 
-from rag_cover.argument_checks import refuse_below, refuse_outside, without_none
+from rag_cover.argument_checks import refuse_below, refuse_no_path, refuse_outside, without_none
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
@@ -112,8 +112,9 @@ def refuse_unkept(measures: Sequence[object] | None, *, traces: object, store: o
     """Refuse a store that nothing is measured for, and a file of texts where none may be kept.
 
     Raises:
-        InvalidValueError: one of them is named.
+        InvalidValueError: one of them is named, or is no path.
     """
+    refuse_no_path(traces=traces, store=store)
     if store is not None and measures is not None and not measures:
         message = "a store keeps results, and nothing is to be measured; name a trace file instead (traces=…)"
         raise InvalidValueError(message)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from rag_cover.argument_checks import describe_argument
 from rag_cover.belief.summary import own_name
 from rag_cover.complexity.question_types import kinds_of
 from rag_cover.english.words import words_of
@@ -59,7 +60,14 @@ class Redaction:
 
     @classmethod
     def from_option(cls, redact: bool | Self) -> Self | None:  # noqa: FBT001  # as users say it
-        """Take a redaction as it is given to whatever redacts: True is one without a key, False is none."""
+        """Take a redaction as it is given to whatever redacts: True is one without a key, False is none.
+
+        Raises:
+            InvalidValueError: it is something else.
+        """
+        if redact is not None and not isinstance(redact, bool | cls):
+            message = f"redact is {describe_argument(redact)}; give True, False, or a Redaction with a key"
+            raise InvalidValueError(message)
         return cls() if redact is True else redact or None
 
     @classmethod

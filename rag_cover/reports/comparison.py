@@ -52,17 +52,20 @@ class ComparisonView:
 
 
 def comparison_view(comparison: Comparison) -> ComparisonView:
-    """Gather what is shown of a comparison."""
+    """Gather what is shown of a comparison; metrics that are undefined on both sides are named in a note."""
+    metrics = comparison.metrics.values()
+    defined = [metric for metric in metrics if metric.a is not None or metric.b is not None]
+    undefined = [metric.label for metric in metrics if metric.a is None and metric.b is None]
     return ComparisonView(
         headline=_headline(comparison),
         name_a=one_line(comparison.name_a, limit=80),
         name_b=one_line(comparison.name_b, limit=80),
         basis=_basis(comparison),
-        rows=tuple(comparison_row(metric) for metric in comparison.metrics.values()),
+        rows=tuple(map(comparison_row, defined)),
         loss_bars=tuple(_loss_bars(comparison)),
         changed=tuple(_change(change) for change in comparison.changed[:_CHANGES_SHOWN]),
         changed_left_out=max(0, len(comparison.changed) - _CHANGES_SHOWN),
-        notes=comparison.notes,
+        notes=(*comparison.notes, *([f"Undefined on both sides: {', '.join(undefined)}"] if undefined else [])),
     )
 
 

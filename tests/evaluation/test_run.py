@@ -111,6 +111,11 @@ def test_no_traces_are_refused_and_leave_no_store(nothing: Iterable[Trace], tmp_
     assert not (tmp_path / "run.sqlite").exists()
 
 
+def test_a_store_that_is_no_path_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="store is 3; give the path of a file"):
+        evaluate([Trace(question="Why?", answer="Because.")], models=MODELS, store=3)  # type: ignore[arg-type]
+
+
 def test_an_empty_data_frame_is_refused() -> None:
     pd = pytest.importorskip("pandas")
 

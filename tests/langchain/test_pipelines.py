@@ -155,6 +155,12 @@ def test_another_pipeline_by_name_is_asked_anew(tmp_path: Any) -> None:
     assert [result.trace.answer for result in evaluation.results] == ["one", "two"]
 
 
+@pytest.mark.parametrize("option", ["sampling", "capacity", "keep", "measuring"])
+def test_options_that_a_dataset_decides_are_refused_with_the_reason(option: str) -> None:
+    with pytest.raises(InvalidValueError, match=f"a dataset takes no {option}: every question is asked"):
+        evaluate_pipeline(lambda text: text, [SKY], **{option: 1})  # type: ignore[arg-type]
+
+
 def test_what_is_no_pipeline_is_refused() -> None:
     for wrong in (5, str, None):
         with pytest.raises(InvalidValueError, match="the pipeline is"):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -382,6 +383,12 @@ def test_results_are_an_evaluation_with_a_summary_and_a_report(measured: Recordi
 def test_a_recording_that_measures_nothing_has_no_evaluation(recorded: Recording) -> None:
     with pytest.raises(InvalidValueError, match=r"give evaluate\(\) its traces"):
         _ = recorded.evaluation
+
+
+@pytest.mark.parametrize("given_", [{"store": 3}, {"traces": 5}, {"redact": "x"}, {"redact": 1}])
+def test_what_is_no_path_and_no_redaction_is_refused(given_: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValueError, match=f"{next(iter(given_))} is .*; give (the path of a file|True, False, or a Red)"):
+        Recording(**given_)
 
 
 @pytest.mark.parametrize("given_", [{"sampling": 1.5}, {"sampling": "0.5"}, {"sampling": -0.1}, {"capacity": 0}, {"keep": 0}])

@@ -169,6 +169,16 @@ def test_a_comparison_says_what_is_clear_and_what_changed(comparison: Comparison
     assert "+ Why is the sunset red?" in shown
 
 
+def test_metrics_undefined_on_both_sides_are_named_in_a_note_and_have_no_row(comparison: Comparison) -> None:
+    unknown = replace(comparison.metrics["core_use"], name="utility", label="utility", a=None, b=None, difference=None)
+
+    shown = words(printed(comparison_table(replace(comparison, metrics={**comparison.metrics, "utility": unknown}))))
+
+    assert "· Undefined on both sides: utility" in shown
+    assert shown.count("tility") == 1
+    assert "Order alignment – 10%" in shown
+
+
 def test_a_comparison_of_whole_questions_speaks_of_questions(comparison: Comparison) -> None:
     shown = words(printed(comparison_table(replace(comparison, single_sub_questions=1.0))))
 
