@@ -163,6 +163,14 @@ class Failure:
         """Keep what a model's error says."""
         return cls(error.kind, str(error), error.attempts, error.raw)
 
+    def about(self, what: str) -> Failure:
+        """Return it with what it kept from being done before its message.
+
+        >>> Failure("timeout", "no reply in 60 s").about("the question could not be split").message
+        'the question could not be split: no reply in 60 s'
+        """
+        return Failure(self.kind, f"{what}: {self.message}", self.attempts, self.raw)
+
     def error(self) -> ModelFailedError:
         """Return it as the error to raise, where a failure ends more than its item."""
         return ModelFailedError(self.message, attempts=self.attempts, kind=self.kind, raw=self.raw)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 
-__all__ = ["capitalise", "join_words", "quote", "shorten"]
+__all__ = ["capitalise", "join_words", "letter_of", "quote", "shorten"]
 
 
 def capitalise(label: str) -> str:
@@ -14,6 +15,15 @@ def capitalise(label: str) -> str:
     'Core answered by GPT'
     """
     return label[:1].upper() + label[1:]
+
+
+def letter_of(index: int) -> str:
+    """Name one of several things by a capital letter; past Z, by its number.
+
+    >>> letter_of(0), letter_of(25), letter_of(26)
+    ('A', 'Z', '27')
+    """
+    return ascii_uppercase[index] if index < len(ascii_uppercase) else str(index + 1)
 
 
 def quote(text: str | None, *, limit: int = 60) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag_cover.backends import Span
 
-__all__ = ["encodable", "flatten", "group_lengths", "is_table_rule", "sentences", "windows"]
+__all__ = ["character_windows", "encodable", "flatten", "group_lengths", "is_table_rule", "sentences", "windows"]
 
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Col|Lt|Capt|Sgt|Rev|Hon|Gov|Sen|Rep|vs|e\.g|i\.e|cf|Cf)\.\s*$")
 """What a name or a word follows, whatever its first letter."""
@@ -116,6 +116,17 @@ def windows(spans: Sequence[Span], *, size: int, length: Callable[[Span], int], 
     """
     groups = group_lengths([length(span) for span in spans], size=size, overlap=overlap)
     return [Span(spans[first].start, spans[stop - 1].end) for first, stop in groups]
+
+
+def character_windows(text: str, longest: int) -> list[Span]:
+    """Cut a text into windows of whole sentences of at most so many characters; a short text is one window.
+
+    >>> [each.of("Rain fell. Wind rose. It froze.") for each in character_windows("Rain fell. Wind rose. It froze.", 22)]
+    ['Rain fell. Wind rose.', 'Wind rose. It froze.']
+    """
+    if len(text) <= longest:
+        return [Span(0, len(text))]
+    return windows(sentences(text), size=longest, length=lambda span: span.end - span.start)
 
 
 def group_lengths(lengths: Sequence[int], *, size: int, overlap: int = 1) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_cover.argument_checks import refuse_one_text
 from rag_cover.backends import Failure, Generator
 from rag_cover.decomposition.multihop import hops_of
 from rag_cover.decomposition.multihop.slots import slots_in
@@ -68,9 +69,7 @@ def by_rules(*, answers: bool) -> Decomposer:
 
 
 def _to_sub_questions(given: Sequence[SubQuestion | str]) -> list[SubQuestion]:
-    if isinstance(given, str):
-        message = "sub_questions is one text; give a list, even of one"
-        raise InvalidValueError(message)
+    refuse_one_text(sub_questions=given)
     for place, each in enumerate(given):
         if isinstance(each, str) and not each.strip():
             message = f"sub_questions[{place}] is blank; leave it out, or say what it asks"

@@ -23,7 +23,7 @@ class _PatientConsole(Console):
     def on_broken_pipe(self) -> None:
         """Write into the void from now on; rich would exit with 1, which means that a gate failed."""
         self.quiet = True
-        _write_into_the_void()
+        discard_output()
 
 
 def screen(*, quiet: bool = False) -> Console:
@@ -48,7 +48,7 @@ def print_json(document: object) -> None:
         sys.stdout.write(json.dumps(document, ensure_ascii=not is_unicode, indent=2) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        _write_into_the_void()
+        discard_output()
 
 
 @contextmanager
@@ -75,5 +75,6 @@ def _visible(line: str) -> str:
     return visible(line)
 
 
-def _write_into_the_void() -> None:
+def discard_output() -> None:
+    """Throw away whatever is printed from now on, so that the interpreter does not try to write it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

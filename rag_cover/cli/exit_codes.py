@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import suppress
 from enum import IntEnum
 from typing import Any
 
 import typer
 
-from rag_cover.cli.console import warn
+from rag_cover.cli.console import discard_output, warn
 from rag_cover.errors import (
     BackendNotFoundError,
     CorruptFileError,
@@ -68,7 +66,7 @@ def report_lost_output(error: OSError) -> ExitCode:
     What is left of it is thrown away, so that the interpreter does not try again at its end.
     """
     with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
     warn(f"Error: the output cannot be written ({error.strerror or error}); check where it goes.", style="red")
     return ExitCode.BAD_INPUT
 

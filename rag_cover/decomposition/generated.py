@@ -118,7 +118,7 @@ class GeneratedDecomposer:
         typed = self._assign_roles([(texts[index], each) for index, each in lists.items()])
         joined = dict(zip(lists, typed, strict=True))
         return [
-            _describe_failure("the question could not be split", each) if isinstance(each, Failure) else joined[index]
+            each.about("the question could not be split") if isinstance(each, Failure) else joined[index]
             for index, each in enumerate(written)
         ]
 
@@ -133,9 +133,7 @@ class GeneratedDecomposer:
 
         roles = replies_to(prompts, self._generator, read_all, at_last=read, schema=TypesReply, purpose="type")
         return [
-            _describe_failure("its sub-questions could not be typed", each)
-            if isinstance(each, Failure)
-            else self._join_roles(subs, each)
+            each.about("its sub-questions could not be typed") if isinstance(each, Failure) else self._join_roles(subs, each)
             for (_, subs), each in zip(split, roles, strict=True)
         ]
 
@@ -170,7 +168,3 @@ def _complete(roles: Roles, reply: str) -> Roles:
         message = f"it gives no single type to sub-question {', '.join(missing)}"
         raise MalformedReplyError(message, raw=reply)
     return roles
-
-
-def _describe_failure(what: str, why: Failure) -> Failure:
-    return Failure(why.kind, f"{what}: {why.message}", why.attempts, why.raw)

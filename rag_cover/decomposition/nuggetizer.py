@@ -159,7 +159,7 @@ class Nuggetizer:
         failed: dict[int, Failure] = {}
         for index, work, reply in zip(works, order, replies, strict=True):
             if isinstance(reply, Failure):
-                failed[index] = _describe_failure("its nuggets could not be made", reply)
+                failed[index] = reply.about("its nuggets could not be made")
             else:
                 work.update(reply)
         return failed
@@ -184,7 +184,7 @@ class Nuggetizer:
         failed: dict[int, Made | Failure] = {}
         for (index, _), reply in zip(batches, replies, strict=True):
             if isinstance(reply, Failure):
-                failed.setdefault(index, _describe_failure("its nuggets could not be weighed", reply))
+                failed.setdefault(index, reply.about("its nuggets could not be weighed"))
             else:
                 labels[index] += reply
         return {index: failed.get(index) or self._order_nuggets(work, labels[index]) for index, work in works.items()}
@@ -223,10 +223,6 @@ def _complete(importance: tuple[Importance | None, ...], reply: str) -> tuple[Im
         message = f"it gives no single importance to nugget {', '.join(missing)}"
         raise MalformedReplyError(message, raw=reply)
     return importance
-
-
-def _describe_failure(what: str, why: Failure) -> Failure:
-    return Failure(why.kind, f"{what}: {why.message}", why.attempts, why.raw)
 
 
 def _pack(nuggets: Made) -> bytes:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from string import ascii_lowercase
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from rag_cover.pairwise import AnswersByQuestion, PairwiseComparison, compare_an
 from rag_cover.placeholder import Placeholder
 from rag_cover.question_keys import question_key
 from rag_cover.questions import Role
+from rag_cover.short_forms import letter_of
 from rag_cover.stats.intervals import SIGNIFICANT, Interval, jackknife, permutation_p_value
 from rag_cover.summaries import ChangedQuestion, Comparison, MetricComparison, OwnedMetric, Sums, metrics_of_installed
 
@@ -182,7 +182,7 @@ def _name(evaluations: Sequence[Evaluation], names: Sequence[str] | None) -> dic
         message = f"{len(names)} names for {len(evaluations)} evaluations; give one for each, or none"
         raise InvalidValueError(message)
     sides = [AnswersByQuestion.of(evaluation.results) for evaluation in evaluations]
-    others = names or [_letter(index) for index in range(len(sides))]
+    others = names or [letter_of(index).lower() for index in range(len(sides))]
     called = _distinct([", ".join(side.pipelines) or other for side, other in zip(sides, others, strict=True)])
     return dict(zip(called, sides, strict=True))
 
@@ -191,11 +191,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
     """Add letters to sides that have the same name, such as ``broad (a)`` and ``broad (b)``."""
     if len(set(names)) == len(names):
         return list(names)
-    return _distinct([name if names.count(name) == 1 else f"{name} ({_letter(index)})" for index, name in enumerate(names)])
-
-
-def _letter(index: int) -> str:
-    return ascii_lowercase[index] if index < len(ascii_lowercase) else str(index + 1)
+    lettered = [f"{name} ({letter_of(index).lower()})" for index, name in enumerate(names)]
+    return _distinct([name if names.count(name) == 1 else other for name, other in zip(names, lettered, strict=True)])
 
 
 def _generator(judge: Literal["rating"] | Generator) -> Generator | None:

@@ -22,7 +22,7 @@ from rag_cover.llm.nugget_assigner import NuggetAssigner
 from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.llm.usage import CallForecast, Usage
 from rag_cover.statements import StatementItem, StatementVerdict
-from rag_cover.texts import sentences, windows
+from rag_cover.texts import character_windows
 
 __all__ = ["PromptedJudge"]
 
@@ -147,14 +147,9 @@ class PromptedJudge:
         return [
             JudgePrompt(window.of(text), window.start, tuple(asked[start : start + self._questions]))
             for text, asked in by_text.items()
-            for window in self._windows(text)
+            for window in character_windows(text, self._longest)
             for start in range(0, len(asked), self._questions)
         ]
-
-    def _windows(self, text: str) -> list[Span]:
-        if len(text) <= self._longest:
-            return [Span(0, len(text))]
-        return windows(sentences(text), size=self._longest, length=lambda span: span.end - span.start)
 
     def _read(self, sheets: Sequence[JudgePrompt]) -> list[ParsedVerdict]:
         """Ask about the sheets, all that may be as long at once."""

@@ -17,7 +17,7 @@ from rag_cover.llm.session import LLMSession, Remote
 from rag_cover.llm.structured import replies_to
 from rag_cover.nuggets import Assignment
 from rag_cover.statements import StatementItem, StatementVerdict
-from rag_cover.texts import sentences, windows
+from rag_cover.texts import character_windows
 from rag_cover.traces import content_hash
 
 __all__ = ["AT_ONCE", "NuggetAssigner"]
@@ -128,13 +128,8 @@ class NuggetAssigner:
         for item in items:
             by_text.setdefault((item.text, item.user_question), []).append(item)
         for (text, _), asked in by_text.items():
-            for window in self._windows(text):
+            for window in character_windows(text, self._longest):
                 yield from (_Sheet(window.of(text), window.start, some) for some in _batches(asked, self._at_once))
-
-    def _windows(self, text: str) -> list[Span]:
-        if len(text) <= self._longest:
-            return [Span(0, len(text))]
-        return windows(sentences(text), size=self._longest, length=lambda span: span.end - span.start)
 
 
 def _batches(items: Sequence[StatementItem], size: int) -> Iterator[tuple[StatementItem, ...]]:

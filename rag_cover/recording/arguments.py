@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from pydantic import ValidationError
 
-from rag_cover.argument_checks import refuse_below, refuse_no_path, refuse_outside, without_none
+from rag_cover.argument_checks import refuse_below, refuse_no_path, refuse_one_text, refuse_outside, without_none
 from rag_cover.errors import InvalidValueError, nearest
 from rag_cover.questions import Role, SubQuestion
 from rag_cover.recording.calls import QuestionContext
@@ -51,9 +51,7 @@ def make_question_context(
         if said is not None and (not isinstance(said, str) or not said.strip()):
             message = f"{name} is {said!r}; give a text, or leave it out"
             raise InvalidValueError(message)
-    if isinstance(sub_questions, str):
-        message = "sub_questions is one text; give a list, even of one"
-        raise InvalidValueError(message)
+    refuse_one_text(sub_questions=sub_questions)
     if text is not None and not text.strip():
         message = "the question's text is blank; leave it out, and the one that the pipeline is asked is taken"
         raise InvalidValueError(message)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,6 +14,7 @@ from rag_cover.reports.figures import Track, track_of
 from rag_cover.reports.sanitise import clip, one_line
 from rag_cover.reports.tables import Encodable, plain_table
 from rag_cover.reports.text import SHARE, Headline, format_count, interval_label, interval_text, percent
+from rag_cover.short_forms import letter_of
 from rag_cover.stats.intervals import Interval
 
 __all__ = ["RateCell", "RateRow", "WinningRow", "WinningView", "winning_table", "winning_view"]
@@ -128,7 +128,7 @@ def _basis(comparison: PairwiseComparison) -> str:
 def _row(comparison: PairwiseComparison, index: int) -> RateRow:
     name = comparison.pipelines[index]
     cells = [None if other == name else _cell(comparison.over(name, other).rate) for other in comparison.pipelines]
-    return RateRow(_letter(index), _format_name(name), tuple(cells), _cell(comparison.overall[name]))
+    return RateRow(letter_of(index), _format_name(name), tuple(cells), _cell(comparison.overall[name]))
 
 
 def _cell(rate: Interval | None) -> RateCell:
@@ -144,7 +144,7 @@ def _verdict(rate: Interval) -> str:
 
 
 def _pair(comparison: PairwiseComparison, found: WinRate) -> WinningRow:
-    a, b = (_letter(comparison.pipelines.index(name)) for name in (found.a, found.b))
+    a, b = (letter_of(comparison.pipelines.index(name)) for name in (found.a, found.b))
     return WinningRow(
         name=f"{a} over {b}".replace(" ", "\N{NO-BREAK SPACE}"),
         cell=_cell(found.rate),
@@ -195,10 +195,6 @@ def _describe_unjudged(comparison: PairwiseComparison) -> list[str]:
 
 def _format_name(name: str) -> str:
     return one_line(name, limit=80)
-
-
-def _letter(index: int) -> str:
-    return ascii_uppercase[index] if index < len(ascii_uppercase) else str(index + 1)
 
 
 def _matrix(view: WinningView) -> Table:

@@ -31,6 +31,7 @@ __all__ = ["UNREADABLE", "GeneratedParser"]
 UNREADABLE = "unreadable"
 """The kind of a failure whose reason is the question."""
 
+_UNREAD = "the question could not be read as a set query"
 _PROMPT = Path(__file__).with_name("prompt.toml")
 
 
@@ -97,7 +98,7 @@ class GeneratedParser:
 
         prompts = list(map(_prompt, questions))
         replies = replies_to(prompts, self._generator, read, schema=SetQueryReply, purpose="set-query")
-        return [_parsing_failure(each) if isinstance(each, Failure) else each for each in replies]
+        return [each.about(_UNREAD) if isinstance(each, Failure) else each for each in replies]
 
     def _weigh(self, question: str, query: SetQuery) -> ParsedQuery | Failure:
         """Estimate how sure a reading is; a failure for a question without set operation that the grammar refuses."""
@@ -121,11 +122,6 @@ def _instructions() -> str:
 def _prompt(question: str) -> Conversation:
     instruction = "Write the question above as set algebra. Reply with the JSON only."
     return conversation(_instructions(), [fence("question", question), instruction])
-
-
-def _parsing_failure(why: Failure) -> Failure:
-    message = f"the question could not be read as a set query: {why.message}"
-    return Failure(why.kind, message, why.attempts, why.raw)
 
 
 def _pack(query: SetQuery) -> bytes:

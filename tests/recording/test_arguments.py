@@ -45,7 +45,7 @@ def test_what_is_not_said_is_not_known(said: object) -> None:
         ({3: "Air."}, "nothing that is said of a question is called 3."),
         ({"references": 3}, "references: 3 is neither a text nor a list of texts"),
         ({"references": [3]}, "references: [3] is neither a text nor a list of texts"),
-        ({"sub_questions": "Why?"}, "sub_questions is one text; give a list, even of one"),
+        ({"sub_questions": "Why?"}, "sub_questions is one text; give a list: sub_questions=['Why?']"),
         ({"text": "  "}, "the question's text is blank"),
         ({"refs": "Air."}, "There are: text, id, references, sub_questions, metadata, tags, thread_id, user_id."),
         ({"sub_questions": [1]}, "1 is no sub-question"),
