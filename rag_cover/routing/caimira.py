@@ -149,11 +149,6 @@ class Caimira:
         deviations = np.sqrt(np.diagonal(self._sure().covariances, axis1=1, axis2=2))
         return np.stack([self.skills - Z95 * deviations, self.skills + Z95 * deviations], axis=-1)
 
-    @property
-    def fitted_shrinkage(self) -> float | None:
-        """Return how strong the priors were in the fit; None for a model that was not fitted here."""
-        return self._trained.shrinkage if self._trained else None
-
     def predict(self, embeddings: ArrayLike, agents: Sequence[str] | None = None) -> Floats:
         """Return (n, agents) the probability that each answers each question right.
 

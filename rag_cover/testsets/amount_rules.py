@@ -121,7 +121,8 @@ _STAND = re.compile(
 )
 _ONLY = re.compile(rf"{NOUN_PHRASE} {_MODAL} be {_DONE} only {_PLACE}.*")
 _ALLOWED = re.compile(
-    rf"{NOUN_PHRASE} (?P<modal>can|may|must|should) ?not (?P<do>(?!only\b|be\b)[a-z]+(?: (?!only\b)[^\s,;:]+){{1,9}})"
+    rf"{NOUN_PHRASE} (?P<modal>can|may|must|should) ?not "
+    r"(?P<do>(?!only\b|be\b|exist|need|want|know)[a-z]+(?: (?!only\b|yet\b)[^\s,;:]+){1,9})"
     r"(?:[,;:].*)?"
 )
 _WAY = re.compile(rf"{NOUN_PHRASE} {_MODAL} (?P<do>(?!be\b|not\b)[a-z]+ [^,:;]{{3,80}}?) by (?:\w+ly )?[a-z]+ing\b.*")

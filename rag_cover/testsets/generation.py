@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, permutations, zip_longest
+from itertools import chain, islice, product, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,8 +115,10 @@ class _Accepted:
 
 def candidates_by_rules(passages: Sequence[Passage], *, seed: int = 0) -> Iterator[QuestionCandidate]:
     """Yield what rules can ask about the passages, the rules by turns, each at random over the corpus."""
-    common = frozenset(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
-    names = frozenset(word for passage in passages for word in _NAME.findall(passage.text))
+    small = Counter(word for passage in passages for word in _COMMON_WORD.findall(passage.text))
+    capital = Counter(word for passage in passages for word in _NAME.findall(passage.text))
+    common = frozenset(word for word, count in small.items() if count >= capital[word.capitalize()])
+    names = frozenset(word for word, count in capital.items() if count > small[word.lower()])
     by_rule: dict[str, list[QuestionCandidate]] = {}
     for passage in passages:
         title = (passage.title or "").split(HEADINGS)[-1]
@@ -152,6 +154,7 @@ class TestsetMaker:
         self._certain = max(scorer.threshold, certain_cuts_of(scorer).get("passage", (0.0, 0.0))[1])
         self._rejected: Counter[str] = Counter()
         self._vectors: list[NDArray[np.float32]] = []
+        self._named: list[QuestionCandidate] = []
         self._asked: set[str] = set()
 
     def make(self, candidates: Iterable[QuestionCandidate], n: int, *, shares: Shares | None = None, seed: int = 0) -> Testset:
@@ -178,6 +181,7 @@ class TestsetMaker:
     def _accept(self, block: Sequence[QuestionCandidate]) -> list[_Accepted]:
         """Keep the candidates that pass every filter."""
         new = [each for each in block if self._is_new(each.question)]
+        self._named += [each for each in new if each.about]
         answered = self._filter_by_passage(new)
         near = [tuple(self._retriever.retrieve(each.question, k=self._depth)) for each in answered]
         return [each for each in self._filter_by_others(answered, near) if not self._means_the_same(each.vector)]
@@ -235,15 +239,15 @@ class TestsetMaker:
         """Ask of one thing what the corpus says of another, the most alike first; keep what no near passage answers."""
         if not n:
             return []
-        named = [each.candidate for each in accepted if each.candidate.about]
-        rng.shuffle(named)
-        vectors = np.asarray(self._embedder.embed([each.about or "" for each in named]))
+        asked = [each.candidate for each in accepted if each.candidate.about and _rule(each.candidate) in _SWAPPED]
+        named = rng.sample(self._named, len(self._named))
+        mine, theirs = (np.asarray(self._embedder.embed([each.about or "" for each in some])) for some in (asked, named))
         alike = {
             (one, other): cosine
-            for one, other in permutations(range(len(named)), 2)
-            if (cosine := float(vectors[one] @ vectors[other])) >= _ALIKE and _can_swap(named[one], named[other])
+            for one, other in product(range(len(asked)), range(len(named)))
+            if (cosine := float(mine[one] @ theirs[other])) >= _ALIKE and _can_swap(asked[one], named[other])
         }
-        pairs = [(named[one], named[other]) for one, other in sorted(alike, key=lambda pair: -alike[pair])]
+        pairs = [(asked[one], named[other]) for one, other in sorted(alike, key=lambda pair: -alike[pair])]
         found: list[TestsetQuestion] = []
         taken: set[str] = set()
         for one, other in pairs[: _ATTEMPTS * n]:
@@ -282,7 +286,7 @@ def _rule(candidate: QuestionCandidate) -> str:
 def _can_swap(one: QuestionCandidate, other: QuestionCandidate) -> bool:
     """Return whether two candidates are about things of two passages that a question can take in each other's place."""
     first, second = one.about or "", other.about or ""
-    if _rule(one) not in _SWAPPED or first.casefold() == second.casefold() or one.question.count(first) != 1:
+    if first.casefold() == second.casefold() or one.question.count(first) != 1:
         return False
     elsewhere = one.gold.passage.key != other.gold.passage.key
     return elsewhere and is_plural(first) == is_plural(second) and first[:1].isupper() == second[:1].isupper()

@@ -70,6 +70,8 @@ def names_something(phrase: str) -> bool:
     >>> names_something("the retry limit"), names_something("the value"), names_something("this bridge")
     (True, False, False)
     """
+    if re.match(r"\w+ing (?:an?|the|your|all|any) ", phrase, re.IGNORECASE):
+        return False
     words = [word for word in words_of(phrase) if word not in {"the", "a", "an", "of", "your"}]
     if _FINITE.intersection(words):
         return False

@@ -54,6 +54,7 @@ _YOU_SHOULD = re.compile(
 _VERB_WITH_OBJECT = re.compile(r"(?P<verb>[a-z]+[a-rt-z]) (?:it|them|the|your|an?|all|any|us|this)\b")
 _STATES = re.compile(r"\w+ (?:is|are|was|were|of)\b")
 _NO_VERBS = ALL_PREPOSITIONS | frozenset(words_of("the a an your and or if all both only not then half what until while than"))
+_HAS_MODAL = re.compile(r"\b(?:should|must|is|are|was|were)\b")
 _TWO_CLAUSES = re.compile(r"\byou \w+ .*\byou (?:must|can|may|should|will)\b")
 _PRONOUN_ONE = re.compile(r"\b(?:an?|another|the|new|old|older|other|same|different) ones?\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:was|were|had|did|came|went|became|began)\b")
@@ -119,14 +120,18 @@ _Asked = tuple[str, str | None] | None
 
 def _how(text: str) -> _Asked:
     match = re.fullmatch(
-        r"(?:[Ii]n order )?[Tt]o (?!be\b|an?\b|the\b|my\b|any\b)(?P<do>[a-z]+ [^,:;]{3,80}), (?P<by>[a-z].+)", text
+        r"(?:[Ii]n order )?[Tt]o (?!be\b|an?\b|the\b|my\b|any\b|some\b)(?P<do>[a-z]+ [^,:;]{3,80}), (?P<by>[a-z].+)", text
     )
-    return match and (f"how do you {match['do']}?", None)
+    if match is None or _HAS_MODAL.search(match["do"]):
+        return None
+    return f"how do you {match['do']}?", None
 
 
 def _what_for(text: str) -> _Asked:
     match = re.fullmatch(r"(?:[Yy]ou can use|[Uu]se) (?P<with>[^,:;]{3,80}?) to (?!be\b)(?P<do>[a-z]+ [^,:;]{3,80})", text)
-    return match and (f"what can you use to {match['do']}?", None)
+    if match is None or re.search(r"\bfrom\b", match["with"]) or _HAS_MODAL.search(match["do"]):
+        return None
+    return f"what can you use to {match['do']}?", None
 
 
 def _if(text: str) -> _Asked:
