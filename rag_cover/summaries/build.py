@@ -155,6 +155,11 @@ class SummaryBuilder:
             yield "no label is of a core sub-question of these answers; labels are matched by sub-question and answer"
         if (labels := self._sums.labels) and labels.used < labels.given:
             yield f"{labels.used:,} of {labels.given:,} labels of people are used; {labels.reasons}"
+        if self._sums.verdicts.has_statements and self._known.shifts:
+            yield (
+                "no labelled set tells how often the judge errs on nuggets that are statements; the embedded judge recognises "
+                "about half of those that an answer states in words of its own (docs/nuggets.md)"
+            )
         if self._known.chosen:
             yield f"{self._known.chosen} labels are of chosen verdicts, no random sample: no figure rests on them"
 

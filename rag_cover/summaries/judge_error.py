@@ -92,7 +92,10 @@ class _Share:
 
 
 class VerdictCollector:
-    """Gathers the verdicts behind shares, and what losses of core sub-questions follow from."""
+    """Gathers the verdicts behind shares, and what losses of core sub-questions follow from.
+
+    ``has_statements`` tells whether some of them are of nuggets that are statements, not questions.
+    """
 
     def __init__(self, known: JudgeKnowledge) -> None:
         self._known = known
@@ -100,7 +103,7 @@ class VerdictCollector:
         self._evidence: list[tuple[float, float, float]] = []
         self._evidence_of: list[str] = []
         self._is_corpus_searched = False
-        self._has_statements = False  # of these no labelled set tells how far the judge is off
+        self.has_statements = False  # of these no labelled set tells how far the judge is off
 
     def add(self, metric: str, units: Sequence[Unit], question: str, answer: str) -> None:
         """Add the verdicts of one trace behind a share."""
@@ -113,7 +116,7 @@ class VerdictCollector:
     def add_losses(self, result: TraceResult, question: str) -> None:
         """Add what the losses of one trace follow from."""
         for each in result.coverage.sub_questions if result.coverage else ():
-            self._has_statements |= result.coverage is not None and result.coverage.on_nuggets and each.question is None
+            self.has_statements |= result.coverage is not None and result.coverage.on_nuggets and each.question is None
             self._is_corpus_searched |= each.corpus is not None
             if each.role == Role.CORE and each.evidence is not None:
                 self._evidence.append((each.evidence.answer, each.evidence.prompt, each.evidence.retrieved))
@@ -143,7 +146,7 @@ class VerdictCollector:
         shift = self._shift(metric)
         if shift is None:
             return None
-        passage = None if self._has_statements else self._known.shifts.get("passage")
+        passage = None if self.has_statements else self._known.shifts.get("passage")
         found = loss_intervals(self._evidence, self._evidence_of, shift, passage, seed=seed) if passage else None
         own = bool(self._own_labels(metric)[2])
         all_labelled = self._is_all_labelled(metric)
@@ -166,7 +169,7 @@ class VerdictCollector:
 
     def _shift(self, metric: str) -> CalibrationShift | None:
         judged, _, labels = self._own_labels(metric)
-        known = None if self._has_statements else self._known.shifts.get("reply")
+        known = None if self.has_statements else self._known.shifts.get("reply")
         return update_shift(known, judged, labels) if labels else known
 
     def _is_all_labelled(self, metric: str) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rag_cover.backends import CalibrationShift
 from rag_cover.decomposition.given_nuggets import GivenNuggets
 from rag_cover.errors import InputError, InvalidValueError
 from rag_cover.evaluation import Evaluation, evaluate
@@ -138,3 +139,21 @@ def test_a_bad_file_is_refused_before_anything_is_measured(tmp_path: Path) -> No
 def test_nuggets_that_are_no_file_and_no_mapping_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="a mapping of questions to nuggets"):
         measured([SKY], ["x"])
+
+
+class ShiftedScorer(EntailingScorer):
+    """A judge whose errors on labelled sets of questions are known."""
+
+    calibration_shifts = {"reply": CalibrationShift(shift=0.0, spread=0.5, sets=9, labels=1000, agreed=800)}  # noqa: RUF012
+
+
+def test_a_note_says_that_the_judge_s_errors_on_statements_are_not_known() -> None:
+    def notes_of(judge: EntailingScorer, trace: Trace) -> tuple[str, ...]:
+        return evaluate([trace], measures=["coverage"], models=Models(judge=judge)).summary().notes
+
+    told = [
+        any("nuggets that are statements" in note for note in notes_of(judge, trace))
+        for judge, trace in ((ShiftedScorer(), OWN), (ShiftedScorer(), SKY), (EntailingScorer(), OWN))
+    ]
+
+    assert told == [True, False, False]
