@@ -325,8 +325,12 @@ def _choose_rule(rule: RoutingRule | None, scorer: Scorer, *, is_set: bool) -> E
 def _refuse_routes(routes: Mapping[Demand, str]) -> None:
     for name in routes:
         if name not in ROUTES:
-            hint = nearest(str(name), list(ROUTES))
-            message = f"{name!r} is nothing that a question can demand.{hint} There are: {', '.join(ROUTES)}."
+            demands = {route: demand for demand, route in ROUTES.items()}
+            hint = f" Did you mean {demands[name]!r}?" if name in demands else nearest(str(name), list(ROUTES))
+            message = (
+                f"routes says what is done with each kind of question, and {name!r} is no kind.{hint} "
+                f"There are: {', '.join(ROUTES)}."
+            )
             raise InvalidValueError(message)
     for needed in ("direct", "complex"):
         if needed not in routes:

@@ -229,7 +229,11 @@ def test_an_outcome_without_a_route_is_refused(router: ComplexityRouter) -> None
 
 @pytest.mark.parametrize(
     ("routes", "words"),
-    [({"direct": "a"}, "name a route for 'complex'"), ({"direct": "a", "complx": "b"}, "Did you mean 'complex'")],
+    [
+        ({"direct": "a"}, "name a route for 'complex'"),
+        ({"direct": "a", "complx": "b"}, "Did you mean 'complex'"),
+        ({"direct": "a", "decompose": "b"}, "'decompose' is no kind. Did you mean 'complex'"),
+    ],
 )
 def test_routes_have_known_names_and_the_two_that_are_needed(routes: dict[str, str], words: str) -> None:
     with pytest.raises(InvalidValueError, match=words):
